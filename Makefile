@@ -1,0 +1,40 @@
+# Two commands set everything up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: demo test test-long bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/core
+	@$(RUN) examples/two_experts.py
+
+test: $(VENV)/dev
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+	$(RUN) -m pytest --cov
+
+test-long: $(VENV)/dev  ## the same laws on many more random cases
+	HYPOTHESIS_PROFILE=long $(RUN) -m pytest tests
+
+bench: $(VENV)/bench
+	$(RUN) benchmarks/belief.py
+
+# One stamp for each set of extras; remade only when pyproject.toml changes.
+$(VENV)/core: extras :=
+$(VENV)/dev: extras := [dev]
+$(VENV)/bench: extras := [bench]
+$(VENV)/core $(VENV)/dev $(VENV)/bench: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
+	@touch $@
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "plausible needs Python 3.11 or later; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

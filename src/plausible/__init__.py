@@ -1,0 +1,26 @@
+"""Learning from labels that people only half believe.
+
+The rooms of the library are subpackages, loaded when they are first used:
+
+belief
+    The algebra of mass functions: transforms, combination rules, measures, decisions.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+__version__ = "0.1.0"
+
+_ROOMS = ("belief",)
+
+__all__ = ["__version__", *_ROOMS]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _ROOMS:
+        return import_module(f"plausible.{name}")
+    raise AttributeError(f"module 'plausible' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,170 @@
+"""The algebra of belief functions, vectorised over many mass functions at once.
+
+Numbers in, numbers out. Masses come in dense form, an array (..., 2^K), or as `SparseMasses`; see
+`plausible.belief.forms`. Sets of classes are bit masks; see `plausible.belief.sets`.
+
+Examples
+--------
+Two experts, one of them doubtful, on the frame (a, b):
+
+>>> from plausible.belief import decide, dempster, discount
+>>> first = [0.0, 0.7, 0.1, 0.2]  # nothing, {a}, {b}, {a, b}
+>>> second = discount([0.0, 0.0, 1.0, 0.0], doubt=0.4)
+>>> dempster(first, second).round(3)
+array([0.   , 0.483, 0.379, 0.138])
+>>> decide(dempster(first, second), reject=0.3).names(["a", "b"])
+[None]
+"""
+
+from plausible.belief.bayes import generalized_bayes, plausibility_given_sets, total_plausibility
+from plausible.belief.comparisons import is_at_least_as_committed
+from plausible.belief.decisions import Decision, decide, expected_losses
+from plausible.belief.errors import TotalConflictError
+from plausible.belief.forms import SparseMasses, to_dense, to_sparse
+from plausible.belief.frames import (
+    coarsen,
+    cylinders,
+    marginalize,
+    refine,
+    vacuous_extension,
+    with_unknown,
+)
+from plausible.belief.masses import (
+    bayesian,
+    categorical,
+    consonant,
+    masses_from_dicts,
+    normalize,
+    vacuous,
+)
+from plausible.belief.measures import (
+    conflict,
+    confusion,
+    deng_entropy,
+    discord,
+    dissonance,
+    interval_width,
+    jousselme_distance,
+    nonspecificity,
+    pignistic_entropy,
+    plausibility_entropy,
+    strife,
+)
+from plausible.belief.operations import condition, contextual_discount, discount, negate
+from plausible.belief.rules import (
+    bold,
+    cautious,
+    combine,
+    conjunctive,
+    dempster,
+    disjunctive,
+    dubois_prade,
+    mean,
+    pcr6,
+    yager,
+)
+from plausible.belief.sets import (
+    MAX_CLASSES,
+    MAX_DENSE_CLASSES,
+    all_sets,
+    cardinality,
+    decode_sets,
+    encode_sets,
+    full_set,
+    membership,
+    sets_from_membership,
+)
+from plausible.belief.transforms import (
+    belief,
+    commonality,
+    contour,
+    implicability,
+    masses_from_belief,
+    masses_from_commonality,
+    masses_from_implicability,
+    masses_from_plausibility,
+    pignistic,
+    plausibility,
+    plausibility_probability,
+)
+from plausible.belief.weights import (
+    conjunctive_weights,
+    disjunctive_weights,
+    masses_from_conjunctive_weights,
+    masses_from_disjunctive_weights,
+)
+
+__all__ = [
+    "MAX_CLASSES",
+    "MAX_DENSE_CLASSES",
+    "Decision",
+    "SparseMasses",
+    "TotalConflictError",
+    "all_sets",
+    "bayesian",
+    "belief",
+    "bold",
+    "cardinality",
+    "categorical",
+    "cautious",
+    "coarsen",
+    "combine",
+    "commonality",
+    "condition",
+    "conflict",
+    "confusion",
+    "conjunctive",
+    "conjunctive_weights",
+    "consonant",
+    "contextual_discount",
+    "contour",
+    "cylinders",
+    "decide",
+    "decode_sets",
+    "dempster",
+    "deng_entropy",
+    "discord",
+    "discount",
+    "disjunctive",
+    "disjunctive_weights",
+    "dissonance",
+    "dubois_prade",
+    "encode_sets",
+    "expected_losses",
+    "full_set",
+    "generalized_bayes",
+    "implicability",
+    "interval_width",
+    "is_at_least_as_committed",
+    "jousselme_distance",
+    "marginalize",
+    "masses_from_belief",
+    "masses_from_commonality",
+    "masses_from_conjunctive_weights",
+    "masses_from_dicts",
+    "masses_from_disjunctive_weights",
+    "masses_from_implicability",
+    "masses_from_plausibility",
+    "mean",
+    "membership",
+    "negate",
+    "nonspecificity",
+    "normalize",
+    "pcr6",
+    "pignistic",
+    "pignistic_entropy",
+    "plausibility",
+    "plausibility_entropy",
+    "plausibility_given_sets",
+    "plausibility_probability",
+    "refine",
+    "sets_from_membership",
+    "strife",
+    "to_dense",
+    "to_sparse",
+    "total_plausibility",
+    "vacuous",
+    "vacuous_extension",
+    "with_unknown",
+    "yager",
+]

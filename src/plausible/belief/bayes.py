@@ -1,0 +1,188 @@
+r"""From what is plausible under each class to what is plausible about the class, and back.
+
+The Generalized Bayesian Theorem turns the plausibilities pl(x | k) of an observation x under each
+class k into a mass function on the classes, without any prior:
+
+.. math:: pl(A \mid x) = 1 - \prod_{k \in A} (1 - pl(x \mid k)), \qquad
+          m(A \mid x) = \prod_{k \in A} pl(x \mid k) \prod_{k \notin A} (1 - pl(x \mid k)).
+
+A prior is combined conjunctively; with a Bayesian prior and after normalisation this is Bayes'
+theorem. The other way, the total plausibility theorem averages over what is believed of the class:
+
+.. math:: pl(x) = \sum_{A} m(A)\, pl(x \mid A).
+
+References
+----------
+P. Smets, Belief functions: the disjunctive rule of combination and the generalized Bayesian
+theorem, International Journal of Approximate Reasoning 9 (1993) 1-35.
+E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft labels, Soft
+Methods in Probability and Statistics 2008, 165-174 (equations 1.4 and 1.5).
+"""
+
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plausible.belief.forms import (
+    SparseMasses,
+    check_unit_interval,
+    gather,
+    gather_dense,
+    to_sparse,
+    unpack,
+)
+from plausible.belief.masses import normalize_columns, vacuous
+from plausible.belief.sets import (
+    MAX_DENSE_CLASSES,
+    FloatArray,
+    IntArray,
+    all_sets,
+    cardinality,
+    check_dense,
+    check_sets,
+    membership,
+)
+
+
+@overload
+def generalized_bayes(
+    likelihoods: ArrayLike, prior: None = None, normalize: bool = False
+) -> FloatArray: ...
+@overload
+def generalized_bayes(
+    likelihoods: ArrayLike, prior: FloatArray, normalize: bool = False
+) -> FloatArray: ...
+@overload
+def generalized_bayes(
+    likelihoods: ArrayLike, prior: SparseMasses, normalize: bool = False
+) -> SparseMasses: ...
+def generalized_bayes(
+    likelihoods: ArrayLike,
+    prior: FloatArray | SparseMasses | None = None,
+    normalize: bool = False,
+) -> FloatArray | SparseMasses:
+    """Masses on the classes after an observation, by the Generalized Bayesian Theorem.
+
+    Parameters
+    ----------
+    likelihoods : array-like (..., K)
+        Plausibility of the observation under each class, in [0, 1]. Densities may be divided by
+        any upper bound that is the same for all classes.
+    prior : dense array (..., 2^K) or SparseMasses, optional
+        Masses on the classes beforehand; by default nothing is known. The answer has its form.
+    normalize : bool
+        Whether to remove the mass that falls on the empty set.
+
+    Returns
+    -------
+    dense array (..., 2^K), or SparseMasses if the prior is
+
+    Examples
+    --------
+    >>> generalized_bayes([0.8, 0.5])
+    array([0.1, 0.4, 0.1, 0.4])
+    >>> from plausible.belief import bayesian, contour
+    >>> contour(generalized_bayes([0.8, 0.2], prior=bayesian([0.5, 0.5]), normalize=True))
+    array([0.8, 0.2])
+    """
+    plausible_under = check_unit_interval(likelihoods, "likelihoods")
+    n_classes = plausible_under.shape[-1]
+    if prior is None:
+        check_dense(n_classes)
+    before, focal, size = unpack(to_sparse(vacuous(n_classes) if prior is None else prior), "prior")
+    if size != n_classes:
+        raise ValueError(
+            f"likelihoods and prior should speak of one frame, but have {n_classes} and {size} "
+            "classes; give one likelihood for each class of the prior."
+        )
+    values, sets = _expand(plausible_under, before, focal)
+    if normalize:
+        values, sets = normalize_columns(values, sets, n_classes, "raise", "Bayes' theorem")
+    if isinstance(prior, SparseMasses):
+        return gather(values, sets, n_classes)
+    return gather_dense(values, sets, n_classes)
+
+
+def plausibility_given_sets(conditional: ArrayLike, sets: ArrayLike | None = None) -> FloatArray:
+    """Plausibilities under sets of classes from those under each class: 1 - prod(1 - pl).
+
+    Parameters
+    ----------
+    conditional : array-like (K, T)
+        Plausibility of T events under each of the K classes.
+    sets : array-like of bit masks, optional
+        Sets of classes; by default all 2^K.
+
+    Returns
+    -------
+    array (number of sets, T)
+
+    Examples
+    --------
+    >>> plausibility_given_sets([[0.5], [0.2]]).round(10)
+    array([[0. ],
+           [0.5],
+           [0.2],
+           [0.6]])
+    """
+    by_class = check_unit_interval(conditional, "conditional")
+    n_classes = len(by_class)
+    asked = all_sets(n_classes) if sets is None else np.atleast_1d(check_sets(sets, n_classes))
+    inside = membership(asked, n_classes)[:, :, None]
+    return 1.0 - np.where(inside, 1.0 - by_class, 1.0).prod(axis=1)
+
+
+def total_plausibility(masses: ArrayLike | SparseMasses, conditional: ArrayLike) -> FloatArray:
+    """Plausibilities of events, averaged over what is believed of the class.
+
+    Parameters
+    ----------
+    masses : dense array (..., 2^K) or SparseMasses with F focal sets
+    conditional : array-like (2^K, T) or (F, T)
+        Plausibility of T events under each focal set, in the order of the columns of `masses`.
+        `plausibility_given_sets` makes it from the plausibilities under each class.
+
+    Returns
+    -------
+    array (..., T)
+
+    Examples
+    --------
+    >>> total_plausibility([0.0, 0.5, 0.0, 0.5], plausibility_given_sets([[0.5], [0.2]]))
+    array([0.55])
+    """
+    values, sets, _ = unpack(masses)
+    given = check_unit_interval(conditional, "conditional")
+    if given.ndim != 2 or len(given) != len(sets):
+        raise ValueError(
+            f"conditional should have one row for each of the {len(sets)} sets, but has shape "
+            f"{given.shape}; plausibility_given_sets() fills in sets from single classes."
+        )
+    return values @ given
+
+
+def _expand(
+    plausible_under: FloatArray, before: FloatArray, focal: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Share the prior mass of each focal set among its subsets."""
+    n_terms = int((1 << cardinality(focal)).sum())
+    if n_terms > 3**MAX_DENSE_CLASSES:
+        raise ValueError(
+            f"The prior's focal sets should have few enough subsets to list, but have {n_terms}; "
+            "use a prior on smaller sets, such as single classes."
+        )
+    lead = np.broadcast_shapes(plausible_under.shape[:-1], before.shape[:-1])
+    values: list[FloatArray] = []
+    sets: list[IntArray] = []
+    for column, focal_set in enumerate(focal.tolist()):
+        part = np.broadcast_to(before[..., column : column + 1], (*lead, 1))
+        subsets = np.zeros(1, dtype=np.int64)
+        for k in range(plausible_under.shape[-1]):
+            if focal_set >> k & 1:
+                likelihood = plausible_under[..., k : k + 1]
+                part = np.concatenate([part * (1.0 - likelihood), part * likelihood], axis=-1)
+                subsets = np.concatenate([subsets, subsets | (1 << k)])
+        values.append(part)
+        sets.append(subsets)
+    return np.concatenate(values, axis=-1), np.concatenate(sets)

@@ -1,0 +1,71 @@
+"""Errors of the library, and the words that error messages share.
+
+A message is one sentence in three parts: what was expected, what came (with row numbers, counted
+from 0), and what to do.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class TotalConflictError(ValueError):
+    """Sources contradict each other completely, so that no normalised answer exists.
+
+    Examples
+    --------
+    >>> from plausible.belief import TotalConflictError, dempster
+    >>> try:
+    ...     dempster([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
+    ... except TotalConflictError as error:
+    ...     print(str(error).split(",")[0])
+    Dempster's rule needs sources that agree on something
+    """
+
+
+def name_rows(bad: NDArray[np.bool_] | np.bool_, most: int = 5) -> str:
+    """Count and name the rows where `bad` is true: ``"3 rows (rows 4, 9, 17)"``.
+
+    Parameters
+    ----------
+    bad : bool array, one entry per row; any shape
+    most : int
+        How many rows are named before the list is cut.
+
+    Examples
+    --------
+    >>> name_rows(np.array([False, True, False, True]))
+    '2 rows (rows 1, 3)'
+    >>> name_rows(np.ones(12, dtype=bool))
+    '12 rows (rows 0, 1, 2, 3, 4, ...)'
+    """
+    where = np.argwhere(bad)
+    count = len(where)
+    if np.ndim(bad) == 0:
+        return "the only row"
+    named = ", ".join(_name_one(row.tolist()) for row in where[:most])
+    if count > most:
+        named += ", ..."
+    return f"1 row (row {named})" if count == 1 else f"{count} rows (rows {named})"
+
+
+def first_bad(values: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
+    """Write the first of `values` that is bad, as a person would."""
+    return f"{values[bad].flat[0]:.6g}"
+
+
+def name_options(options: Sequence[str]) -> str:
+    """Write options as ``"'a', 'b' or 'c'"``."""
+    quoted = [repr(option) for option in options]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def check_option(value: str, options: Sequence[str], name: str) -> None:
+    """Refuse a value that is not among the options."""
+    if value not in options:
+        raise ValueError(f"{name} should be {name_options(options)}, but {value!r} was given.")
+
+
+def _name_one(row: list[int]) -> str:
+    return str(row[0]) if len(row) == 1 else str(tuple(row))

@@ -1,0 +1,163 @@
+r"""Moving mass functions between frames.
+
+A refining splits each class k of a coarse frame into a set ``parts[k]`` of classes of a finer one.
+Product frames are refinings too: on the frame of pairs (i, j), class i of the first frame becomes
+the cylinder {(i, 0), (i, 1), ...}. Class (i, j, ...) of a product frame of a given shape has the
+number ``numpy.ravel_multi_index((i, j, ...), shape)``.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plausible.belief.forms import MassesT, repack, unpack
+from plausible.belief.sets import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_n_classes,
+    check_sets,
+    full_set,
+    membership,
+    sets_from_membership,
+)
+
+
+def refine(masses: MassesT, parts: ArrayLike, n_classes: int) -> MassesT:
+    """Carry masses to a finer frame: each class becomes the set of its parts.
+
+    Parameters
+    ----------
+    masses : dense array (..., 2^K) or SparseMasses, on the coarse frame
+    parts : array-like (K,) of bit masks on the fine frame
+        ``parts[k]`` holds the classes that class k splits into. Together they cover the fine
+        frame, and none overlaps another.
+    n_classes : int
+        Size of the fine frame.
+
+    Examples
+    --------
+    Class 0 stays, class 1 splits into two:
+
+    >>> refine([0.0, 0.7, 0.1, 0.2], parts=[0b001, 0b110], n_classes=3)
+    array([0. , 0.7, 0. , 0. , 0. , 0. , 0.1, 0.2])
+    """
+    values, sets, n_coarse = unpack(masses)
+    split = _check_parts(parts, n_coarse, n_classes)
+    finer = sets_from_membership(membership(sets, n_coarse) @ membership(split, n_classes))
+    return repack(values, finer, n_classes, like=masses)
+
+
+def coarsen(masses: MassesT, parts: ArrayLike, inner: bool = False) -> MassesT:
+    """Carry masses to a coarser frame, whose class k stands for the set ``parts[k]``.
+
+    Parameters
+    ----------
+    masses : dense array (..., 2^K) or SparseMasses, on the fine frame
+    parts : array-like of bit masks on the fine frame
+        They cover it, and none overlaps another.
+    inner : bool
+        By default a set becomes all the parts that it touches (outer reduction, which loses
+        certainty but never the truth); with `inner` only those that it fills.
+
+    Examples
+    --------
+    >>> coarsen([0.0, 0.5, 0.0, 0.0, 0.3, 0.0, 0.0, 0.2], parts=[0b001, 0b110])
+    array([0. , 0.5, 0.3, 0.2])
+    """
+    values, sets, n_classes = unpack(masses)
+    split = np.atleast_1d(check_sets(parts, n_classes, "parts"))
+    split = _check_parts(split, len(split), n_classes)
+    common = sets[:, None] & split
+    kept = common == split if inner else common != 0
+    return repack(values, sets_from_membership(kept), len(split), like=masses)
+
+
+def vacuous_extension(
+    masses: MassesT, shape: Sequence[int], axis: int | Sequence[int] = 0
+) -> MassesT:
+    """Carry masses to a product frame, saying nothing of the other factors.
+
+    Parameters
+    ----------
+    masses : dense array (..., 2^K) or SparseMasses
+    shape : sequence of int
+        Sizes of the factors of the product frame.
+    axis : int or sequence of int
+        Factor, or factors, that the masses speak of.
+
+    Examples
+    --------
+    >>> m = vacuous_extension([0.0, 0.7, 0.0, 0.3], shape=(2, 2), axis=0)
+    >>> {s: float(m[s]) for s in m.nonzero()[0].tolist()}
+    {3: 0.7, 15: 0.3}
+    """
+    return refine(masses, cylinders(shape, axis), prod(shape))
+
+
+def marginalize(masses: MassesT, shape: Sequence[int], axis: int | Sequence[int] = 0) -> MassesT:
+    """Project masses on a product frame to one factor, or to several.
+
+    Parameters as for `vacuous_extension`, which this undoes.
+
+    Examples
+    --------
+    >>> m = vacuous_extension([0.0, 0.7, 0.0, 0.3], shape=(2, 2), axis=0)
+    >>> marginalize(m, shape=(2, 2), axis=0)
+    array([0. , 0.7, 0. , 0.3])
+    >>> marginalize(m, shape=(2, 2), axis=1)
+    array([0., 0., 0., 1.])
+    """
+    n_classes = unpack(masses)[2]
+    if prod(shape) != n_classes:
+        raise ValueError(
+            f"shape should multiply to the {n_classes} classes of the product frame, but "
+            f"{tuple(shape)} makes {prod(shape)}; give the sizes of all factors."
+        )
+    return coarsen(masses, cylinders(shape, axis))
+
+
+def cylinders(shape: Sequence[int], axis: int | Sequence[int] = 0) -> IntArray:
+    """Bit masks, on the product frame, of the classes of some of its factors.
+
+    Examples
+    --------
+    >>> cylinders((2, 3), axis=0)
+    array([ 7, 56])
+    """
+    check_n_classes(prod(shape))
+    kept = [axis] if isinstance(axis, int) else list(axis)
+    places = np.indices(shape).reshape(len(shape), -1)
+    own = np.ravel_multi_index(tuple(places[a] for a in kept), tuple(shape[a] for a in kept))
+    n_own = prod(shape[a] for a in kept)
+    return sets_from_membership(own == np.arange(n_own)[:, None])
+
+
+def with_unknown(masses: MassesT) -> MassesT:
+    """Add a last class "unknown, none of the others" to the frame.
+
+    Mass on the empty set ("none of these") goes to the new class, mass on the whole frame ("no
+    idea") to the whole new frame; every other set stays as it is.
+
+    Examples
+    --------
+    >>> with_unknown([0.2, 0.5, 0.0, 0.3])
+    array([0. , 0.5, 0. , 0. , 0.2, 0. , 0. , 0.3])
+    """
+    values, sets, n_classes = unpack(masses)
+    unknown = 1 << n_classes
+    opened = np.where(sets == full_set(n_classes), sets | unknown, sets)
+    return repack(values, np.where(sets == 0, unknown, opened), n_classes + 1, like=masses)
+
+
+def _check_parts(parts: ArrayLike, n_parts: int, n_classes: int) -> IntArray:
+    split = np.atleast_1d(check_sets(parts, n_classes, "parts"))
+    covered: FloatArray | BoolArray = membership(split, n_classes).sum(axis=0) == 1
+    if len(split) != n_parts or not covered.all() or (split == 0).any():
+        raise ValueError(
+            f"parts should be {n_parts} non-empty sets that cover each of the {n_classes} classes "
+            f"of the fine frame once, but {split.tolist()} was given; give each class to one part."
+        )
+    return split

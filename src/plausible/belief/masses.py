@@ -1,0 +1,164 @@
+"""Making mass functions, and normalising them."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plausible.belief.errors import TotalConflictError, check_option, name_rows
+from plausible.belief.forms import (
+    MassesT,
+    SparseMasses,
+    check_sparse,
+    check_unit_interval,
+    gather,
+    repack,
+    unpack,
+)
+from plausible.belief.sets import (
+    FloatArray,
+    IntArray,
+    check_n_classes,
+    check_sets,
+    encode_sets,
+    full_set,
+)
+
+ON_CONFLICT = ("raise", "vacuous", "empty")
+
+
+def masses_from_dicts(
+    rows: Sequence[Mapping[Any, float]], classes: Sequence[Hashable]
+) -> SparseMasses:
+    """Masses written as dictionaries from sets of class names to masses, one for each row.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        A key is a tuple or frozenset of class names; ``()`` is the empty set.
+    classes : sequence of class names, in the order of the frame
+
+    Examples
+    --------
+    >>> m = masses_from_dicts([{("a",): 0.7, ("a", "b"): 0.3}], classes=["a", "b"])
+    >>> m.values, m.focal_sets
+    (array([[0.7, 0.3]]), array([1, 3]))
+    """
+    if isinstance(rows, Mapping):
+        raise ValueError(
+            "rows should be a sequence of mappings, but one mapping came; wrap it in []."
+        )
+    encoded = [encode_sets(row, classes) for row in rows]
+    sets = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *encoded]))
+    values = np.zeros((len(rows), len(sets)))
+    for i, (row, columns) in enumerate(zip(rows, encoded, strict=True)):
+        np.add.at(values[i], np.searchsorted(sets, columns), list(row.values()))
+    return check_sparse(SparseMasses(values, sets, len(classes)))
+
+
+def vacuous(n_classes: int) -> SparseMasses:
+    """Mass function that says nothing: all its mass is on the whole frame.
+
+    Examples
+    --------
+    >>> vacuous(2).to_dense()
+    array([0., 0., 0., 1.])
+    """
+    check_n_classes(n_classes)
+    return SparseMasses(np.ones(1), np.array([full_set(n_classes)]), n_classes)
+
+
+def categorical(sets: ArrayLike, n_classes: int) -> SparseMasses:
+    """Mass functions that are sure of one set each: "it is in A, and I know no more".
+
+    Examples
+    --------
+    >>> categorical([1, 3], n_classes=2).to_dense()
+    array([[0., 1., 0., 0.],
+           [0., 0., 0., 1.]])
+    """
+    return gather(np.ones((*np.shape(sets), 1)), check_sets(sets, n_classes)[..., None], n_classes)
+
+
+def bayesian(probabilities: ArrayLike) -> SparseMasses:
+    """Mass functions on single classes: probabilities (..., K), each row summing to one.
+
+    Examples
+    --------
+    >>> bayesian([0.2, 0.8]).to_dense()
+    array([0. , 0.2, 0.8, 0. ])
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    singletons = np.int64(1) << np.arange(values.shape[-1], dtype=np.int64)
+    return check_sparse(SparseMasses(values, singletons, values.shape[-1]), "probabilities")
+
+
+def consonant(contour: ArrayLike) -> SparseMasses:
+    """Least committed mass functions with the given contour: plausibilities (..., K) in [0, 1].
+
+    The focal sets of a row are nested: they hold the classes in order of plausibility. Where no
+    class is fully plausible, the empty set takes the rest, ``1 - max``.
+
+    Examples
+    --------
+    >>> m = consonant([0.3, 0.1, 1.0])
+    >>> m.focal_sets, m.values.round(10)
+    (array([4, 5, 7]), array([0.7, 0.2, 0.1]))
+    """
+    plausibility = check_unit_interval(contour, "contour")
+    n_classes = plausibility.shape[-1]
+    check_n_classes(n_classes)
+    order = np.argsort(-plausibility, axis=-1, kind="stable")
+    ranked = np.take_along_axis(plausibility, order, axis=-1)
+    steps = -np.diff(ranked, axis=-1, prepend=1.0, append=0.0)
+    nested = np.cumsum(np.int64(1) << order, axis=-1)
+    sets = np.concatenate([np.zeros((*nested.shape[:-1], 1), dtype=np.int64), nested], axis=-1)
+    return gather(steps, sets, n_classes)
+
+
+def normalize(masses: MassesT, on_conflict: str = "raise") -> MassesT:
+    """Take the mass away from the empty set and scale the rest back to one.
+
+    Divides by the sum of the other masses, which stays accurate where ``1 - m(empty)`` does not.
+
+    Parameters
+    ----------
+    masses : dense array (..., 2^K) or SparseMasses
+    on_conflict : {"raise", "vacuous", "empty"}
+        What to do with rows whose whole mass is on the empty set: raise `TotalConflictError`,
+        answer "anything is possible", or leave them as they are.
+
+    Examples
+    --------
+    >>> normalize([0.5, 0.2, 0.0, 0.3])
+    array([0. , 0.4, 0. , 0.6])
+    """
+    values, sets, n_classes = unpack(masses)
+    scaled, sets = normalize_columns(values, sets, n_classes, on_conflict, "Normalisation")
+    return repack(scaled, sets, n_classes, like=masses)
+
+
+def normalize_columns(
+    values: FloatArray, sets: IntArray, n_classes: int, on_conflict: str, rule: str
+) -> tuple[FloatArray, IntArray]:
+    """Kernel of `normalize`; `rule` is named in the error."""
+    check_option(on_conflict, ON_CONFLICT, "on_conflict")
+    kept = np.where(sets == 0, 0.0, values)
+    total = kept.sum(axis=-1, keepdims=True)
+    conflict = total[..., 0] == 0.0
+    if not conflict.any():
+        return kept / total, sets
+    if on_conflict == "raise":
+        raise TotalConflictError(
+            f"{rule} needs sources that agree on something, but {name_rows(conflict)} "
+            "left no mass outside the empty set; discount the sources by a small doubt first, or "
+            "choose a fallback with on_conflict='vacuous' or 'empty'."
+        )
+    fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
+    kept = kept / np.where(total == 0.0, 1.0, total)
+    if fallback not in sets:
+        sets = np.append(sets, fallback)
+        kept = np.concatenate([kept, np.zeros((*kept.shape[:-1], 1))], axis=-1)
+    kept[conflict, np.flatnonzero(sets == fallback)] = 1.0
+    return kept, sets

@@ -1,0 +1,135 @@
+r"""The product behind the conjunctive and the disjunctive rule, without a single subtraction.
+
+.. math:: (f \cap g)(A) = \sum_{B \cap C = A} f(B)\, g(C)
+
+The textbook way, multiplying commonalities and inverting, loses all digits of a small mass when
+the conflict is near one. Here every mass comes out with full relative precision, and a mass is
+zero only if it is truly zero. With f = (f0, f1), the parts without and with the last class,
+
+.. math:: (f \cap g)_1 = f_1 \cap g_1, \qquad
+          (f \cap g)_0 = f_0 \cap (g_0 + g_1) + f_1 \cap g_0,
+
+three products of half the size: O(3^K) instead of O(4^K) for each row. Where few sets have a mass,
+going through their pairs is cheaper still.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from plausible.belief.forms import SparseMasses, gather, sum_by_position
+from plausible.belief.sets import MAX_CLASSES, FloatArray, IntArray
+
+MAX_TUPLES = 1e9
+
+_LEAF = 60_000  # products done at once: half a megabyte
+_PAIRS_AT_ONCE = 1 << 22
+
+
+def intersect_dense(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Conjunctive product of dense masses (..., 2^K), broadcast over rows."""
+    shape = np.broadcast_shapes(first.shape, second.shape)
+    if 0 in shape:
+        return np.zeros(shape)
+    n_sets = shape[-1]
+    n_classes = n_sets.bit_length() - 1
+    used = [np.flatnonzero(part.reshape(-1, n_sets).any(axis=0)) for part in (first, second)]
+    if len(used[0]) * len(used[1]) < 3**n_classes:
+        common = used[0][:, None] & used[1]
+        return sum_pairs(first[..., used[0]], second[..., used[1]], common, n_sets)
+    columns = [
+        np.ascontiguousarray(np.broadcast_to(part, shape).reshape(-1, n_sets).T)
+        for part in (first, second)
+    ]
+    return np.ascontiguousarray(_by_halves(*columns).T).reshape(shape)
+
+
+def sum_pairs(
+    first: FloatArray, second: FloatArray, position: IntArray, n_columns: int
+) -> FloatArray:
+    """Add the product of columns f and g to column ``position[f, g]``, for every pair."""
+    lead = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    left = np.broadcast_to(first, (*lead, first.shape[-1])).reshape(-1, first.shape[-1], 1)
+    right = np.broadcast_to(second, (*lead, second.shape[-1])).reshape(-1, 1, second.shape[-1])
+    out = np.empty((len(left), n_columns))
+    rows = max(1, _PAIRS_AT_ONCE // max(1, position.size))
+    for start in range(0, len(left), rows):
+        stop = start + rows
+        products = (left[start:stop] * right[start:stop]).reshape(-1, position.size)
+        out[start:stop] = sum_by_position(products, position.reshape(-1), n_columns)
+    return out.reshape(*lead, n_columns)
+
+
+def redistribute_conflict(
+    sources: Sequence[tuple[FloatArray, IntArray]],
+) -> tuple[FloatArray, IntArray]:
+    """PCR6 over every tuple of focal sets, one from each source: (values, sets) to be added up."""
+    lead = np.broadcast_shapes(*(values.shape[:-1] for values, _ in sources))
+    held = [_held_in_each_row(values, sets, lead) for values, sets in sources]
+    counts = tuple(masses.shape[-1] for masses, _ in held)
+    n_tuples, n_rows = prod(counts), prod(lead)
+    if n_tuples * n_rows > MAX_TUPLES:
+        raise ValueError(
+            f"PCR6 should meet at most {MAX_TUPLES:.0e} tuples of focal sets, but "
+            f"{len(sources)} sources with up to {max(counts)} focal sets in a row make "
+            f"{n_tuples * n_rows:.1e}; combine fewer sources or rows at a time, keep fewer focal "
+            "sets, or use 'dubois_prade' or 'mean'."
+        )
+    parts: list[SparseMasses] = []
+    at_once = max(1, _PAIRS_AT_ONCE // max(1, n_rows * len(sources)))
+    for start in range(0, n_tuples, at_once):
+        chosen = np.unravel_index(np.arange(start, min(start + at_once, n_tuples)), counts)
+        masses = np.stack([m[..., c] for (m, _), c in zip(held, chosen, strict=True)])
+        sets = np.stack([s[..., c] for (_, s), c in zip(held, chosen, strict=True)])
+        common, joint = np.bitwise_and.reduce(sets), masses.prod(axis=0)
+        total = masses.sum(axis=0)
+        agreed = np.where(common == 0, 0.0, joint)
+        ratio = np.where(common == 0, joint, 0.0) / np.where(total == 0.0, 1.0, total)
+        values = np.concatenate([agreed, *(ratio * masses)], axis=-1)
+        parts.append(gather(values, np.concatenate([common, *sets], axis=-1), MAX_CLASSES))
+    return (
+        np.concatenate([part.values for part in parts], axis=-1),
+        np.concatenate([part.focal_sets for part in parts]),
+    )
+
+
+def _held_in_each_row(
+    values: FloatArray, sets: IntArray, lead: tuple[int, ...]
+) -> tuple[FloatArray, IntArray]:
+    """For each row only its own focal sets: masses and sets (..., most focal sets in a row)."""
+    count = int((values > 0.0).sum(axis=-1).max(initial=1))
+    order = np.argsort(values == 0.0, axis=-1, kind="stable")[..., :count]
+    masses = np.take_along_axis(values, order, axis=-1)
+    return np.broadcast_to(masses, (*lead, count)), np.broadcast_to(sets[order], (*lead, count))
+
+
+def _by_halves(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Split off the last class until the rest fits the cache; arrays are (2^K, rows)."""
+    n_sets, n_rows = first.shape
+    n_classes = n_sets.bit_length() - 1
+    if n_classes <= 1 or 3**n_classes * n_rows <= _LEAF:
+        return _all_at_once(first, second)
+    half = n_sets // 2
+    out = np.empty_like(first)
+    out[half:] = _by_halves(first[half:], second[half:])
+    out[:half] = _by_halves(first[:half], second[:half] + second[half:])
+    out[:half] += _by_halves(first[half:], second[:half])
+    return out
+
+
+def _all_at_once(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Spread both factors to 3^K terms, multiply, and add up, one class after another."""
+    n_sets, n_rows = first.shape
+    n_classes = n_sets.bit_length() - 1
+    f, g = first.reshape(1, -1), second.reshape(1, -1)
+    for _ in range(n_classes):
+        f0, f1 = f.reshape(len(f), 2, -1).swapaxes(0, 1)
+        g0, g1 = g.reshape(len(g), 2, -1).swapaxes(0, 1)
+        f = np.stack((f0, f1, f1), axis=1).reshape(3 * len(f), -1)
+        g = np.stack((g0 + g1, g0, g1), axis=1).reshape(3 * len(g), -1)
+    products = f * g
+    for _ in range(n_classes):
+        p = products.reshape(len(products) // 3, 3, -1)
+        products = np.stack((p[:, 0] + p[:, 1], p[:, 2]), axis=1).reshape(len(p), -1)
+    return products.reshape(n_sets, n_rows)

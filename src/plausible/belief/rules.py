@@ -1,0 +1,329 @@
+r"""Rules that combine what several sources say about the same items.
+
+Every rule takes two or more sources, ``rule(m1, m2, m3)``; their rows broadcast. With the sets A_1,
+..., A_S that the sources hold to with masses m_1(A_1), ..., m_S(A_S), the product of these masses
+goes to
+
+=============  ===================================================================================
+conjunctive    the intersection (all sources are right); conflict stays on the empty set
+dempster       the intersection, and what fell on the empty set is normalised away
+disjunctive    the union (at least one source is right)
+yager          the intersection; conflict goes to the whole frame
+dubois_prade   the intersection, or the union where the intersection is empty
+pcr6           the intersection, or back to A_1, ..., A_S in proportion to their masses
+=============  ===================================================================================
+
+Sources that may repeat each other are combined by `cautious` (conjunctive) or `bold`
+(disjunctive), which take the minimum of the canonical weights, or by `mean`. Yager, Dubois-Prade,
+PCR6 and the mean are not associative: all sources must be given at once.
+
+References
+----------
+P. Smets, Analyzing the combination of conflicting belief functions, Information Fusion 8 (2007)
+387-412.
+T. Denoeux, Artificial Intelligence 172 (2008) 234-264 (cautious and bold).
+A. Martin, C. Osswald, A new generalization of the proportional conflict redistribution rule,
+Advances and Applications of DSmT for Information Fusion 2 (2006) 69-88 (PCR6).
+"""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plausible.belief.errors import check_option
+from plausible.belief.forms import (
+    MassesT,
+    SparseMasses,
+    check_masses,
+    check_values,
+    columns,
+    gather,
+    repack,
+    to_sparse,
+)
+from plausible.belief.masses import normalize_columns
+from plausible.belief.products import intersect_dense, redistribute_conflict, sum_pairs
+from plausible.belief.sets import FloatArray, full_set
+from plausible.belief.weights import (
+    check_not_dogmatic,
+    check_subnormal,
+    closure,
+    log_weights,
+    masses_after_change,
+)
+
+
+def conjunctive(*sources: MassesT) -> MassesT:
+    """Combine sources that are all right and independent; conflict stays on the empty set.
+
+    Parameters
+    ----------
+    *sources : dense arrays (..., 2^K) or SparseMasses
+        Rows broadcast; if one source is dense, the answer is.
+
+    Examples
+    --------
+    >>> conjunctive([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
+    array([0.3, 0.3, 0.2, 0.2])
+    """
+    return reduce(_intersect, conform(sources))
+
+
+def dempster(*sources: MassesT, on_conflict: str = "raise") -> MassesT:
+    """Combine sources that are all right and independent, and normalise conflict away.
+
+    Parameters
+    ----------
+    *sources : dense arrays (..., 2^K) or SparseMasses
+    on_conflict : {"raise", "vacuous", "empty"}
+        What to do with rows in which the sources contradict each other completely: raise
+        `TotalConflictError`, answer "anything is possible", or put all mass on the empty set.
+
+    Examples
+    --------
+    Zadeh's example: two doctors are nearly sure of different diseases and agree only that a third
+    one is very unlikely, and the third is what remains.
+
+    >>> from plausible.belief import bayesian
+    >>> dempster(bayesian([0.99, 0.0, 0.01]), bayesian([0.0, 0.99, 0.01])).to_dense()[4]
+    np.float64(1.0)
+    """
+    parts = conform(sources)
+    combined = _normalize(parts[0], "empty")
+    for other in parts[1:]:
+        # Normalising at every step keeps many sources from underflowing. Rows in total conflict
+        # stay on the empty set until the end, where all are reported together.
+        combined = _normalize(_intersect(combined, other), "empty")
+    return _normalize(combined, on_conflict)
+
+
+def disjunctive(*sources: MassesT) -> MassesT:
+    """Combine independent sources of which at least one is right.
+
+    Examples
+    --------
+    >>> disjunctive([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
+    array([0., 0., 0., 1.])
+    """
+    return _negate(reduce(_intersect, [_negate(part) for part in conform(sources)]))
+
+
+def cautious(*sources: MassesT) -> MassesT:
+    """Combine sources that are all right but may share evidence: saying it twice changes nothing.
+
+    Takes for each set the smallest of the conjunctive weights. Every source needs some mass on
+    the whole frame. Conflict stays on the empty set; see `normalize`.
+
+    Examples
+    --------
+    >>> m = [0.0, 0.6, 0.0, 0.4]
+    >>> cautious(m, m)
+    array([0. , 0.6, 0. , 0.4])
+    """
+    return _cautious(conform(sources))
+
+
+def bold(*sources: MassesT) -> MassesT:
+    """Combine sources of which at least one is right and that may share evidence.
+
+    The dual of `cautious`: takes the smallest of the disjunctive weights. Every source needs some
+    mass on the empty set.
+
+    Examples
+    --------
+    >>> m = [0.4, 0.6, 0.0, 0.0]
+    >>> bold(m, m)
+    array([0.4, 0.6, 0. , 0. ])
+    """
+    parts = conform(sources)
+    for part in parts:
+        check_subnormal(*columns(part)[:2])
+    return _negate(_cautious([_negate(part) for part in parts]))
+
+
+def yager(*sources: MassesT) -> MassesT:
+    """Combine conjunctively; what the sources disagree about becomes ignorance.
+
+    Examples
+    --------
+    >>> yager([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
+    array([0. , 0.3, 0.2, 0.5])
+    """
+    combined = conjunctive(*sources)
+    values, sets, n_classes = columns(combined)
+    return repack(values, np.where(sets == 0, full_set(n_classes), sets), n_classes, like=combined)
+
+
+def dubois_prade(*sources: MassesT) -> MassesT:
+    """Combine by intersection where sources agree, by union where they do not.
+
+    The union is that of all sources, whichever of them disagree. Only a combination of empty sets
+    stays on the empty set.
+
+    Examples
+    --------
+    >>> dubois_prade([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
+    array([0. , 0.3, 0.2, 0.5])
+    """
+    parts = conform(sources)
+    values, sets, n_classes = columns(to_sparse(parts[0]))
+    common = union = sets
+    for part in parts[1:]:
+        more, focal, _ = columns(to_sparse(part))
+        pairs = np.stack([common[:, None] & focal, union[:, None] | focal], axis=-1)
+        unique, position = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
+        values = sum_pairs(values, more, position.reshape(pairs.shape[:2]), len(unique))
+        common, union = unique.T
+    return repack(values, np.where(common == 0, union, common), n_classes, like=parts[0])
+
+
+def pcr6(*sources: MassesT) -> MassesT:
+    """Combine conjunctively; each partial conflict returns to the sets that caused it.
+
+    Sources that hold A_1, ..., A_S with an empty intersection get the product of their masses
+    back in proportion to these masses (the empty set, if a source holds it, as any other set).
+    The work grows as the product over sources of the focal sets in a row.
+
+    Examples
+    --------
+    >>> pcr6([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5]).round(4)
+    array([0.    , 0.4636, 0.3364, 0.2   ])
+    """
+    parts = conform(sources)
+    values, sets = redistribute_conflict([columns(part)[:2] for part in parts])
+    return repack(values, sets, columns(parts[0])[2], like=parts[0])
+
+
+def mean(*sources: MassesT, weights: ArrayLike | None = None) -> MassesT:
+    """Average the masses: every source counts, and none is contradicted.
+
+    Parameters
+    ----------
+    *sources : dense arrays (..., 2^K) or SparseMasses
+    weights : array-like, one non-negative number for each source, optional
+
+    Examples
+    --------
+    >>> mean([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
+    array([0.  , 0.3 , 0.25, 0.45])
+    """
+    parts = conform(sources)
+    share = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if share.shape != (len(parts),) or not (share >= 0.0).all() or not 0.0 < share.sum() < np.inf:
+        raise ValueError(
+            f"weights should be one non-negative number for each of the {len(parts)} sources, not "
+            f"all zero, but {weights!r} was given."
+        )
+    share = share / share.sum()
+    lead: tuple[int, ...] = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    values = [
+        np.broadcast_to(factor * columns(part)[0], (*lead, part.shape[-1]))
+        for factor, part in zip(share, parts, strict=True)
+    ]
+    sets = [columns(part)[1] for part in parts]
+    n_classes = columns(parts[0])[2]
+    return repack(np.concatenate(values, -1), np.concatenate(sets), n_classes, like=parts[0])
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    rule.__name__: rule
+    for rule in (
+        conjunctive,
+        dempster,
+        disjunctive,
+        cautious,
+        bold,
+        yager,
+        dubois_prade,
+        pcr6,
+        mean,
+    )
+}
+"""The rules by name."""
+
+
+def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) -> MassesT:
+    """Combine sources by a rule that is given by name.
+
+    Parameters
+    ----------
+    sources : iterable of masses
+        A list of sources, or an array (S, ..., 2^K) whose first axis runs over them.
+    rule : str
+        A key of `RULES`.
+    **options
+        Passed to the rule (`on_conflict` of "dempster", `weights` of "mean").
+
+    Examples
+    --------
+    >>> combine([[0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5]], rule="yager")
+    array([0. , 0.3, 0.2, 0.5])
+    """
+    check_option(rule, list(RULES), "rule")
+    combined: MassesT = RULES[rule](*sources, **options)
+    return combined
+
+
+def conform(sources: tuple[MassesT, ...]) -> list[MassesT]:
+    """Check the sources, and bring them to one form on one frame."""
+    if not sources:
+        raise ValueError("A rule needs at least one source, but none was given; pass m1, m2, ....")
+    parts = [check_masses(source, f"source {s}") for s, source in enumerate(sources)]
+    sizes = [columns(part)[2] for part in parts]
+    for s, size in enumerate(sizes):
+        if size != sizes[0]:
+            raise ValueError(
+                f"Sources should speak of one frame, but source 0 has {sizes[0]} classes and "
+                f"source {s} has {size}; bring them to a common frame with refine or coarsen."
+            )
+    try:
+        np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    except ValueError:
+        shapes = ", ".join(str(part.shape[:-1]) for part in parts)
+        raise ValueError(
+            f"Sources should have the same rows (or one row), but have {shapes}; give every "
+            "source one mass function for each item."
+        ) from None
+    if not all(isinstance(part, SparseMasses) for part in parts):
+        parts = [part.to_dense() if isinstance(part, SparseMasses) else part for part in parts]
+    return parts  # type: ignore[return-value]
+
+
+def _intersect(first: MassesT, second: MassesT) -> MassesT:
+    if isinstance(first, SparseMasses):
+        n_classes = first.n_classes
+        common = first.focal_sets[:, None] & second.focal_sets
+        sets, position = np.unique(common, return_inverse=True)
+        position = position.reshape(common.shape)
+        return gather(sum_pairs(first.values, second.values, position, len(sets)), sets, n_classes)
+    return intersect_dense(first, second)
+
+
+def _negate(masses: MassesT) -> MassesT:
+    if isinstance(masses, SparseMasses):
+        frame = full_set(masses.n_classes)
+        return SparseMasses(masses.values, frame ^ masses.focal_sets, masses.n_classes)
+    return masses[..., ::-1]
+
+
+def _normalize(masses: MassesT, on_conflict: str) -> MassesT:
+    values, sets, n_classes = columns(masses)
+    values, sets = normalize_columns(values, sets, n_classes, on_conflict, "Dempster's rule")
+    return repack(values, sets, n_classes, like=masses)
+
+
+def _cautious(parts: list[MassesT]) -> MassesT:
+    n_classes = columns(parts[0])[2]
+    lattice = closure(np.unique(np.concatenate([columns(part)[1] for part in parts])), n_classes)
+    logs: list[FloatArray] = []
+    for part in parts:
+        values, sets, _ = columns(part)
+        check_not_dogmatic(values, sets, n_classes)
+        logs.append(log_weights(values, sets, lattice))
+    smallest = reduce(np.minimum, logs)
+    values, sets, _ = columns(parts[0])
+    combined = masses_after_change(values, sets, lattice, smallest - logs[0])
+    return repack(check_values(combined, "cautious masses"), lattice, n_classes, like=parts[0])

@@ -1,0 +1,171 @@
+"""Sets of classes as bit masks.
+
+A frame is an ordered sequence of K classes. A set of classes is an integer whose bit k says
+whether class k is in it: on the frame (a, b, c), ``0b101 = 5`` is {a, c}, 0 is the empty set and
+``2**K - 1 = 7`` the whole frame. In dense form, column A of an array of masses belongs to set A.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+MAX_CLASSES = 62
+"""Largest frame: a set of classes must fit a signed 64-bit integer."""
+
+MAX_DENSE_CLASSES = 20
+"""Largest frame in dense form: one row of masses then takes 8 MB."""
+
+
+def full_set(n_classes: int) -> int:
+    """Bit mask of the whole frame.
+
+    Examples
+    --------
+    >>> full_set(3)
+    7
+    """
+    return (1 << n_classes) - 1
+
+
+def all_sets(n_classes: int) -> IntArray:
+    """Every set of the frame, the empty set first, in the column order of the dense form.
+
+    Examples
+    --------
+    >>> all_sets(2)
+    array([0, 1, 2, 3])
+    """
+    check_dense(n_classes)
+    return np.arange(1 << n_classes, dtype=np.int64)
+
+
+def cardinality(sets: ArrayLike) -> IntArray:
+    """Count the classes in each set.
+
+    Examples
+    --------
+    >>> cardinality([0, 1, 5, 7])
+    array([0, 1, 2, 3])
+    """
+    return np.bitwise_count(np.asarray(sets, dtype=np.int64)).astype(np.int64)
+
+
+def membership(sets: ArrayLike, n_classes: int) -> BoolArray:
+    """Say which classes are in each set: a boolean array with one more axis, over classes.
+
+    Examples
+    --------
+    >>> membership([1, 5], n_classes=3)
+    array([[ True, False, False],
+           [ True, False,  True]])
+    """
+    bits = np.asarray(sets, dtype=np.int64)[..., None] >> np.arange(n_classes)
+    return (bits & 1).astype(bool)
+
+
+def sets_from_membership(members: ArrayLike) -> IntArray:
+    """Bit masks of sets given as a boolean array over classes; the inverse of `membership`.
+
+    Examples
+    --------
+    >>> sets_from_membership([[True, False, False], [True, False, True]])
+    array([1, 5])
+    """
+    member = np.asarray(members, dtype=bool)
+    check_n_classes(member.shape[-1])
+    return member @ (1 << np.arange(member.shape[-1], dtype=np.int64))
+
+
+def encode_sets(sets: Iterable[Iterable[Hashable]], classes: Sequence[Hashable]) -> IntArray:
+    """Bit masks of sets of class names.
+
+    Parameters
+    ----------
+    sets : iterable of collections of class names
+    classes : sequence of distinct class names, in the order of the frame
+
+    Examples
+    --------
+    >>> encode_sets([{"a"}, {"a", "c"}, set()], classes=["a", "b", "c"])
+    array([1, 5, 0])
+    """
+    bit = {name: 1 << k for k, name in enumerate(classes)}
+    check_n_classes(len(classes))
+    if len(bit) < len(classes):
+        raise ValueError(f"classes should be distinct, but {list(classes)} repeats one.")
+    masks = []
+    for row, members in enumerate(sets):
+        if isinstance(members, str):
+            raise ValueError(
+                f"Each set should be a collection of class names, but set {row} is the string "
+                f"{members!r}; write {{{members!r}}} for a set of one class."
+            )
+        names = set(members)
+        unknown = sorted((repr(name) for name in names if name not in bit), key=str)
+        if unknown:
+            raise ValueError(
+                f"Sets should hold classes of the frame {list(classes)}, but set {row} holds "
+                f"{', '.join(unknown)}; correct it, or add the class to the frame."
+            )
+        masks.append(sum(bit[name] for name in names))
+    return np.array(masks, dtype=np.int64)
+
+
+def decode_sets(sets: ArrayLike, classes: Sequence[Hashable]) -> list[tuple[Hashable, ...]]:
+    """Class names in each set, in the order of the frame; the inverse of `encode_sets`.
+
+    Examples
+    --------
+    >>> decode_sets([1, 5, 0], classes=["a", "b", "c"])
+    [('a',), ('a', 'c'), ()]
+    """
+    masks = check_sets(sets, len(classes))
+    return [
+        tuple(name for name, inside in zip(classes, row, strict=True) if inside)
+        for row in membership(np.atleast_1d(masks), len(classes))
+    ]
+
+
+def check_n_classes(n_classes: int) -> None:
+    """Refuse a frame that is empty or too large for bit masks."""
+    if not 1 <= n_classes <= MAX_CLASSES:
+        raise ValueError(
+            f"A frame should have 1 to {MAX_CLASSES} classes, but {n_classes} were given; "
+            "group classes into a coarser frame."
+        )
+
+
+def check_dense(n_classes: int) -> None:
+    """Refuse a frame whose sets are too many for one column each."""
+    check_n_classes(n_classes)
+    if n_classes > MAX_DENSE_CLASSES:
+        raise ValueError(
+            f"Dense form has one column for each of the 2^K sets and should have at most "
+            f"K = {MAX_DENSE_CLASSES} classes, but the frame has {n_classes}; keep the masses in "
+            "sparse form (SparseMasses), and name the sets that you want with sets=."
+        )
+
+
+def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
+    """Return bit masks as an integer array, refusing those that are not sets of the frame."""
+    check_n_classes(n_classes)
+    given = np.asarray(sets)
+    if given.size and given.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} should be bit masks (integers), but came as {given.dtype}; "
+            "turn class names into bit masks with encode_sets."
+        )
+    masks = given.astype(np.int64)
+    outside = (masks < 0) | (masks > full_set(n_classes))
+    if outside.any():
+        raise ValueError(
+            f"{name} should be bit masks from 0 to {full_set(n_classes)} on a frame of "
+            f"{n_classes} classes, but {masks[outside].flat[0]} was given; bit k stands for "
+            "class k."
+        )
+    return masks
