@@ -98,7 +98,13 @@ def generalized_bayes(
         )
     values, sets = _expand(plausible_under, before, focal)
     if normalize:
-        values, sets = normalize_columns(values, sets, n_classes, "raise", "Bayes' theorem")
+        values, sets = normalize_columns(
+            values,
+            sets,
+            n_classes,
+            need="Normalisation needs a possible class under which the observation is plausible",
+            remedy="check the likelihoods, or keep the conflict with normalize=False",
+        )
     if isinstance(prior, SparseMasses):
         return gather(values, sets, n_classes)
     return gather_dense(values, sets, n_classes)

@@ -20,7 +20,7 @@ class TotalConflictError(ValueError):
     ...     dempster([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
     ... except TotalConflictError as error:
     ...     print(str(error).split(",")[0])
-    Dempster's rule needs sources that agree on something
+    Dempster's rule needs mass on which the sources agree
     """
 
 

@@ -26,6 +26,7 @@ from plausible.belief.sets import (
 )
 
 ON_CONFLICT = ("raise", "vacuous", "empty")
+FALLBACK_REMEDY = "choose a fallback with on_conflict='vacuous' or 'empty'"
 
 
 def masses_from_dicts(
@@ -135,14 +136,19 @@ def normalize(masses: MassesT, on_conflict: str = "raise") -> MassesT:
     array([0. , 0.4, 0. , 0.6])
     """
     values, sets, n_classes = unpack(masses)
-    scaled, sets = normalize_columns(values, sets, n_classes, on_conflict, "Normalisation")
-    return repack(scaled, sets, n_classes, like=masses)
+    values, sets = normalize_columns(values, sets, n_classes, on_conflict)
+    return repack(values, sets, n_classes, like=masses)
 
 
 def normalize_columns(
-    values: FloatArray, sets: IntArray, n_classes: int, on_conflict: str, rule: str
+    values: FloatArray,
+    sets: IntArray,
+    n_classes: int,
+    on_conflict: str = "raise",
+    need: str = "Normalisation needs some mass outside the empty set",
+    remedy: str = FALLBACK_REMEDY,
 ) -> tuple[FloatArray, IntArray]:
-    """Kernel of `normalize`; `rule` is named in the error."""
+    """Kernel of `normalize`; `need` and `remedy` go into the error."""
     check_option(on_conflict, ON_CONFLICT, "on_conflict")
     kept = np.where(sets == 0, 0.0, values)
     total = kept.sum(axis=-1, keepdims=True)
@@ -150,11 +156,7 @@ def normalize_columns(
     if not conflict.any():
         return kept / total, sets
     if on_conflict == "raise":
-        raise TotalConflictError(
-            f"{rule} needs sources that agree on something, but {name_rows(conflict)} "
-            "left no mass outside the empty set; discount the sources by a small doubt first, or "
-            "choose a fallback with on_conflict='vacuous' or 'empty'."
-        )
+        raise TotalConflictError(f"{need}, but {name_rows(conflict)} left none; {remedy}.")
     fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
     kept = kept / np.where(total == 0.0, 1.0, total)
     if fallback not in sets:

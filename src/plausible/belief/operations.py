@@ -121,7 +121,13 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
     if not normalize:
         return out
     values, sets, _ = unpack(out)
-    values, sets = normalize_columns(values, sets, n_classes, "raise", "Conditioning")
+    values, sets = normalize_columns(
+        values,
+        sets,
+        n_classes,
+        need="Normalised conditioning needs mass that meets the event",
+        remedy="check the event, or keep the conflict with normalize=False",
+    )
     return repack(values, sets, n_classes, like=masses)
 
 

@@ -44,7 +44,7 @@ from plausible.belief.forms import (
     repack,
     to_sparse,
 )
-from plausible.belief.masses import normalize_columns
+from plausible.belief.masses import FALLBACK_REMEDY, normalize_columns
 from plausible.belief.products import intersect_dense, redistribute_conflict, sum_pairs
 from plausible.belief.sets import FloatArray, full_set
 from plausible.belief.weights import (
@@ -311,7 +311,14 @@ def _negate(masses: MassesT) -> MassesT:
 
 def _normalize(masses: MassesT, on_conflict: str) -> MassesT:
     values, sets, n_classes = columns(masses)
-    values, sets = normalize_columns(values, sets, n_classes, on_conflict, "Dempster's rule")
+    values, sets = normalize_columns(
+        values,
+        sets,
+        n_classes,
+        on_conflict,
+        need="Dempster's rule needs mass on which the sources agree",
+        remedy=f"discount the sources by a small doubt first, or {FALLBACK_REMEDY}",
+    )
     return repack(values, sets, n_classes, like=masses)
 
 

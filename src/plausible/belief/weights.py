@@ -23,6 +23,7 @@ from plausible.belief.errors import first_bad, name_rows
 from plausible.belief.forms import SparseMasses, check_values, unpack
 from plausible.belief.moebius import superset_difference, superset_sum
 from plausible.belief.sets import (
+    MAX_DENSE_CLASSES,
     FloatArray,
     IntArray,
     all_sets,
@@ -145,7 +146,7 @@ def masses_after_change(
 def closure(focal: IntArray, n_classes: int) -> IntArray:
     """Sets closed under intersection: the focal sets, the frame, and all that they have in common.
 
-    Sorted, so that the frame comes last. All sets of a small frame are their own closure.
+    Sorted, so that the frame comes last. Where there are too many, all sets of the frame.
     """
     if len(focal) == 1 << n_classes:
         return all_sets(n_classes)
@@ -155,6 +156,8 @@ def closure(focal: IntArray, n_classes: int) -> IntArray:
         larger = np.unique(lattice[:, None] & lattice)
         if len(larger) == len(lattice):
             return larger
+        if len(larger) > MAX_LATTICE and n_classes <= MAX_DENSE_CLASSES:
+            return all_sets(n_classes)
         if len(larger) > MAX_LATTICE:
             raise ValueError(
                 f"Weights of sparse masses should involve at most {MAX_LATTICE} sets, but the "
