@@ -58,7 +58,6 @@ from plausible.belief.sets import (
     cardinality,
     membership,
 )
-from plausible.belief.transforms import contour
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
 RULES = (
@@ -290,7 +289,8 @@ def _admissible_for_error(m: SparseMasses, losses: FloatArray) -> BoolArray:
         gain = 1.0 - losses[-1, 0]
         kept[..., -1:] = bar <= gain + _TIE
         bar = np.maximum(bar, gain)
-    kept[..., : m.n_classes] = contour(m) >= bar - _TIE
+    pl = m.values @ membership(m.focal_sets, m.n_classes)
+    kept[..., : m.n_classes] = pl >= bar - _TIE
     return kept
 
 

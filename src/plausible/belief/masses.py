@@ -48,7 +48,7 @@ def masses_from_dicts(
     """
     if isinstance(rows, Mapping):
         raise ValueError(
-            "rows should be a sequence of mappings, but one mapping came; wrap it in []."
+            "rows should be a sequence of mappings, but a single one came; write [mapping]."
         )
     encoded = [encode_sets(row, classes) for row in rows]
     sets = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *encoded]))
