@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test test-long bench clean
+.PHONY: demo test test-long bench pictures clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/core
@@ -22,11 +22,15 @@ test-long: $(VENV)/dev  ## the same laws on many more random cases
 bench: $(VENV)/bench
 	$(RUN) benchmarks/belief.py
 
+pictures: $(VENV)/plots
+	$(RUN) docs/pictures/draw_two_experts.py
+
 # One stamp for each set of extras; remade only when pyproject.toml changes.
 $(VENV)/core: extras :=
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
-$(VENV)/core $(VENV)/dev $(VENV)/bench: pyproject.toml | $(VENV)/bin/python
+$(VENV)/plots: extras := [plots]
+$(VENV)/core $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@

@@ -92,11 +92,13 @@ def dempster(*sources: MassesT, on_conflict: str = "raise") -> MassesT:
     np.float64(1.0)
     """
     parts = conform(sources)
-    combined = _normalize(parts[0], "empty")
-    for other in parts[1:]:
+    combined = parts[0]
+    for other in parts[1:-1]:
         # Normalising at every step keeps many sources from underflowing. Rows in total conflict
         # stay on the empty set until the end, where all are reported together.
         combined = _normalize(_intersect(combined, other), "empty")
+    if len(parts) > 1:
+        combined = _intersect(combined, parts[-1])
     return _normalize(combined, on_conflict)
 
 

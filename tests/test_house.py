@@ -1,0 +1,83 @@
+"""The repository keeps its own promises."""
+
+import importlib.metadata
+import inspect
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import plausible
+from plausible import belief
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ROOMS = sorted(p.parent.name for p in (ROOT / "src" / "plausible").glob("*/__init__.py"))
+ABOVE_PLOTS = {"web", "cli", "report", "experiments", "plots"}
+
+
+def test_every_room_is_in_the_contracts_and_in_the_package():
+    layers, forbidden = PROJECT["tool"]["importlinter"]["contracts"]
+    planned = {name for line in layers["layers"] for name in re.findall(r"plausible\.(\w+)", line)}
+    assert set(ROOMS) <= planned
+    below = {f"plausible.{room}" for room in set(ROOMS) - ABOVE_PLOTS}
+    assert below == set(forbidden["source_modules"])
+    assert set(ROOMS) | {"__version__"} == set(plausible.__all__) == set(dir(plausible))
+    for room in ROOMS:
+        assert inspect.ismodule(getattr(plausible, room))
+
+
+def test_one_version():
+    assert importlib.metadata.version("plausible") == plausible.__version__
+    assert plausible.__version__ in (ROOT / "CHANGES.md").read_text()
+
+
+def test_all_is_every_extra():
+    extras = PROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = re.fullmatch(r"plausible\[(.*)\]", everything)[1].split(",")
+    assert sorted(named) == sorted(set(extras) - {"all"})
+
+
+def test_core_dependencies_are_few():
+    names = {re.match(r"[\w-]+", line)[0] for line in PROJECT["project"]["dependencies"]}
+    assert names == {"numpy", "scipy", "scikit-learn", "numba"}
+
+
+def test_importing_is_cheap():
+    heavy = "numba", "sklearn", "pandas", "matplotlib"
+    code = f"""
+import sys, plausible
+assert "numpy" not in sys.modules, "import plausible loads numpy"
+import plausible.belief
+loaded = [name for name in {heavy} if name in sys.modules]
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", [n for n in belief.__all__ if n[0].islower()])
+def test_every_public_function_has_a_running_example(name):
+    doc = inspect.getdoc(getattr(belief, name))
+    assert ">>>" in doc
+
+
+def test_unknown_rooms_are_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        plausible.nonsense  # noqa: B018
+
+
+def test_the_demo_tells_its_story(capsys):
+    runpy.run_path(str(ROOT / "examples" / "two_experts.py"), run_name="__main__")
+    story = capsys.readouterr().out
+    photographs = story.split("Photograph ")[1:7]
+    assert ["refuse:" in text for text in photographs] == [False, False, False, True, True, False]
+    assert "one name        chanterelle" in photographs[5]
+    assert "in the kitchen  leave it" in photographs[5]
+    assert "in the kitchen  eat it" in photographs[0]
+    assert "conflict 0.80" in photographs[3]
+    assert max(map(len, story.splitlines())) <= 100
