@@ -18,6 +18,7 @@ from plausible.belief import (
     to_dense,
     to_sparse,
     total_plausibility,
+    vacuous,
     vacuous_extension,
 )
 from support.strategies import mass_functions
@@ -129,6 +130,7 @@ def test_bad_likelihoods_are_refused():
         (lambda: generalized_bayes([0.5, np.nan]), "likelihoods should lie in .* nan"),
         (lambda: generalized_bayes([0.5, 0.2], bayesian([0.5, 0.3, 0.2])), "have 2 and 3 classes"),
         (lambda: generalized_bayes(np.ones(21)), "at most K = 20 classes"),
+        (lambda: generalized_bayes(np.ones(40), vacuous(40)), "few enough subsets to list"),
         (lambda: total_plausibility([0, 0.5, 0, 0.5], [[0.1]]), "one row for each of the 4 sets"),
     ]
     for call, message in calls:

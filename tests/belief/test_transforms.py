@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 
 from plausible.belief import (
+    TotalConflictError,
     all_sets,
     belief,
     cardinality,
@@ -103,6 +104,13 @@ def test_small_beliefs_survive_a_large_mass_on_the_empty_set():
     np.testing.assert_allclose(belief(masses), [0, 4e-15, 0, 1e-14], rtol=1e-12)
     np.testing.assert_allclose(plausibility(masses), [0, 1e-14, 6e-15, 1e-14], rtol=1e-12)
     np.testing.assert_allclose(pignistic(masses), [0.7, 0.3], rtol=1e-12)
+
+
+def test_rows_without_any_class_have_no_probabilities():
+    masses = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    for function in (pignistic, plausibility_probability):
+        with pytest.raises(TotalConflictError, match=r"but 1 row \(row 0\) .* normalize\("):
+            function(masses)
 
 
 def test_leading_axes_are_kept():

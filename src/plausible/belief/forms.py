@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief.errors import first_bad, name_rows
-from plausible.belief.sets import FloatArray, IntArray, all_sets, check_dense, check_sets
+from plausible.belief.sets import FloatArray, IntArray, all_sets, check_dense, check_sets, full_set
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 NEGATIVE_TOLERANCE = 1e-9  # rounding of the caller's own arithmetic; set to zero
@@ -106,9 +106,8 @@ def to_sparse(masses: ArrayLike | SparseMasses) -> SparseMasses:
            [0. , 1. ]]), focal_sets=array([1, 3]), n_classes=2)
     """
     values, sets, n_classes = unpack(masses)
-    used = values.reshape(-1, len(sets)).any(axis=0)
-    order = np.flatnonzero(used)[np.argsort(sets[used])]
-    return SparseMasses(values[..., order], sets[order], n_classes)
+    order = np.argsort(sets)
+    return _drop_unused(values[..., order], sets[order], n_classes)
 
 
 def to_dense(masses: ArrayLike | SparseMasses) -> FloatArray:
@@ -201,9 +200,10 @@ def repack(values: FloatArray, sets: IntArray, n_classes: int, like: MassesT) ->
 def gather(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
     """Sparse masses from values and the set that each belongs to; empty columns are dropped."""
     focal, position = np.unique(sets, return_inverse=True)
+    if len(focal) == 0:  # no rows, with sets of their own
+        focal = np.array([full_set(n_classes)])
     sums = sum_by_position(values, position.reshape(sets.shape), len(focal))
-    used = sums.reshape(-1, len(focal)).any(axis=0)
-    return SparseMasses(sums[..., used], focal[used], n_classes)
+    return _drop_unused(sums, focal, n_classes)
 
 
 def gather_dense(values: FloatArray, sets: IntArray, n_classes: int) -> FloatArray:
@@ -237,3 +237,10 @@ def sum_by_position(values: FloatArray, position: IntArray, n_columns: int) -> F
     cell = np.arange(len(rows))[:, None] * n_columns + position
     sums = np.bincount(cell.ravel(), weights=rows.ravel(), minlength=len(rows) * n_columns)
     return np.asarray(sums, dtype=np.float64).reshape(*lead, n_columns)
+
+
+def _drop_unused(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
+    """Sparse masses without the columns in which no row has a mass; one at least is kept."""
+    used = np.asarray(values.reshape(-1, len(sets)).any(axis=0))
+    used[0] |= not used.any()  # without rows, nothing is used
+    return SparseMasses(values[..., used], sets[used], n_classes)

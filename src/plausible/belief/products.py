@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 
 from plausible.belief.forms import SparseMasses, gather, sum_by_position
-from plausible.belief.sets import MAX_CLASSES, FloatArray, IntArray
+from plausible.belief.sets import FloatArray, IntArray
 
 MAX_TUPLES = 1e9
 
@@ -69,7 +69,7 @@ def sum_pairs(
 
 
 def redistribute_conflict(
-    sources: Sequence[tuple[FloatArray, IntArray]],
+    sources: Sequence[tuple[FloatArray, IntArray]], n_classes: int
 ) -> tuple[FloatArray, IntArray]:
     """PCR6 over every tuple of focal sets, one from each source: (values, sets) to be added up."""
     lead = np.broadcast_shapes(*(values.shape[:-1] for values, _ in sources))
@@ -94,7 +94,7 @@ def redistribute_conflict(
         agreed = np.where(common == 0, 0.0, joint)
         ratio = np.where(common == 0, joint, 0.0) / np.where(total == 0.0, 1.0, total)
         values = np.concatenate([agreed, *(ratio * masses)], axis=-1)
-        parts.append(gather(values, np.concatenate([common, *sets], axis=-1), MAX_CLASSES))
+        parts.append(gather(values, np.concatenate([common, *sets], axis=-1), n_classes))
     return (
         np.concatenate([part.values for part in parts], axis=-1),
         np.concatenate([part.focal_sets for part in parts]),

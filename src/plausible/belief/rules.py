@@ -195,8 +195,9 @@ def pcr6(*sources: MassesT) -> MassesT:
     array([0.    , 0.4636, 0.3364, 0.2   ])
     """
     parts = conform(sources)
-    values, sets = redistribute_conflict([columns(part)[:2] for part in parts])
-    return repack(values, sets, columns(parts[0])[2], like=parts[0])
+    n_classes = columns(parts[0])[2]
+    values, sets = redistribute_conflict([columns(part)[:2] for part in parts], n_classes)
+    return repack(values, sets, n_classes, like=parts[0])
 
 
 def mean(*sources: MassesT, weights: ArrayLike | None = None) -> MassesT:
