@@ -290,10 +290,10 @@ def test_bad_arguments_are_refused():
         (lambda: decide(m, "best"), "rule should be 'pignistic', .* but 'best' was given"),
         (lambda: decide(m, kind="votes"), "kind should be 'masses', 'plausibility' or 'prob"),
         (lambda: decide(m, loss=np.eye(3)), r"\(number of acts, 2\), .* shape \(3, 3\)"),
-        (lambda: decide(m, loss=[[0, np.inf]]), "loss should be a finite array"),
+        (lambda: decide(m, loss=[[0, np.inf]]), r"loss should be finite, but inf .* \(row 0\)"),
         (lambda: decide(m, "belief", loss=np.eye(2)), "without a loss matrix.*'upper_loss'"),
-        (lambda: decide(m, pessimism=2), r"pessimism should lie in \[0, 1\], but 2"),
-        (lambda: decide(m, reject=np.nan), "reject should be a finite loss"),
+        (lambda: decide(m, pessimism=2), r"pessimism should be a finite number in \[0, 1\], but 2"),
+        (lambda: decide(m, reject=np.nan), "reject should be a finite number, but nan"),
         (lambda: decide([0.5, 0.6], kind="probability"), "probabilities should sum to one"),
         (lambda: decide([0.5, 1.6], kind="plausibility"), r"should lie in \[0, 1\]"),
     ]

@@ -139,5 +139,5 @@ def test_all_pairs_of_distances():
 
 
 def test_rows_without_any_class_have_no_entropy():
-    with pytest.raises(TotalConflictError, match=r"but 1 row \(row 1\)"):
+    with pytest.raises(TotalConflictError, match=r"none in 1 row \(row 1\); replace"):
         dissonance([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])

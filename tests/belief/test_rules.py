@@ -260,7 +260,7 @@ def test_total_conflict_names_the_rows_or_falls_back():
     for form in (to_sparse, to_dense):
         with pytest.raises(
             TotalConflictError,
-            match=r"Dempster's rule needs .* but 2 rows \(rows 0, 3\) left none; discount",
+            match=r"Dempster's rule needs .* none in 2 rows \(rows 0, 3\); discount",
         ):
             dempster(form(first), form(second))
         vague = to_dense(dempster(form(first), form(second), on_conflict="vacuous"))
@@ -360,8 +360,8 @@ def test_bad_sources_are_refused():
         (lambda: dempster(m, on_conflict="ignore"), "'raise', 'vacuous' or 'empty', but 'ignore'"),
         (lambda: dempster(m, [0.0, 0.5, 0.2, 0.1]), "Each row of source 1 should sum to one"),
         (lambda: mean(m, m, weights=[1, -1]), "one non-negative number for each of the 2 sources"),
-        (lambda: cautious(m, [0.0, 1.0, 0.0, 0.0]), r"the only row have none there; discount"),
-        (lambda: bold(m, m), "some mass on the empty set, but the only row"),
+        (lambda: cautious(m, [0.0, 1.0, 0.0, 0.0]), r"none in the only row; discount"),
+        (lambda: bold(m, m), "some mass on the empty set, but there is none in the only"),
     ]
     for call, message in calls:
         with pytest.raises(ValueError, match=message):

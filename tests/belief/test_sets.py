@@ -43,7 +43,7 @@ def test_bits_follow_the_order_of_the_classes():
     ("call", "message"),
     [
         (lambda: encode_sets([{"a"}, {"e"}], CLASSES), r"set 1 holds 'e'; correct it"),
-        (lambda: encode_sets(["ab"], CLASSES), r"set 0 is the string 'ab'; write \{'ab'\}"),
+        (lambda: encode_sets(["ab"], CLASSES), r"set 0 is 'ab'; write \{'ab'\} for a set"),
         (lambda: encode_sets([{"a"}], ["a", "a"]), "classes should be distinct"),
         (lambda: encode_sets([], range(63)), "1 to 62 classes, but 63 were given; group"),
         (lambda: encode_sets([], []), "1 to 62 classes, but 0 were given"),

@@ -109,7 +109,7 @@ def test_small_beliefs_survive_a_large_mass_on_the_empty_set():
 def test_rows_without_any_class_have_no_probabilities():
     masses = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     for function in (pignistic, plausibility_probability):
-        with pytest.raises(TotalConflictError, match=r"but 1 row \(row 0\) .* normalize\("):
+        with pytest.raises(TotalConflictError, match=r"none in 1 row \(row 0\); replace"):
             function(masses)
 
 
@@ -138,6 +138,6 @@ def test_values_that_are_no_set_function_are_refused():
         masses_from_commonality([[1.0, 1.0, 1.0, 1.0], [1.0, 0.2, 0.3, 0.5]])
     with pytest.raises(ValueError, match="masses behind this implicability should sum to one"):
         masses_from_implicability([0.0, 0.2, 0.2, 0.5])
-    with pytest.raises(ValueError, match=r"2\^K columns.*shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"2\^K columns.*shape is \(3,\)"):
         masses_from_belief([0.0, 0.5, 1.0])
     assert cardinality(all_sets(3)).sum() == 12

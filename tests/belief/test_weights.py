@@ -89,15 +89,17 @@ def test_sets_with_very_many_intersections():
 
 
 def test_bad_weights_are_refused():
-    with pytest.raises(ValueError, match=r"some mass on the whole frame, but 1 row \(row 1\)"):
+    with pytest.raises(
+        ValueError, match=r"on the whole frame, but there is none in 1 row \(row 1\)"
+    ):
         conjunctive_weights([[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
-    with pytest.raises(ValueError, match=r"some mass on the empty set, but 1 row \(row 0\)"):
+    with pytest.raises(ValueError, match=r"on the empty set, but there is none in 1 row \(row 0\)"):
         disjunctive_weights([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]])
-    with pytest.raises(ValueError, match="weights should be positive and finite.*such as 0"):
+    with pytest.raises(ValueError, match="weights should be positive and finite, but 0 was found"):
         masses_from_conjunctive_weights([1.0, 0.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="masses behind these weights should not be negative"):
         masses_from_conjunctive_weights([1.0, 3.0, 1.0, 1.0])
     frame = (1 << 21) - 1
     sets = [*(frame ^ (1 << np.arange(13))), frame]
-    with pytest.raises(ValueError, match="at most 4096 sets, but the 14 focal sets have"):
+    with pytest.raises(ValueError, match="at most 4096 sets, but the 14 focal sets"):
         conjunctive_weights(SparseMasses(np.full(14, 1 / 14), sets, 21), [1])

@@ -19,6 +19,7 @@ E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft 
 Methods in Probability and Statistics 2008, 165-174 (equations 1.4 and 1.5).
 """
 
+from math import prod
 from typing import overload
 
 import numpy as np
@@ -26,23 +27,28 @@ from numpy.typing import ArrayLike
 
 from plausible.belief.forms import (
     SparseMasses,
+    check_masses,
     check_unit_interval,
     gather,
     gather_dense,
-    to_sparse,
+    sparse_form,
     unpack,
 )
-from plausible.belief.masses import normalize_columns, vacuous
+from plausible.belief.masses import normalize_columns
+from plausible.belief.products import intersect_dense
 from plausible.belief.sets import (
-    MAX_DENSE_CLASSES,
     FloatArray,
     IntArray,
     all_sets,
     cardinality,
     check_dense,
-    check_sets,
+    check_n_classes,
+    check_set_list,
+    full_set,
     membership,
 )
+
+MAX_TERMS = 1 << 28
 
 
 @overload
@@ -86,17 +92,21 @@ def generalized_bayes(
     >>> contour(generalized_bayes([0.8, 0.2], prior=bayesian([0.5, 0.5]), normalize=True))
     array([0.8, 0.2])
     """
-    plausible_under = check_unit_interval(likelihoods, "likelihoods")
-    n_classes = plausible_under.shape[-1]
-    if prior is None:
-        check_dense(n_classes)
-    before, focal, size = unpack(to_sparse(vacuous(n_classes) if prior is None else prior), "prior")
-    if size != n_classes:
-        raise ValueError(
-            f"likelihoods and prior should speak of one frame, but have {n_classes} and {size} "
-            "classes; give one likelihood for each class of the prior."
-        )
-    values, sets = _expand(plausible_under, before, focal)
+    remedy = "divide all densities by one upper bound"
+    plausible_under = np.atleast_1d(check_unit_interval(likelihoods, "likelihoods", remedy))
+    n_classes = check_n_classes(plausible_under.shape[-1])
+    if isinstance(prior, SparseMasses):
+        before = sparse_form(check_masses(prior, "prior"))
+        _check_fit(plausible_under, before.shape, before.n_classes)
+        values, sets = _share_among_subsets(plausible_under, before.values, before.focal_sets)
+    else:
+        whole = np.array([full_set(check_dense(n_classes))])
+        values, sets = _share_among_subsets(plausible_under, np.ones(1), whole)
+        if prior is not None:
+            dense, _, size = unpack(prior, "prior")
+            _check_fit(plausible_under, dense.shape, size)
+            values = intersect_dense(gather_dense(values, sets, n_classes), dense)
+            sets = all_sets(n_classes)
     if normalize:
         values, sets = normalize_columns(
             values,
@@ -133,10 +143,17 @@ def plausibility_given_sets(conditional: ArrayLike, sets: ArrayLike | None = Non
            [0.6]])
     """
     by_class = check_unit_interval(conditional, "conditional")
+    if by_class.ndim != 2:
+        raise ValueError(
+            f"conditional should be an array (K, T), one row for each class, but has shape "
+            f"{by_class.shape}; write [[p], [q]] for one event under two classes."
+        )
     n_classes = len(by_class)
-    asked = all_sets(n_classes) if sets is None else np.atleast_1d(check_sets(sets, n_classes))
+    asked = all_sets(n_classes) if sets is None else check_set_list(sets, n_classes)
+    with np.errstate(divide="ignore"):
+        misses = np.log1p(-by_class)  # in logarithms, small plausibilities keep their digits
     inside = membership(asked, n_classes)[:, :, None]
-    return 1.0 - np.where(inside, 1.0 - by_class, 1.0).prod(axis=1)
+    return 0.0 - np.expm1(np.where(inside, misses, 0.0).sum(axis=1))
 
 
 def total_plausibility(masses: ArrayLike | SparseMasses, conditional: ArrayLike) -> FloatArray:
@@ -168,17 +185,33 @@ def total_plausibility(masses: ArrayLike | SparseMasses, conditional: ArrayLike)
     return values @ given
 
 
-def _expand(
+def _check_fit(likelihoods: FloatArray, prior_shape: tuple[int, ...], n_classes: int) -> None:
+    if likelihoods.shape[-1] != n_classes:
+        raise ValueError(
+            "likelihoods and prior should speak of one frame, but have "
+            f"{likelihoods.shape[-1]} and {n_classes} classes; give one likelihood for each class "
+            "of the prior."
+        )
+    try:
+        np.broadcast_shapes(likelihoods.shape[:-1], prior_shape[:-1])
+    except ValueError:
+        raise ValueError(
+            f"likelihoods and prior should have the same rows (or one row), but have "
+            f"{likelihoods.shape[:-1]} and {prior_shape[:-1]}; give one prior, or one for each row."
+        ) from None
+
+
+def _share_among_subsets(
     plausible_under: FloatArray, before: FloatArray, focal: IntArray
 ) -> tuple[FloatArray, IntArray]:
     """Share the prior mass of each focal set among its subsets."""
-    n_terms = int((1 << cardinality(focal)).sum())
-    if n_terms > 3**MAX_DENSE_CLASSES:
-        raise ValueError(
-            f"The prior's focal sets should have few enough subsets to list, but have {n_terms}; "
-            "use a prior on smaller sets, such as single classes."
-        )
     lead = np.broadcast_shapes(plausible_under.shape[:-1], before.shape[:-1])
+    n_terms = prod(lead) * sum(1 << size for size in cardinality(focal).tolist())
+    if n_terms > MAX_TERMS:
+        raise ValueError(
+            f"The focal sets of the prior should have at most {MAX_TERMS:.0e} subsets in all rows, "
+            f"but have {n_terms:.1e}; use a prior on smaller sets, or fewer rows at a time."
+        )
     values: list[FloatArray] = []
     sets: list[IntArray] = []
     for column, focal_set in enumerate(focal.tolist()):

@@ -24,15 +24,21 @@ T. Denoeux, Artificial Intelligence 172 (2008) 234-264.
 """
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.sparse import vstack
 
-from plausible.belief.errors import check_option
-from plausible.belief.forms import MassesT, SparseMasses, to_sparse
+from plausible.belief.errors import check_number, check_option
+from plausible.belief.forms import MassesT, SparseMasses, sparse_form
+from plausible.belief.linear import incidence, least_value
 from plausible.belief.operations import negate
 from plausible.belief.rules import conform
 from plausible.belief.sets import BoolArray, FloatArray
 from plausible.belief.transforms import commonality
-from plausible.belief.weights import closure, conjunctive_weights
+from plausible.belief.weights import (
+    check_not_dogmatic,
+    check_subnormal,
+    closure,
+    log_weights,
+)
 
 ORDERS = (
     "plausibility",
@@ -59,7 +65,7 @@ def is_at_least_as_committed(
     order : str
         One of `ORDERS`; see the table above.
     tol : float
-        Differences below this count as equal.
+        Differences below this count as equal (of logarithms, for weights).
 
     Returns
     -------
@@ -77,23 +83,32 @@ def is_at_least_as_committed(
     False
     """
     check_option(order, ORDERS, "order")
-    one, two = (to_sparse(m) for m in conform((first, second)))
+    check_number(tol, "tol", 0.0, 1.0)
+    one, two = (sparse_form(m) for m in conform((first, second)))
     if order == "specialization":
         return _can_flow(one, two, tol)
+    if order == "disjunctive_weights":
+        check_subnormal(one.values, one.focal_sets)
+        check_subnormal(two.values, two.focal_sets)
     if order in ("plausibility", "disjunctive_weights"):
         # pl(A) = 1 - q'(complement of A) and v(A) = w'(complement of A), with q' and w' those of
         # the negations; so the roles are exchanged.
         one, two = negate(two), negate(one)
     # On the sets that focal sets have in common, q and w take all values that they take at all.
-    sets = closure(np.union1d(one.focal_sets, two.focal_sets), one.n_classes)
-    function = conjunctive_weights if order.endswith("weights") else commonality
-    smaller = function(one, sets) <= function(two, sets) + tol
-    return np.asarray(smaller.all(axis=-1))
+    lattice = closure(np.union1d(one.focal_sets, two.focal_sets), one.n_classes)
+    values = []
+    for m in (one, two):
+        if order.endswith("weights"):
+            check_not_dogmatic(m.values, m.focal_sets, m.n_classes)
+            values.append(log_weights(m.values, m.focal_sets, lattice))
+        else:
+            values.append(commonality(m, lattice))
+    return np.asarray((values[0] <= values[1] + tol).all(axis=-1))
 
 
 def _can_flow(first: SparseMasses, second: SparseMasses, tol: float) -> BoolArray:
     """Whether the masses of `second` can flow to subsets so that `first` results."""
-    lead = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    lead: tuple[int, ...] = np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
     supply = np.broadcast_to(second.values, (*lead, second.shape[-1]))
     demand = np.broadcast_to(first.values, (*lead, first.shape[-1]))
     allowed = first.focal_sets[:, None] & ~second.focal_sets == 0
@@ -108,8 +123,8 @@ def _largest_flow(demand: FloatArray, supply: FloatArray, allowed: BoolArray) ->
     to, source = np.nonzero(allowed & (demand[:, None] > 0.0) & (supply > 0.0))
     if len(to) == 0:
         return 0.0
-    arrives = to == np.arange(len(demand))[:, None]
-    leaves = source == np.arange(len(supply))[:, None]
-    limits = np.concatenate([demand, supply])
-    result = linprog(-np.ones(len(to)), A_ub=np.vstack([arrives, leaves]), b_ub=limits)
-    return float(-result.fun)
+    return -least_value(
+        -np.ones(len(to)),
+        A_ub=vstack([incidence(to, len(demand)), incidence(source, len(supply))]),
+        b_ub=np.concatenate([demand, supply]),
+    )

@@ -37,17 +37,18 @@ T. Denoeux, Analysis of evidence-theoretic decision rules for pattern classifica
 Recognition 30 (1997) 1095-1107 (refusal and the unknown class).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack
 
-from plausible.belief.errors import check_option
-from plausible.belief.forms import SparseMasses, to_sparse
+from plausible.belief.errors import as_floats, check_number, check_option, first_bad, name_rows
+from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
 from plausible.belief.frames import with_unknown
-from plausible.belief.masses import bayesian, consonant, normalize
+from plausible.belief.linear import TOLERANCE, incidence, least_value
+from plausible.belief.masses import bayesian, consonant, normal_form, normalize
 from plausible.belief.moebius import subset_sum
 from plausible.belief.sets import (
     MAX_DENSE_CLASSES,
@@ -71,7 +72,7 @@ RULES = (
 )
 KINDS = ("masses", "plausibility", "probability")
 
-_TIE = 1e-12  # losses that differ by less, relative to the largest loss, are equal
+_TIE = 1e-12  # expected losses that differ by less, relative to the acts' losses, are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,8 @@ class Decision:
     def names(self, classes: Sequence[Hashable]) -> list[Hashable | set[Hashable] | None]:
         """Answers in words: a class name, a set of names, or None for a refusal.
 
+        Where a rule keeps refusing among other acts, the set holds None.
+
         Parameters
         ----------
         classes : sequence
@@ -119,14 +122,11 @@ class Decision:
                 f"classes should name the {acts} acts, but {len(classes)} names were given; add "
                 "one for the unknown class if that was offered."
             )
-        kept = self.chosen.reshape(-1, self.chosen.shape[-1])[:, :acts]
+        names = [*classes, None]
         answers: list[Hashable | set[Hashable] | None] = []
-        for row, refused in zip(kept, self.refused.ravel(), strict=True):
-            names = [name for name, inside in zip(classes, row, strict=True) if inside]
-            if refused or not names:
-                answers.append(None)
-            else:
-                answers.append(names[0] if len(names) == 1 else set(names))
+        for row in self.chosen.reshape(-1, self.chosen.shape[-1]):
+            kept = [names[act] for act in np.flatnonzero(row)]
+            answers.append(set(kept) if len(kept) > 1 else kept[0] if kept else None)
         return answers
 
 
@@ -177,30 +177,26 @@ def decide(
     array([1])
     """
     check_option(rule, RULES, "rule")
-    if not 0.0 <= pessimism <= 1.0:
-        raise ValueError(f"pessimism should lie in [0, 1], but {pessimism!r} was given.")
+    check_option(kind, KINDS, "kind")
+    check_number(pessimism, "pessimism", 0.0, 1.0)
     if loss is not None and rule in ("plausibility", "belief"):
         raise ValueError(
             f"rule={rule!r} should come without a loss matrix, but one was given; use "
             "'lower_loss' (optimist) or 'upper_loss' (pessimist) with it."
         )
-    m = _normal_masses(masses, kind, unknown)
-    losses = _loss_matrix(loss, reject, m.n_classes)
-    if rule == "interval_dominance":
-        chosen = _not_dominated(m, losses)
-    elif rule == "maximality":
-        chosen = _maximal(m, losses)
-    elif rule == "e_admissibility":
-        chosen = _admissible_for_error(m, losses) if loss is None else _admissible(m, losses)
-    else:
-        weight = {"plausibility": 0.0, "lower_loss": 0.0, "belief": 1.0, "upper_loss": 1.0}
-        expected = (
-            _mean_loss(m, losses)
-            if rule == "pignistic"
-            else _hurwicz_loss(m, losses, weight.get(rule, pessimism))
-        )
-        chosen = _near_best(expected, losses)
-    return _as_decision(chosen, m, rule in SET_RULES, reject is not None)
+    chosen, informed = [], []
+    for m in _blocks_of_masses(masses, kind, unknown):
+        losses = _loss_matrix(loss, reject, m.n_classes)
+        informed.append(m.values[:, m.focal_sets != 0].any(axis=-1))
+        m = sparse_form(normalize(m, on_conflict="vacuous"))
+        chosen.append(_choose(m, losses, rule, pessimism, error_only=loss is None))
+    lead = np.shape(masses)[:-1]
+    return _as_decision(
+        np.concatenate(chosen).reshape(*lead, -1),
+        np.concatenate(informed).reshape(lead),
+        keeps_sets=rule in SET_RULES,
+        offers_refusal=reject is not None,
+    )
 
 
 def expected_losses(
@@ -220,13 +216,30 @@ def expected_losses(
     >>> lower.round(10), upper.round(10)
     (array([0.1, 0.7]), array([0.3, 0.9]))
     """
-    m = normalize(to_sparse(masses))
+    m = normal_form(masses)
     losses = _loss_matrix(loss, None, m.n_classes)
     return _hurwicz_loss(m, losses, 0.0), _hurwicz_loss(m, losses, 1.0)
 
 
 # ---------------------------------------------------------------------------------------------
-# Kernels: m is normalised, rows without any mass are all zero; losses are (acts, classes).
+# Kernels: m is normalised, without a column for the empty set; losses are (acts, classes).
+
+
+def _choose(
+    m: SparseMasses, losses: FloatArray, rule: str, pessimism: float, error_only: bool
+) -> BoolArray:
+    """Acts that a rule keeps, or that are tied for the best; `error_only`: losses of 0 and 1."""
+    if rule == "interval_dominance":
+        return _not_dominated(m, losses)
+    if rule == "maximality":
+        return _maximal(m, losses)
+    if rule == "e_admissibility":
+        closed = error_only and m.n_classes <= MAX_DENSE_CLASSES
+        return _admissible_for_error(m, losses) if closed else _admissible(m, losses)
+    if rule == "pignistic":
+        return _near_best(_mean_loss(m, losses), losses)
+    weight = {"plausibility": 0.0, "lower_loss": 0.0, "belief": 1.0, "upper_loss": 1.0}
+    return _near_best(_hurwicz_loss(m, losses, weight.get(rule, pessimism)), losses)
 
 
 def _best_and_worst(m: SparseMasses, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -247,50 +260,47 @@ def _mean_loss(m: SparseMasses, losses: FloatArray) -> FloatArray:
     return m.values @ (inside @ losses.T / inside.sum(axis=1, keepdims=True))
 
 
-def _slack(losses: FloatArray) -> float:
-    return _TIE * max(1.0, float(np.abs(losses).max()))
+def _slack(losses: FloatArray) -> FloatArray:
+    """How far rounding may have moved the expected loss of each act."""
+    return _TIE * np.abs(losses).max(axis=1)
 
 
 def _near_best(expected: FloatArray, losses: FloatArray) -> BoolArray:
-    return expected <= expected.min(axis=-1, keepdims=True) + _slack(losses)
+    slack = _slack(losses)
+    return expected - slack <= (expected + slack).min(axis=-1, keepdims=True)
 
 
 def _not_dominated(m: SparseMasses, losses: FloatArray) -> BoolArray:
     least, most = _best_and_worst(m, losses)
-    lower, upper = m.values @ least.T, m.values @ most.T
-    return lower <= upper.min(axis=-1, keepdims=True) + _slack(losses)
+    slack = _slack(losses)
+    return m.values @ least.T - slack <= (m.values @ most.T + slack).min(axis=-1, keepdims=True)
 
 
 def _maximal(m: SparseMasses, losses: FloatArray) -> BoolArray:
-    kept = np.ones((*m.shape[:-1], len(losses)), dtype=bool)
+    slack = _slack(losses)
+    kept = np.empty((*m.shape[:-1], len(losses)), dtype=bool)
     for act, own in enumerate(losses):
         # Excess of this act's loss over each other's, at the least.
         excess = m.values @ _best_and_worst(m, own - losses)[0].T
-        kept[..., act] = (excess <= _slack(losses)).all(axis=-1)
+        kept[..., act] = (excess <= slack[act] + slack).all(axis=-1)
     return kept
 
 
 def _admissible_for_error(m: SparseMasses, losses: FloatArray) -> BoolArray:
     """E-admissible acts for losses of 0 and 1, and refusing; in closed form."""
-    if m.n_classes > MAX_DENSE_CLASSES:
-        return _admissible(m, losses)
     sizes = cardinality(all_sets(m.n_classes))[1:]
-    rows = m.values.reshape(-1, m.shape[-1])
-    densest = np.empty(len(rows))
+    densest = np.empty(len(m))
     at_once = max(1, (1 << 22) >> m.n_classes)
-    for start in range(0, len(rows), at_once):
-        part = rows[start : start + at_once]
-        dense = np.zeros((len(part), 1 << m.n_classes))
-        dense[:, m.focal_sets] = part
-        densest[start : start + at_once] = (subset_sum(dense)[:, 1:] / sizes).max(axis=1)
-    bar = densest.reshape(*m.shape[:-1], 1)
-    kept = np.empty((*m.shape[:-1], len(losses)), dtype=bool)
+    for start in range(0, len(m), at_once):
+        block = slice(start, start + at_once)
+        densest[block] = (subset_sum(m[block].to_dense())[:, 1:] / sizes).max(axis=1)
+    kept = np.empty((len(m), len(losses)), dtype=bool)
     if len(losses) > m.n_classes:
         gain = 1.0 - losses[-1, 0]
-        kept[..., -1:] = bar <= gain + _TIE
-        bar = np.maximum(bar, gain)
-    pl = m.values @ membership(m.focal_sets, m.n_classes)
-    kept[..., : m.n_classes] = pl >= bar - _TIE
+        kept[:, -1] = densest <= gain + _TIE
+        densest = np.maximum(densest, gain)
+    contour = m.values @ membership(m.focal_sets, m.n_classes)
+    kept[:, : m.n_classes] = contour >= densest[:, None] - _TIE
     return kept
 
 
@@ -298,67 +308,79 @@ def _admissible(m: SparseMasses, losses: FloatArray) -> BoolArray:
     """E-admissible acts for any losses; linear programmes only where nothing simpler decides."""
     kept = _maximal(m, losses)
     sure = _near_best(_mean_loss(m, losses), losses)  # best under the pignistic probabilities
-    for where in np.argwhere(kept & ~sure):
-        row, act = tuple(where[:-1]), int(where[-1])
-        kept[*row, act] = _least_excess(m[row].values, m, losses, act) <= 1e-9 * max(
-            1.0, np.abs(losses).max()
-        )
+    for row, act in np.argwhere(kept & ~sure):
+        kept[row, act] = _least_excess(m[row], losses, act) <= TOLERANCE
     return kept
 
 
-def _least_excess(values: FloatArray, m: SparseMasses, losses: FloatArray, act: int) -> float:
-    """Least, over the probabilities that fit, of the excess of an act's loss over the best."""
-    focal = values > 0.0
-    inside = membership(m.focal_sets[focal], m.n_classes)
-    owner, state = np.nonzero(inside)
-    excess = (losses[act] - losses)[:, state]
-    bounds = [(0.0, None)] * len(owner) + [(None, None)]
-    result = linprog(
-        np.append(np.zeros(len(owner)), 1.0),
-        A_ub=np.column_stack([excess, -np.ones(len(losses))]),
-        b_ub=np.zeros(len(losses)),
-        A_eq=np.column_stack([owner == np.arange(focal.sum())[:, None], np.zeros(focal.sum())]),
-        b_eq=values[focal],
-        bounds=bounds,
+def _least_excess(m: SparseMasses, losses: FloatArray, act: int) -> float:
+    """Least excess of an act's loss over the best, over the probabilities that fit one row.
+
+    A probability that fits shares the mass of each focal set among its classes. The excess over
+    each other act is taken relative to the largest that it can be.
+    """
+    focal = m.values > 0.0
+    owner, state = np.nonzero(membership(m.focal_sets[focal], m.n_classes))
+    excess = losses[act] - losses
+    excess = excess[excess.any(axis=1)]
+    excess = (excess / np.abs(excess).max(axis=1, keepdims=True))[:, state]
+    n_shares, n_others = excess.shape[1], len(excess)
+    return least_value(
+        np.append(np.zeros(n_shares), 1.0),
+        A_ub=np.column_stack([excess, -np.ones(n_others)]),
+        b_ub=np.zeros(n_others),
+        A_eq=hstack([incidence(owner, focal.sum()), csr_array((focal.sum(), 1))]),
+        b_eq=m.values[focal],
+        bounds=[(0.0, None)] * n_shares + [(None, None)],
     )
-    return float(result.fun)
 
 
 # ---------------------------------------------------------------------------------------------
 # In and out.
 
 
-def _normal_masses(masses: ArrayLike | SparseMasses, kind: str, unknown: bool) -> SparseMasses:
-    check_option(kind, KINDS, "kind")
+def _blocks_of_masses(
+    masses: ArrayLike | SparseMasses, kind: str, unknown: bool
+) -> Iterator[SparseMasses]:
+    """Sparse masses (rows, focal sets), block by block.
+
+    Consonant masses have focal sets of their own in every row, so that only a block of rows fits
+    into memory in sparse form.
+    """
     if kind == "plausibility":
-        masses = consonant(masses)  # type: ignore[arg-type]
-    elif kind == "probability":
-        masses = bayesian(masses)  # type: ignore[arg-type]
-    m = to_sparse(masses)
-    m = normalize(with_unknown(m) if unknown else m, on_conflict="empty")
-    proper = m.focal_sets != 0
-    return SparseMasses(m.values[..., proper], m.focal_sets[proper], m.n_classes)
+        contour = check_unit_interval(masses, "plausibility", "divide each row by its maximum")  # type: ignore[arg-type]
+        contour = contour.reshape(-1, np.atleast_1d(contour).shape[-1])
+        n_rows = (1 << 22) // min(1 << contour.shape[1], 1 << 14)
+        starts = range(0, max(1, len(contour)), n_rows)
+        flat = (consonant(contour[i : i + n_rows]) for i in starts)
+    else:
+        m = bayesian(masses) if kind == "probability" else to_sparse(masses)  # type: ignore[arg-type]
+        values = m.values.reshape(-1, m.shape[-1])
+        flat = (SparseMasses(values, m.focal_sets, m.n_classes) for _ in range(1))
+    yield from (with_unknown(m) if unknown else m for m in flat)
 
 
 def _loss_matrix(loss: ArrayLike | None, reject: float | None, n_classes: int) -> FloatArray:
-    losses = 1.0 - np.eye(n_classes) if loss is None else np.asarray(loss, dtype=np.float64)
-    if losses.ndim != 2 or losses.shape[1] != n_classes or not np.isfinite(losses).all():
+    losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
+    if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
         raise ValueError(
-            f"loss should be a finite array (number of acts, {n_classes}), one column for each "
-            f"class, but has shape {losses.shape}; add a column for the unknown class if "
-            "unknown=True."
+            f"loss should be an array (number of acts, {n_classes}), one column for each class, "
+            f"but has shape {losses.shape}; add a column for the unknown class if unknown=True."
+        )
+    bad = ~np.isfinite(losses)
+    if bad.any():
+        raise ValueError(
+            f"loss should be finite, but {first_bad(losses, bad)} was found in "
+            f"{name_rows(bad.any(axis=1))}; use a large number for what must not happen."
         )
     if reject is None:
         return losses
-    if not np.isfinite(reject):
-        raise ValueError(f"reject should be a finite loss, but {reject!r} was given.")
-    return np.vstack([losses, np.full(n_classes, float(reject))])
+    return np.vstack([losses, np.full(n_classes, check_number(reject, "reject"))])
 
 
 def _as_decision(
-    chosen: BoolArray, m: SparseMasses, keeps_sets: bool, offers_refusal: bool
+    chosen: BoolArray, informed: BoolArray, keeps_sets: bool, offers_refusal: bool
 ) -> Decision:
-    informed: BoolArray = np.asarray(m.values.any(axis=-1))
     chosen = chosen & informed[..., None]
     several = chosen.sum(axis=-1) > 1
     first = chosen.argmax(axis=-1)

@@ -4,10 +4,12 @@ A message is one sentence in three parts: what was expected, what came (with row
 from 0), and what to do.
 """
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 class TotalConflictError(ValueError):
@@ -50,9 +52,9 @@ def name_rows(bad: NDArray[np.bool_] | np.bool_, most: int = 5) -> str:
     return f"1 row (row {named})" if count == 1 else f"{count} rows (rows {named})"
 
 
-def first_bad(values: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
+def first_bad(values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_) -> str:
     """Write the first of `values` that is bad, as a person would."""
-    return f"{values[bad].flat[0]:.6g}"
+    return f"{np.asarray(values)[np.asarray(bad)].flat[0]:.6g}"
 
 
 def name_options(options: Sequence[str]) -> str:
@@ -65,6 +67,30 @@ def check_option(value: str, options: Sequence[str], name: str) -> None:
     """Refuse a value that is not among the options."""
     if value not in options:
         raise ValueError(f"{name} should be {name_options(options)}, but {value!r} was given.")
+
+
+def check_number(value: float, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a finite number that lies in [low, high], refusing all else."""
+    is_number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
+    if not is_number or not low <= value <= high:
+        limits = "" if math.isinf(high) else f" in [{low:g}, {high:g}]"
+        raise ValueError(f"{name} should be a finite number{limits}, but {value!r} was given.")
+    return float(value)
+
+
+def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Return values as a float array, refusing what is not an array of numbers."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"they came as {given.dtype}")
+        return given.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        reason = str(error).rstrip(".")
+        raise ValueError(
+            f"{name} should be an array of numbers with rows of equal length, but could not be "
+            f"read as one ({reason}); check for text, missing entries and unequal rows."
+        ) from None
 
 
 def _name_one(row: list[int]) -> str:

@@ -13,17 +13,27 @@ Functions answer in the form that they were given. The leading axes are rows, on
 each, and broadcast.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import first_bad, name_rows
-from plausible.belief.sets import FloatArray, IntArray, all_sets, check_dense, check_sets, full_set
+from plausible.belief.errors import as_floats, first_bad, name_rows
+from plausible.belief.sets import (
+    FloatArray,
+    IntArray,
+    all_sets,
+    check_dense,
+    check_n_classes,
+    check_sets,
+    full_set,
+)
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
-NEGATIVE_TOLERANCE = 1e-9  # rounding of the caller's own arithmetic; set to zero
+ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
+MAX_ENTRIES = 1 << 30  # 8 GB of masses
 
 
 @final
@@ -55,12 +65,13 @@ class SparseMasses:
     n_classes: int
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.values, dtype=np.float64)
+        values = as_floats(self.values, "values")
         sets = check_sets(self.focal_sets, self.n_classes, "focal_sets")
-        if sets.ndim != 1 or values.ndim < 1 or values.shape[-1] != len(sets):
+        if sets.ndim != 1 or values.ndim < 1 or not 0 < values.shape[-1] == len(sets):
             raise ValueError(
-                "values should have one column for each focal set, but values have shape "
-                f"{values.shape} and focal_sets {sets.shape}; give values (..., F) and F sets."
+                "values should have one column for each focal set, at least one, but values have "
+                f"shape {values.shape} and focal_sets {sets.shape}; give values (..., F) and F "
+                "sets."
             )
         if len(np.unique(sets)) < len(sets):
             raise ValueError(
@@ -68,6 +79,7 @@ class SparseMasses:
             )
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "focal_sets", sets)
+        object.__setattr__(self, "n_classes", check_n_classes(self.n_classes))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,19 +87,22 @@ class SparseMasses:
         return self.values.shape
 
     def __len__(self) -> int:
+        if self.values.ndim == 1:
+            raise TypeError("A single mass function has no rows; use len(masses.focal_sets).")
         return len(self.values)
 
+    def __iter__(self) -> Iterator["SparseMasses"]:
+        return (self[row] for row in range(len(self)))
+
     def __getitem__(self, rows: Any) -> "SparseMasses":
-        """Select rows; the focal sets stay."""
-        index = rows if isinstance(rows, tuple) else (rows,)
-        return SparseMasses(
-            self.values[(*index, ..., slice(None))], self.focal_sets, self.n_classes
-        )
+        """Select rows, as in an array of the leading axes; the focal sets stay."""
+        chosen = np.arange(int(np.prod(self.shape[:-1]))).reshape(self.shape[:-1])[rows]
+        values = self.values.reshape(-1, self.shape[-1])[chosen]
+        return SparseMasses(values, self.focal_sets, self.n_classes)
 
     def to_dense(self) -> FloatArray:
         """Return the masses as an array with one column for each of the 2^K sets."""
-        check_dense(self.n_classes)
-        dense = np.zeros((*self.shape[:-1], 1 << self.n_classes))
+        dense = np.zeros((*self.shape[:-1], 1 << check_dense(self.n_classes)))
         dense[..., self.focal_sets] = self.values
         return dense
 
@@ -105,13 +120,11 @@ def to_sparse(masses: ArrayLike | SparseMasses) -> SparseMasses:
     SparseMasses(values=array([[0.7, 0.3],
            [0. , 1. ]]), focal_sets=array([1, 3]), n_classes=2)
     """
-    values, sets, n_classes = unpack(masses)
-    order = np.argsort(sets)
-    return _drop_unused(values[..., order], sets[order], n_classes)
+    return sparse_form(check_masses(masses))
 
 
 def to_dense(masses: ArrayLike | SparseMasses) -> FloatArray:
-    """Dense form of masses, one column for each of the 2^K sets.
+    """Dense form of masses, one column for each of the 2^K sets; always a new array.
 
     Examples
     --------
@@ -119,57 +132,73 @@ def to_dense(masses: ArrayLike | SparseMasses) -> FloatArray:
     array([0. , 0.7, 0. , 0.3])
     """
     checked = check_masses(masses)
-    return checked.to_dense() if isinstance(checked, SparseMasses) else checked
+    return checked.to_dense() if isinstance(checked, SparseMasses) else checked.copy()
+
+
+# ---------------------------------------------------------------------------------------------
+# The door: every function unpacks what it was given and repacks its answer in the same form.
 
 
 def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Masses:
     """Return masses as a float array or `SparseMasses`, refusing what is not a mass function."""
     if isinstance(masses, SparseMasses):
-        return check_sparse(masses, name)
-    values = np.asarray(masses, dtype=np.float64)
-    n_sets = values.shape[-1] if values.ndim else 0
-    if n_sets < 2 or n_sets & (n_sets - 1):
-        raise ValueError(
-            f"{name} in dense form should have 2^K columns, one for each set of classes, but have "
-            f"shape {values.shape}; use bayesian() for probabilities, consonant() for "
-            "plausibilities of classes, or SparseMasses for masses of chosen sets."
-        )
-    check_dense(n_sets.bit_length() - 1)
+        values = check_values(masses.values, name)
+        return SparseMasses(values, masses.focal_sets, masses.n_classes)
+    values = as_floats(masses, name)
+    check_every_set(values, f"{name} in dense form", MASSES_REMEDY)
     return check_values(values, name)
 
 
-def check_sparse(masses: SparseMasses, name: str = "masses") -> SparseMasses:
-    """Refuse sparse masses that are not mass functions."""
-    values = check_values(masses.values, name)
-    return SparseMasses(values, masses.focal_sets, masses.n_classes)
+MASSES_REMEDY = (
+    "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
+    "for masses of chosen sets"
+)
 
 
-def check_values(values: FloatArray, name: str) -> FloatArray:
-    """Refuse values that are not mass functions; set rounding errors below zero to zero."""
-    total = values.sum(axis=-1)
-    if not np.isfinite(total).all():
-        bad = ~np.isfinite(values)
+def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
+    """Refuse an array that has not one column for each set of a frame."""
+    n_sets = values.shape[-1] if values.ndim else 0
+    if n_sets < 2 or n_sets & (n_sets - 1):
         raise ValueError(
-            f"{name} should be finite, but {name_rows(bad.any(axis=-1))} hold values such as "
-            f"{first_bad(values, bad)}; where nothing is known, put all mass on the whole frame."
+            f"{name} should have 2^K columns, one for each set of classes, but the shape is "
+            f"{values.shape}; {remedy}."
+        )
+    check_dense(n_sets.bit_length() - 1)
+
+
+def check_values(
+    values: FloatArray,
+    name: str,
+    remedy: str = "divide each row by its sum, or give the missing mass to the whole frame",
+) -> FloatArray:
+    """Refuse values that are not mass functions; make good for small rounding errors."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise ValueError(
+            f"{name} should be finite, but {first_bad(values, bad)} was found in "
+            f"{name_rows(bad.any(axis=-1))}; where nothing is known, put all mass on the whole "
+            "frame."
         )
     negative = values < 0.0
     if negative.any():
-        bad = values < -NEGATIVE_TOLERANCE
+        bad = values < -ROUNDING
         if bad.any():
             raise ValueError(
-                f"{name} should not be negative, but {name_rows(bad.any(axis=-1))} hold values "
-                f"such as {first_bad(values, bad)}; correct them."
+                f"{name} should not be negative, but {first_bad(values, bad)} was found in "
+                f"{name_rows(bad.any(axis=-1))}; correct the values."
             )
         values = np.where(negative, 0.0, values)
-    wrong = np.abs(total - 1.0) > SUM_TOLERANCE
+    with np.errstate(over="ignore"):
+        total = values.sum(axis=-1, keepdims=True)
+    off = np.abs(total - 1.0)
+    wrong = (off > SUM_TOLERANCE)[..., 0]
     if wrong.any():
         raise ValueError(
-            f"Each row of {name} should sum to one, but {name_rows(wrong)} sum to values such as "
-            f"{first_bad(np.atleast_1d(total), np.atleast_1d(wrong))}; divide each row by its sum, "
-            "or give the missing mass to the whole frame."
+            f"Each row of {name} should sum to one, but the sum is "
+            f"{first_bad(total[..., 0], wrong)} in {name_rows(wrong)}; {remedy}."
         )
-    return values
+    # What is slightly off is made exact, or products of many sources would drift away from one.
+    return np.where(off > ROUNDING, values / total, values) if (off > ROUNDING).any() else values
 
 
 def unpack(
@@ -187,6 +216,13 @@ def columns(masses: Masses) -> tuple[FloatArray, IntArray, int]:
     return masses, all_sets(n_classes), n_classes
 
 
+def sparse_form(masses: Masses) -> SparseMasses:
+    """`to_sparse` for masses that were checked before."""
+    values, sets, n_classes = columns(masses)
+    order = np.argsort(sets)
+    return _drop_unused(values[..., order], sets[order], n_classes)
+
+
 def repack(values: FloatArray, sets: IntArray, n_classes: int, like: MassesT) -> MassesT:
     """Add up the values that belong to one set, and answer in the form of `like`.
 
@@ -202,27 +238,22 @@ def gather(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
     focal, position = np.unique(sets, return_inverse=True)
     if len(focal) == 0:  # no rows, with sets of their own
         focal = np.array([full_set(n_classes)])
+    n_rows = int(np.prod(values.shape[:-1]))
+    if n_rows * len(focal) > MAX_ENTRIES:
+        raise ValueError(
+            f"Sparse masses should have at most {MAX_ENTRIES:.0e} entries, but {n_rows} rows with "
+            f"{len(focal)} different focal sets make {n_rows * len(focal):.1e}; work on fewer rows "
+            "at a time."
+        )
     sums = sum_by_position(values, position.reshape(sets.shape), len(focal))
     return _drop_unused(sums, focal, n_classes)
 
 
 def gather_dense(values: FloatArray, sets: IntArray, n_classes: int) -> FloatArray:
-    """Dense masses from values and the set that each belongs to."""
+    """Dense masses from values and the set that each belongs to; always a new array."""
     if np.array_equal(sets, all_sets(n_classes)):
-        return values
+        return values.copy()
     return sum_by_position(values, sets, 1 << n_classes)
-
-
-def check_unit_interval(values: ArrayLike, name: str) -> FloatArray:
-    """Return values as a float array of at least one axis, refusing those outside [0, 1]."""
-    checked = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    bad = ~((checked >= 0.0) & (checked <= 1.0))  # also true for NaN
-    if bad.any():
-        raise ValueError(
-            f"{name} should lie in [0, 1], but {name_rows(bad.any(axis=-1))} hold values such as "
-            f"{first_bad(checked, bad)}; correct them, or divide each row by its maximum."
-        )
-    return checked
 
 
 def sum_by_position(values: FloatArray, position: IntArray, n_columns: int) -> FloatArray:
@@ -239,8 +270,26 @@ def sum_by_position(values: FloatArray, position: IntArray, n_columns: int) -> F
     return np.asarray(sums, dtype=np.float64).reshape(*lead, n_columns)
 
 
+def check_unit_interval(
+    values: ArrayLike, name: str, remedy: str = "correct the values", last_axis_is_row: bool = True
+) -> FloatArray:
+    """Return values as a float array, refusing those outside [0, 1] by more than rounding.
+
+    The last axis lies within a row, unless there is one value for each row.
+    """
+    given = as_floats(values, name)
+    bad = ~((given >= -ROUNDING) & (given <= 1.0 + ROUNDING))  # also true for NaN
+    if bad.any():
+        rows = np.atleast_1d(bad).any(axis=-1) if last_axis_is_row else bad
+        raise ValueError(
+            f"{name} should lie in [0, 1], but {first_bad(given, bad)} was found in "
+            f"{name_rows(rows)}; {remedy}."
+        )
+    return np.clip(given, 0.0, 1.0)
+
+
 def _drop_unused(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
     """Sparse masses without the columns in which no row has a mass; one at least is kept."""
     used = np.asarray(values.reshape(-1, len(sets)).any(axis=0))
-    used[0] |= not used.any()  # without rows, nothing is used
+    used[-1] |= not used.any()  # without rows, nothing is used
     return SparseMasses(values[..., used], sets[used], n_classes)

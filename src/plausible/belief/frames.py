@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike
 
 from plausible.belief.forms import MassesT, repack, unpack
 from plausible.belief.sets import (
-    BoolArray,
-    FloatArray,
     IntArray,
     check_n_classes,
-    check_sets,
+    check_set_list,
     full_set,
     membership,
     sets_from_membership,
@@ -68,8 +66,7 @@ def coarsen(masses: MassesT, parts: ArrayLike, inner: bool = False) -> MassesT:
     array([0. , 0.5, 0.3, 0.2])
     """
     values, sets, n_classes = unpack(masses)
-    split = np.atleast_1d(check_sets(parts, n_classes, "parts"))
-    split = _check_parts(split, len(split), n_classes)
+    split = _check_parts(parts, None, n_classes)
     common = sets[:, None] & split
     kept = common == split if inner else common != 0
     return repack(values, sets_from_membership(kept), len(split), like=masses)
@@ -94,7 +91,14 @@ def vacuous_extension(
     >>> {s: float(m[s]) for s in m.nonzero()[0].tolist()}
     {3: 0.7, 15: 0.3}
     """
-    return refine(masses, cylinders(shape, axis), prod(shape))
+    own = cylinders(shape, axis)
+    n_classes = unpack(masses)[2]
+    if len(own) != n_classes:
+        raise ValueError(
+            f"The factor that the masses speak of should have their {n_classes} classes, but axis "
+            f"{axis} of shape {tuple(shape)} has {len(own)}; check shape and axis."
+        )
+    return refine(masses, own, prod(shape))
 
 
 def marginalize(masses: MassesT, shape: Sequence[int], axis: int | Sequence[int] = 0) -> MassesT:
@@ -127,11 +131,17 @@ def cylinders(shape: Sequence[int], axis: int | Sequence[int] = 0) -> IntArray:
     >>> cylinders((2, 3), axis=0)
     array([ 7, 56])
     """
-    check_n_classes(prod(shape))
-    kept = [axis] if isinstance(axis, int) else list(axis)
-    places = np.indices(shape).reshape(len(shape), -1)
-    own = np.ravel_multi_index(tuple(places[a] for a in kept), tuple(shape[a] for a in kept))
-    n_own = prod(shape[a] for a in kept)
+    sizes = [check_n_classes(size) for size in np.atleast_1d(np.asarray(shape, dtype=object))]
+    check_n_classes(prod(sizes))
+    kept = np.atleast_1d(axis).tolist()
+    if len({a % len(sizes) for a in kept if -len(sizes) <= a < len(sizes)}) < len(kept):
+        raise ValueError(
+            f"axis should name different factors of the shape {tuple(sizes)}, counted from 0, but "
+            f"{axis} was given."
+        )
+    places = np.indices(sizes).reshape(len(sizes), -1)
+    own = np.ravel_multi_index(tuple(places[a] for a in kept), tuple(sizes[a] for a in kept))
+    n_own = prod(sizes[a] for a in kept)
     return sets_from_membership(own == np.arange(n_own)[:, None])
 
 
@@ -152,12 +162,14 @@ def with_unknown(masses: MassesT) -> MassesT:
     return repack(values, np.where(sets == 0, unknown, opened), n_classes + 1, like=masses)
 
 
-def _check_parts(parts: ArrayLike, n_parts: int, n_classes: int) -> IntArray:
-    split = np.atleast_1d(check_sets(parts, n_classes, "parts"))
-    covered: FloatArray | BoolArray = membership(split, n_classes).sum(axis=0) == 1
-    if len(split) != n_parts or not covered.all() or (split == 0).any():
+def _check_parts(parts: ArrayLike, n_parts: int | None, n_classes: int) -> IntArray:
+    """Check that parts make a partition of the frame, into `n_parts` if that is given."""
+    split = check_set_list(parts, n_classes, "parts")
+    covered = membership(split, n_classes).sum(axis=0) == 1
+    if len(split) != (n_parts or len(split)) or not covered.all() or (split == 0).any():
         raise ValueError(
-            f"parts should be {n_parts} non-empty sets that cover each of the {n_classes} classes "
-            f"of the fine frame once, but {split.tolist()} was given; give each class to one part."
+            f"parts should be {f'{n_parts} ' if n_parts else ''}non-empty sets that cover each of "
+            f"the {n_classes} classes of the fine frame once, but {split.tolist()} was given; give "
+            "each class to one part."
         )
     return split

@@ -1,19 +1,22 @@
 """Making mass functions, and normalising them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import TotalConflictError, check_option, name_rows
+from plausible.belief.errors import TotalConflictError, as_floats, check_option, name_rows
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
-    check_sparse,
     check_unit_interval,
+    check_values,
     gather,
     repack,
+    sparse_form,
+    to_sparse,
     unpack,
 )
 from plausible.belief.sets import (
@@ -21,11 +24,13 @@ from plausible.belief.sets import (
     IntArray,
     check_n_classes,
     check_sets,
-    encode_sets,
+    class_bits,
+    encode_set,
     full_set,
 )
 
 ON_CONFLICT = ("raise", "vacuous", "empty")
+REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"
 FALLBACK_REMEDY = "choose a fallback with on_conflict='vacuous' or 'empty'"
 
 
@@ -50,12 +55,16 @@ def masses_from_dicts(
         raise ValueError(
             "rows should be a sequence of mappings, but a single one came; write [mapping]."
         )
-    encoded = [encode_sets(row, classes) for row in rows]
-    sets = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *encoded]))
+    bits = class_bits(classes)
+    encoded = [
+        [encode_set(members, bits, f"row {i}") for members in row] for i, row in enumerate(rows)
+    ]
+    sets = np.unique([full_set(len(classes)), *chain.from_iterable(encoded)])
     values = np.zeros((len(rows), len(sets)))
-    for i, (row, columns) in enumerate(zip(rows, encoded, strict=True)):
-        np.add.at(values[i], np.searchsorted(sets, columns), list(row.values()))
-    return check_sparse(SparseMasses(values, sets, len(classes)))
+    for i, (row, masks) in enumerate(zip(rows, encoded, strict=True)):
+        masses = as_floats(list(row.values()), f"masses of row {i}")
+        np.add.at(values[i], np.searchsorted(sets, masks), masses)
+    return to_sparse(SparseMasses(values, sets, len(classes)))
 
 
 def vacuous(n_classes: int) -> SparseMasses:
@@ -66,7 +75,6 @@ def vacuous(n_classes: int) -> SparseMasses:
     >>> vacuous(2).to_dense()
     array([0., 0., 0., 1.])
     """
-    check_n_classes(n_classes)
     return SparseMasses(np.ones(1), np.array([full_set(n_classes)]), n_classes)
 
 
@@ -90,9 +98,11 @@ def bayesian(probabilities: ArrayLike) -> SparseMasses:
     >>> bayesian([0.2, 0.8]).to_dense()
     array([0. , 0.2, 0.8, 0. ])
     """
-    values = np.asarray(probabilities, dtype=np.float64)
-    singletons = np.int64(1) << np.arange(values.shape[-1], dtype=np.int64)
-    return check_sparse(SparseMasses(values, singletons, values.shape[-1]), "probabilities")
+    values = np.atleast_1d(as_floats(probabilities, "probabilities"))
+    n_classes = check_n_classes(values.shape[-1])
+    remedy = "divide each row by its sum"
+    values = check_values(values, "probabilities", remedy)
+    return SparseMasses(values, 1 << np.arange(n_classes, dtype=np.int64), n_classes)
 
 
 def consonant(contour: ArrayLike) -> SparseMasses:
@@ -107,9 +117,9 @@ def consonant(contour: ArrayLike) -> SparseMasses:
     >>> m.focal_sets, m.values.round(10)
     (array([4, 5, 7]), array([0.7, 0.2, 0.1]))
     """
-    plausibility = check_unit_interval(contour, "contour")
-    n_classes = plausibility.shape[-1]
-    check_n_classes(n_classes)
+    remedy = "divide each row by its maximum"
+    plausibility = np.atleast_1d(check_unit_interval(contour, "contour", remedy))
+    n_classes = check_n_classes(plausibility.shape[-1])
     order = np.argsort(-plausibility, axis=-1, kind="stable")
     ranked = np.take_along_axis(plausibility, order, axis=-1)
     steps = -np.diff(ranked, axis=-1, prepend=1.0, append=0.0)
@@ -140,6 +150,13 @@ def normalize(masses: MassesT, on_conflict: str = "raise") -> MassesT:
     return repack(values, sets, n_classes, like=masses)
 
 
+def normal_form(masses: ArrayLike | SparseMasses) -> SparseMasses:
+    """Normalised sparse form, in which the empty set has no column."""
+    values, sets, n_classes = unpack(masses)
+    values, sets = normalize_columns(values, sets, n_classes, remedy=REPLACE_REMEDY)
+    return sparse_form(SparseMasses(values, sets, n_classes))
+
+
 def normalize_columns(
     values: FloatArray,
     sets: IntArray,
@@ -156,7 +173,7 @@ def normalize_columns(
     if not conflict.any():
         return kept / total, sets
     if on_conflict == "raise":
-        raise TotalConflictError(f"{need}, but {name_rows(conflict)} left none; {remedy}.")
+        raise TotalConflictError(f"{need}, but there is none in {name_rows(conflict)}; {remedy}.")
     fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
     kept = kept / np.where(total == 0.0, 1.0, total)
     if fallback not in sets:

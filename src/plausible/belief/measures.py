@@ -20,15 +20,24 @@ Y. Deng, Deng entropy, Chaos, Solitons and Fractals 91 (2016) 549-553.
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr
+from scipy.special import beta, entr
 
-from plausible.belief.forms import MassesT, SparseMasses, to_sparse, unpack
-from plausible.belief.masses import normalize
+from plausible.belief.forms import MassesT, SparseMasses, gather_dense, sparse_form, unpack
+from plausible.belief.masses import normal_form
+from plausible.belief.moebius import subset_sum
 from plausible.belief.rules import conform, conjunctive
-from plausible.belief.sets import FloatArray, IntArray, cardinality, check_sets, membership
+from plausible.belief.sets import (
+    MAX_DENSE_CLASSES,
+    FloatArray,
+    IntArray,
+    all_sets,
+    cardinality,
+    membership,
+)
 from plausible.belief.transforms import (
     belief,
     contour,
+    evaluate,
     pignistic,
     plausibility,
     plausibility_probability,
@@ -71,12 +80,15 @@ def interval_width(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = No
     >>> interval_width([0.0, 0.7, 0.0, 0.3])
     array([0.3, 0.3])
     """
-    values, focal, n_classes = unpack(masses)
+    n_classes = unpack(masses)[2]
     singletons = np.int64(1) << np.arange(n_classes, dtype=np.int64)
-    asked = singletons if sets is None else np.atleast_1d(check_sets(sets, n_classes))
-    # Focal sets that meet the set without lying in it: no subtraction of nearly equal numbers.
-    straddles = (focal[:, None] & asked != 0) & (focal[:, None] & ~asked != 0)
-    return values @ straddles.astype(np.float64)
+    # Focal sets that meet the set without lying in it: nothing to subtract for chosen sets.
+    return evaluate(
+        masses,
+        singletons if sets is None else sets,
+        lambda m: plausibility(m) - belief(m),
+        lambda B, A: (B & A != 0) & (B & ~A != 0),
+    )
 
 
 def jousselme_distance(first: MassesT, second: MassesT) -> FloatArray:
@@ -91,21 +103,18 @@ def jousselme_distance(first: MassesT, second: MassesT) -> FloatArray:
     >>> jousselme_distance(categorical(0b001, n_classes=3), vacuous(3)).round(4)
     np.float64(0.8165)
     """
-    one, other = conform((first, second))
-    a, sets_a, _ = unpack(to_sparse(one))
-    b, sets_b, _ = unpack(to_sparse(other))
-    sets = np.union1d(sets_a, sets_b)
+    one, other = (sparse_form(m) for m in conform((first, second)))
+    sets = np.union1d(one.focal_sets, other.focal_sets)
     lead: tuple[int, ...] = np.broadcast_shapes(one.shape[:-1], other.shape[:-1])
     difference = np.zeros((*lead, len(sets)))
-    difference[..., np.searchsorted(sets, sets_a)] += a
-    difference[..., np.searchsorted(sets, sets_b)] -= b
-    squared = np.zeros(difference.shape[:-1])
-    at_once = max(1, _PAIRS_AT_ONCE // max(1, len(sets)))
-    for start in range(0, len(sets), at_once):
-        block = slice(start, start + at_once)
-        overlap = difference @ _jaccard(sets, sets[block])
-        squared += np.einsum("...f,...f->...", overlap, difference[..., block])
-    return np.sqrt(np.maximum(0.5 * squared, 0.0))
+    difference[..., np.searchsorted(sets, one.focal_sets)] += one.values
+    difference[..., np.searchsorted(sets, other.focal_sets)] -= other.values
+    n_classes = one.n_classes
+    if n_classes <= MAX_DENSE_CLASSES and len(sets) ** 2 > n_classes << n_classes:
+        squared = _overlap_norm_of_all(gather_dense(difference, sets, n_classes))
+    else:
+        squared = _overlap_norm(difference, sets)
+    return np.sqrt(0.5 * np.maximum(squared, 0.0))
 
 
 def dissonance(masses: ArrayLike | SparseMasses) -> FloatArray:
@@ -116,7 +125,7 @@ def dissonance(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> dissonance([0.0, 0.5, 0.5, 0.0])
     np.float64(1.0)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     return _mean_surprise(m, plausibility(m, m.focal_sets))
 
 
@@ -128,7 +137,7 @@ def confusion(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> confusion([0.0, 0.5, 0.5, 0.0])
     np.float64(1.0)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     return _mean_surprise(m, belief(m, m.focal_sets))
 
 
@@ -140,7 +149,7 @@ def discord(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> discord([0.0, 0.5, 0.5, 0.0])
     np.float64(1.0)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     # Summing m(B) |A & B| / |B| over B is the pignistic probability of A.
     return _mean_surprise(m, pignistic(m) @ membership(m.focal_sets, m.n_classes).T)
 
@@ -153,7 +162,7 @@ def strife(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> strife([0.0, 0.5, 0.5, 0.0])
     np.float64(1.0)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     # Summing m(B) |A & B| / |A| over B is the mean plausibility of the classes of A.
     inside = membership(m.focal_sets, m.n_classes)
     return _mean_surprise(m, contour(m) @ (inside / inside.sum(axis=1, keepdims=True)).T)
@@ -178,7 +187,7 @@ def plausibility_entropy(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> plausibility_entropy([0.0, 0.0, 0.0, 1.0])
     np.float64(2.0)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     return _entropy(plausibility_probability(m)) + nonspecificity(m)
 
 
@@ -190,13 +199,8 @@ def deng_entropy(masses: ArrayLike | SparseMasses) -> FloatArray:
     >>> deng_entropy([0.0, 0.0, 0.0, 1.0]).round(4)
     np.float64(1.585)
     """
-    m = _normal(masses)
+    m = normal_form(masses)
     return _entropy(m.values) + m.values @ np.log2(2.0 ** cardinality(m.focal_sets) - 1.0)
-
-
-def _normal(masses: ArrayLike | SparseMasses) -> SparseMasses:
-    """Normalised sparse form, in which the empty set has no column."""
-    return to_sparse(normalize(to_sparse(masses)))
 
 
 def _mean_surprise(m: SparseMasses, degree: FloatArray) -> FloatArray:
@@ -209,8 +213,35 @@ def _entropy(probabilities: FloatArray) -> FloatArray:
     return entr(probabilities).sum(axis=-1) / np.log(2.0)
 
 
-def _jaccard(sets: IntArray, others: IntArray) -> FloatArray:
-    """|A & B| / |A | B|, one for two empty sets."""
-    common = cardinality(sets[:, None] & others)
-    union = cardinality(sets[:, None] | others)
-    return np.where(union == 0, 1.0, common / np.maximum(union, 1))
+def _overlap_norm(values: FloatArray, sets: IntArray) -> FloatArray:
+    """Squared norm with the inner product |A & B| / |A | B| (one for two empty sets)."""
+    squared = np.zeros(values.shape[:-1])
+    at_once = max(1, _PAIRS_AT_ONCE // len(sets))
+    for start in range(0, len(sets), at_once):
+        block = slice(start, start + at_once)
+        common = cardinality(sets[:, None] & sets[block])
+        union = cardinality(sets[:, None] | sets[block])
+        overlap = np.where(union == 0, 1.0, common / np.maximum(union, 1))
+        squared += np.einsum("...f,...f->...", values @ overlap, values[..., block])
+    return squared
+
+
+def _overlap_norm_of_all(values: FloatArray) -> FloatArray:
+    r"""`_overlap_norm` for values of all sets, as a sum of squares in O(K 2^K).
+
+    In :math:`|A \cap B| / |A \cup B| = \int_0^1 |A \cap B| \, t^{|A \cup B| - 1} dt` the integrand is a
+    product over classes, and with b, the sum over subsets, the norm becomes
+
+    .. math:: v(\emptyset)^2 + \sum_k \sum_{A \not\ni k} \frac{|A|! \, (K - 1 - |A|)!}{K!}
+              \left( b(A \cup \{k\}) - b(A) \right)^2.
+    """
+    n_classes = values.shape[-1].bit_length() - 1
+    sizes = cardinality(all_sets(n_classes))[: 1 << (n_classes - 1)]
+    weights = beta(sizes + 1.0, n_classes - sizes)
+    b = subset_sum(values)
+    squared = values[..., 0] ** 2
+    for k in range(n_classes):
+        pair = b.reshape(*b.shape[:-1], -1, 2, 1 << k)
+        step = (pair[..., 1, :] - pair[..., 0, :]).reshape(*b.shape[:-1], -1)
+        squared = squared + step**2 @ weights
+    return squared

@@ -3,9 +3,10 @@ r"""Fast Moebius transforms on the lattice of sets, O(K 2^K) for each row.
 .. math:: (Z f)(A) = \sum_{B \subseteq A} f(B), \qquad
           (Z^{-1} f)(A) = \sum_{B \subseteq A} (-1)^{|A| - |B|} f(B)
 
-and the same with supersets. Each class contributes one pass in which the columns without it and
-with it meet. The lowest passes run together as one product with a small matrix, since their
-strides are too short for vector instructions; the rows are taken in blocks that stay in cache.
+and the same with supersets, or with the sets that meet A. Each class contributes one pass in which
+the columns without it and with it meet. The lowest passes run together as one product with a small
+matrix, since their strides are too short for vector instructions; the rows are taken in blocks that
+stay in cache.
 
 References
 ----------
@@ -51,6 +52,35 @@ def superset_sum(values: FloatArray) -> FloatArray:
 def superset_difference(values: FloatArray) -> FloatArray:
     """Inverse of `superset_sum`."""
     return _transform(values, np.array([[1.0, 0.0], [-1.0, 1.0]]))
+
+
+def meeting_sum(values: FloatArray) -> FloatArray:
+    """Sum over the sets that meet each set, without subtracting: small sums keep their digits.
+
+    Examples
+    --------
+    >>> meeting_sum(np.array([0.0, 1.0, 1e-20, 0.0]))
+    array([0.e+00, 1.e+00, 1.e-20, 1.e+00])
+    """
+    n_sets = values.shape[-1]
+    n_classes = n_sets.bit_length() - 1
+    low = min(_PASSES_TOGETHER, n_classes)
+    sets = np.arange(1 << low)
+    meets = (sets[:, None] & sets != 0).astype(np.float64)
+    out = np.empty(values.shape)
+    source, target = values.reshape(-1, n_sets), out.reshape(-1, n_sets)
+    rows = max(1, _BLOCK // n_sets)
+    for start in range(0, len(source), rows):
+        block = source[start : start + rows].reshape(-1, 1 << low)
+        # What meets A, and what does not, within the classes seen so far.
+        met, missed = block @ meets, block @ (1.0 - meets)
+        for k in range(low, n_classes):
+            m0, m1 = met.reshape(-1, 2, 1 << k).swapaxes(0, 1)
+            x0, x1 = missed.reshape(-1, 2, 1 << k).swapaxes(0, 1)
+            met = np.stack([m0 + m1, m0 + m1 + x1], axis=1)
+            missed = np.stack([x0 + x1, x0], axis=1)
+        target[start : start + rows] = met.reshape(-1, n_sets)
+    return out
 
 
 def _transform(values: FloatArray, step: FloatArray) -> FloatArray:

@@ -15,9 +15,11 @@ framework using contextual discounting, Information Fusion 9 (2008) 246-258.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.forms import MassesT, check_unit_interval, repack, unpack
+from plausible.belief.forms import MassesT, check_unit_interval, columns, repack, unpack
 from plausible.belief.masses import normalize_columns
-from plausible.belief.sets import FloatArray, IntArray, check_sets, full_set
+from plausible.belief.sets import FloatArray, IntArray, check_set_list, check_sets, full_set
+
+MAX_CONTEXTUAL_SETS = 1 << 20
 
 
 def discount(masses: MassesT, doubt: ArrayLike) -> MassesT:
@@ -67,21 +69,26 @@ def contextual_discount(
     if contexts is None:
         within = np.int64(1) << np.arange(n_classes, dtype=np.int64)
     else:
-        within = np.atleast_1d(check_sets(contexts, n_classes, "contexts"))
+        within = check_set_list(contexts, n_classes, "contexts")
     if np.bitwise_or.reduce(within) != within.sum():
         raise ValueError(
             f"contexts should not overlap, but {within.tolist()} share classes; give each class to "
             "one context."
         )
     rates = check_unit_interval(doubt, "doubt")
-    if rates.shape[-1] != len(within):
+    if rates.ndim == 0 or rates.shape[-1] != len(within):
         raise ValueError(
             f"doubt should have one value for each of the {len(within)} contexts, but has shape "
             f"{rates.shape}; give an array (..., {len(within)})."
         )
-    out = masses
+    out = repack(values, sets, n_classes, like=masses)
     for context, rate in zip(within, np.moveaxis(rates, -1, 0), strict=True):
-        values, sets, _ = unpack(out)
+        values, sets, _ = columns(out)
+        if len(sets) > MAX_CONTEXTUAL_SETS:
+            raise ValueError(
+                f"Contextual discounting should make at most {MAX_CONTEXTUAL_SETS} focal sets, but "
+                f"{len(within)} contexts make more; use fewer and larger contexts."
+            )
         delta = _broadcast_doubt(rate, values.shape[:-1])
         out = _mix(values, sets, sets | context, delta, n_classes, out)
     return out
@@ -112,7 +119,13 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
     known = check_sets(event, n_classes, "event")
     inside = sets & known[..., None]
     if known.ndim:
-        lead: tuple[int, ...] = np.broadcast_shapes(values.shape[:-1], known.shape)
+        try:
+            lead: tuple[int, ...] = np.broadcast_shapes(values.shape[:-1], known.shape)
+        except ValueError:
+            raise ValueError(
+                f"event should be one bit mask or one for each row, but has shape {known.shape} "
+                f"for rows {values.shape[:-1]}; give as many events as rows."
+            ) from None
         values = np.broadcast_to(values, (*lead, len(sets)))
         inside = np.broadcast_to(inside, values.shape)
     else:
@@ -158,8 +171,7 @@ def _mix(
 
 def _broadcast_doubt(doubt: ArrayLike, lead: tuple[int, ...]) -> FloatArray:
     """Doubt in [0, 1], with an axis of length one for the focal sets."""
-    delta = np.asarray(doubt, dtype=np.float64)
-    check_unit_interval(delta, "doubt")
+    delta = check_unit_interval(doubt, "doubt", last_axis_is_row=False)
     try:
         np.broadcast_shapes(delta.shape, lead)
     except ValueError:

@@ -3,8 +3,8 @@ r"""The product behind the conjunctive and the disjunctive rule, without a singl
 .. math:: (f \cap g)(A) = \sum_{B \cap C = A} f(B)\, g(C)
 
 The textbook way, multiplying commonalities and inverting, loses all digits of a small mass when
-the conflict is near one. Here every mass comes out with full relative precision, and a mass is
-zero only if it is truly zero. With f = (f0, f1), the parts without and with the last class,
+the conflict is near one. Here every mass comes out with full relative precision, and is zero only
+if it is truly zero (or below 1e-308). With f = (f0, f1), the parts without and with the last class,
 
 .. math:: (f \cap g)_1 = f_1 \cap g_1, \qquad
           (f \cap g)_0 = f_0 \cap (g_0 + g_1) + f_1 \cap g_0,
@@ -37,7 +37,7 @@ def intersect_dense(first: FloatArray, second: FloatArray) -> FloatArray:
     n_sets = shape[-1]
     n_classes = n_sets.bit_length() - 1
     used = [np.flatnonzero(part.reshape(-1, n_sets).any(axis=0)) for part in (first, second)]
-    if len(used[0]) * len(used[1]) < 3**n_classes:
+    if len(used[0]) * len(used[1]) < min(3**n_classes, _PAIRS_AT_ONCE):
         common = used[0][:, None] & used[1]
         return sum_pairs(first[..., used[0]], second[..., used[1]], common, n_sets)
     left, right = (np.broadcast_to(part, shape).reshape(-1, n_sets) for part in (first, second))

@@ -27,6 +27,7 @@ Advances and Applications of DSmT for Information Fusion 2 (2006) 69-88 (PCR6).
 """
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from functools import reduce
 from typing import Any
 
@@ -42,7 +43,7 @@ from plausible.belief.forms import (
     columns,
     gather,
     repack,
-    to_sparse,
+    sparse_form,
 )
 from plausible.belief.masses import FALLBACK_REMEDY, normalize_columns
 from plausible.belief.products import intersect_dense, redistribute_conflict, sum_pairs
@@ -54,6 +55,8 @@ from plausible.belief.weights import (
     log_weights,
     masses_after_change,
 )
+
+_SAME_WEIGHT = 1e-12  # logarithms of weights that differ by less are equal
 
 
 def conjunctive(*sources: MassesT) -> MassesT:
@@ -69,7 +72,7 @@ def conjunctive(*sources: MassesT) -> MassesT:
     >>> conjunctive([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
     array([0.3, 0.3, 0.2, 0.2])
     """
-    return reduce(_intersect, conform(sources))
+    return _intersect_all(conform(sources))
 
 
 def dempster(*sources: MassesT, on_conflict: str = "raise") -> MassesT:
@@ -110,7 +113,7 @@ def disjunctive(*sources: MassesT) -> MassesT:
     >>> disjunctive([0.0, 0.6, 0.0, 0.4], [0.0, 0.0, 0.5, 0.5])
     array([0., 0., 0., 1.])
     """
-    return _negate(reduce(_intersect, [_negate(part) for part in conform(sources)]))
+    return _negate(_intersect_all([_negate(part) for part in conform(sources)]))
 
 
 def cautious(*sources: MassesT) -> MassesT:
@@ -171,10 +174,10 @@ def dubois_prade(*sources: MassesT) -> MassesT:
     array([0. , 0.3, 0.2, 0.5])
     """
     parts = conform(sources)
-    values, sets, n_classes = columns(to_sparse(parts[0]))
+    values, sets, n_classes = columns(sparse_form(parts[0]))
     common = union = sets
     for part in parts[1:]:
-        more, focal, _ = columns(to_sparse(part))
+        more, focal, _ = columns(sparse_form(part))
         pairs = np.stack([common[:, None] & focal, union[:, None] | focal], axis=-1)
         unique, position = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
         values = sum_pairs(values, more, position.reshape(pairs.shape[:2]), len(unique))
@@ -266,6 +269,8 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
     array([0. , 0.3, 0.2, 0.5])
     """
     check_option(rule, list(RULES), "rule")
+    if not isinstance(sources, Iterable):
+        raise ValueError(f"sources should be a list of masses, but {sources!r} was given.")
     combined: MassesT = RULES[rule](*sources, **options)
     return combined
 
@@ -295,6 +300,10 @@ def conform(sources: tuple[MassesT, ...]) -> list[MassesT]:
     return parts  # type: ignore[return-value]
 
 
+def _intersect_all(parts: list[MassesT]) -> MassesT:
+    return reduce(_intersect, parts) if len(parts) > 1 else deepcopy(parts[0])
+
+
 def _intersect(first: MassesT, second: MassesT) -> MassesT:
     if isinstance(first, SparseMasses):
         n_classes = first.n_classes
@@ -309,7 +318,7 @@ def _negate(masses: MassesT) -> MassesT:
     if isinstance(masses, SparseMasses):
         frame = full_set(masses.n_classes)
         return SparseMasses(masses.values, frame ^ masses.focal_sets, masses.n_classes)
-    return masses[..., ::-1]
+    return masses[..., ::-1].copy()
 
 
 def _normalize(masses: MassesT, on_conflict: str) -> MassesT:
@@ -333,7 +342,10 @@ def _cautious(parts: list[MassesT]) -> MassesT:
         values, sets, _ = columns(part)
         check_not_dogmatic(values, sets, n_classes)
         logs.append(log_weights(values, sets, lattice))
-    smallest = reduce(np.minimum, logs)
+    change = reduce(np.minimum, logs) - logs[0]
+    change[np.abs(change) < _SAME_WEIGHT] = 0.0
     values, sets, _ = columns(parts[0])
-    combined = masses_after_change(values, sets, lattice, smallest - logs[0])
-    return repack(check_values(combined, "cautious masses"), lattice, n_classes, like=parts[0])
+    combined = check_values(
+        masses_after_change(values, sets, lattice, change), "cautious masses", "discount them first"
+    )
+    return repack(combined, lattice, n_classes, like=parts[0])

@@ -5,7 +5,8 @@ whether class k is in it: on the frame (a, b, c), ``0b101 = 5`` is {a, c}, 0 is 
 ``2**K - 1 = 7`` the whole frame. In dense form, column A of an array of masses belongs to set A.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+import operator
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +30,7 @@ def full_set(n_classes: int) -> int:
     >>> full_set(3)
     7
     """
-    return (1 << n_classes) - 1
+    return (1 << check_n_classes(n_classes)) - 1
 
 
 def all_sets(n_classes: int) -> IntArray:
@@ -40,8 +41,7 @@ def all_sets(n_classes: int) -> IntArray:
     >>> all_sets(2)
     array([0, 1, 2, 3])
     """
-    check_dense(n_classes)
-    return np.arange(1 << n_classes, dtype=np.int64)
+    return np.arange(1 << check_dense(n_classes), dtype=np.int64)
 
 
 def cardinality(sets: ArrayLike) -> IntArray:
@@ -52,7 +52,7 @@ def cardinality(sets: ArrayLike) -> IntArray:
     >>> cardinality([0, 1, 5, 7])
     array([0, 1, 2, 3])
     """
-    return np.bitwise_count(np.asarray(sets, dtype=np.int64)).astype(np.int64)
+    return np.bitwise_count(check_sets(sets, MAX_CLASSES)).astype(np.int64)
 
 
 def membership(sets: ArrayLike, n_classes: int) -> BoolArray:
@@ -64,7 +64,7 @@ def membership(sets: ArrayLike, n_classes: int) -> BoolArray:
     array([[ True, False, False],
            [ True, False,  True]])
     """
-    bits = np.asarray(sets, dtype=np.int64)[..., None] >> np.arange(n_classes)
+    bits = check_sets(sets, n_classes)[..., None] >> np.arange(n_classes)
     return (bits & 1).astype(bool)
 
 
@@ -94,26 +94,37 @@ def encode_sets(sets: Iterable[Iterable[Hashable]], classes: Sequence[Hashable])
     >>> encode_sets([{"a"}, {"a", "c"}, set()], classes=["a", "b", "c"])
     array([1, 5, 0])
     """
-    bit = {name: 1 << k for k, name in enumerate(classes)}
-    check_n_classes(len(classes))
-    if len(bit) < len(classes):
-        raise ValueError(f"classes should be distinct, but {list(classes)} repeats one.")
-    masks = []
-    for row, members in enumerate(sets):
-        if isinstance(members, str):
-            raise ValueError(
-                f"Each set should be a collection of class names, but set {row} is the string "
-                f"{members!r}; write {{{members!r}}} for a set of one class."
-            )
-        names = set(members)
-        unknown = sorted((repr(name) for name in names if name not in bit), key=str)
-        if unknown:
-            raise ValueError(
-                f"Sets should hold classes of the frame {list(classes)}, but set {row} holds "
-                f"{', '.join(unknown)}; correct it, or add the class to the frame."
-            )
-        masks.append(sum(bit[name] for name in names))
+    bits = class_bits(classes)
+    masks = [encode_set(members, bits, f"set {row}") for row, members in enumerate(sets)]
     return np.array(masks, dtype=np.int64)
+
+
+def class_bits(classes: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Bit of each class, refusing a frame with repeated classes."""
+    check_n_classes(len(classes))
+    bits = {name: 1 << k for k, name in enumerate(classes)}
+    if len(bits) < len(classes):
+        raise ValueError(
+            f"classes should be distinct, but {list(classes)} repeats one; name each class once."
+        )
+    return bits
+
+
+def encode_set(members: Iterable[Hashable], bits: Mapping[Hashable, int], where: str) -> int:
+    """Bit mask of one set of class names; `where` names it in errors."""
+    if isinstance(members, str) or not isinstance(members, Iterable):
+        raise ValueError(
+            f"A set should be a collection of class names, but {where} is {members!r}; write "
+            f"{{{members!r}}} for a set of one class."
+        )
+    names = set(members)
+    unknown = sorted(repr(name) for name in names if name not in bits)
+    if unknown:
+        raise ValueError(
+            f"Sets should hold classes of the frame {list(bits)}, but {where} holds "
+            f"{', '.join(unknown)}; correct it, or add the class to the frame."
+        )
+    return sum(bits[name] for name in names)
 
 
 def decode_sets(sets: ArrayLike, classes: Sequence[Hashable]) -> list[tuple[Hashable, ...]]:
@@ -124,48 +135,57 @@ def decode_sets(sets: ArrayLike, classes: Sequence[Hashable]) -> list[tuple[Hash
     >>> decode_sets([1, 5, 0], classes=["a", "b", "c"])
     [('a',), ('a', 'c'), ()]
     """
-    masks = check_sets(sets, len(classes))
+    masks = check_set_list(sets, len(classes))
     return [
         tuple(name for name, inside in zip(classes, row, strict=True) if inside)
-        for row in membership(np.atleast_1d(masks), len(classes))
+        for row in membership(masks, len(classes))
     ]
 
 
-def check_n_classes(n_classes: int) -> None:
-    """Refuse a frame that is empty or too large for bit masks."""
-    if not 1 <= n_classes <= MAX_CLASSES:
+def check_n_classes(n_classes: int) -> int:
+    """Return the size of a frame, refusing one that is empty or too large for bit masks."""
+    if not hasattr(n_classes, "__index__") or not 1 <= n_classes <= MAX_CLASSES:
         raise ValueError(
-            f"A frame should have 1 to {MAX_CLASSES} classes, but {n_classes} were given; "
+            f"A frame should have 1 to {MAX_CLASSES} classes, but {n_classes!r} were given; "
             "group classes into a coarser frame."
         )
+    return operator.index(n_classes)
 
 
-def check_dense(n_classes: int) -> None:
-    """Refuse a frame whose sets are too many for one column each."""
-    check_n_classes(n_classes)
-    if n_classes > MAX_DENSE_CLASSES:
+def check_dense(n_classes: int) -> int:
+    """Return the size of a frame, refusing one with too many sets for one column each."""
+    if check_n_classes(n_classes) > MAX_DENSE_CLASSES:
         raise ValueError(
             f"Dense form has one column for each of the 2^K sets and should have at most "
             f"K = {MAX_DENSE_CLASSES} classes, but the frame has {n_classes}; keep the masses in "
             "sparse form (SparseMasses), and name the sets that you want with sets=."
         )
+    return operator.index(n_classes)
 
 
 def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
     """Return bit masks as an integer array, refusing those that are not sets of the frame."""
-    check_n_classes(n_classes)
+    frame = full_set(n_classes)
     given = np.asarray(sets)
     if given.size and given.dtype.kind not in "iu":
         raise ValueError(
             f"{name} should be bit masks (integers), but came as {given.dtype}; "
             "turn class names into bit masks with encode_sets."
         )
-    masks = given.astype(np.int64)
-    outside = (masks < 0) | (masks > full_set(n_classes))
+    outside = (given < 0) | (given > frame)
     if outside.any():
         raise ValueError(
-            f"{name} should be bit masks from 0 to {full_set(n_classes)} on a frame of "
-            f"{n_classes} classes, but {masks[outside].flat[0]} was given; bit k stands for "
-            "class k."
+            f"{name} should be bit masks from 0 to {frame} on a frame of {n_classes} classes, but "
+            f"{given[outside].flat[0]} was given; bit k stands for class k."
+        )
+    return given.astype(np.int64)
+
+
+def check_set_list(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
+    """`check_sets` for a plain list of sets, or a single one."""
+    masks = np.atleast_1d(check_sets(sets, n_classes, name))
+    if masks.ndim > 1:
+        raise ValueError(
+            f"{name} should be a list of bit masks, but has shape {masks.shape}; flatten it."
         )
     return masks

@@ -20,20 +20,30 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import TotalConflictError, name_rows
-from plausible.belief.forms import SparseMasses, check_values, to_dense, unpack
+from plausible.belief.errors import TotalConflictError, as_floats, first_bad, name_rows
+from plausible.belief.forms import (
+    SUM_TOLERANCE,
+    SparseMasses,
+    check_every_set,
+    check_values,
+    unpack,
+)
+from plausible.belief.masses import REPLACE_REMEDY
 from plausible.belief.moebius import (
+    meeting_sum,
     subset_difference,
     subset_sum,
     superset_difference,
     superset_sum,
 )
 from plausible.belief.sets import (
+    MAX_DENSE_CLASSES,
     BoolArray,
     FloatArray,
     IntArray,
     cardinality,
-    check_sets,
+    check_dense,
+    check_set_list,
     membership,
 )
 
@@ -56,7 +66,7 @@ def belief(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> F
     >>> belief([0.0, 0.7, 0.0, 0.3])
     array([0. , 0.7, 0. , 1. ])
     """
-    return _evaluate(masses, sets, _belief, lambda B, A: (B != 0) & (B & ~A == 0))
+    return evaluate(masses, sets, _belief, lambda B, A: (B != 0) & (B & ~A == 0))
 
 
 def implicability(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> FloatArray:
@@ -69,7 +79,7 @@ def implicability(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = Non
     >>> implicability([0.1, 0.6, 0.0, 0.3])
     array([0.1, 0.7, 0.1, 1. ])
     """
-    return _evaluate(masses, sets, subset_sum, lambda B, A: B & ~A == 0)
+    return evaluate(masses, sets, subset_sum, lambda B, A: B & ~A == 0)
 
 
 def plausibility(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> FloatArray:
@@ -82,7 +92,7 @@ def plausibility(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None
     >>> plausibility([0.0, 0.7, 0.0, 0.3])
     array([0. , 1. , 0.3, 1. ])
     """
-    return _evaluate(masses, sets, _plausibility, lambda B, A: B & A != 0)
+    return evaluate(masses, sets, meeting_sum, lambda B, A: B & A != 0)
 
 
 def commonality(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> FloatArray:
@@ -96,7 +106,7 @@ def commonality(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None)
     >>> commonality([0.0, 0.7, 0.0, 0.3])
     array([1. , 1. , 0.3, 0.3])
     """
-    return _evaluate(masses, sets, superset_sum, lambda B, A: A & ~B == 0)
+    return evaluate(masses, sets, superset_sum, lambda B, A: A & ~B == 0)
 
 
 def masses_from_belief(belief: ArrayLike) -> FloatArray:
@@ -107,10 +117,7 @@ def masses_from_belief(belief: ArrayLike) -> FloatArray:
     >>> masses_from_belief([0.0, 0.7, 0.0, 1.0])
     array([0. , 0.7, 0. , 0.3])
     """
-    values = _every_set(belief, "belief")
-    masses = subset_difference(values)
-    masses[..., 0] = 1.0 - values[..., -1]
-    return check_values(masses, "masses behind this belief")
+    return _from_belief(_every_set(belief, "belief", at_empty=0.0), "belief")
 
 
 def masses_from_implicability(implicability: ArrayLike) -> FloatArray:
@@ -122,7 +129,7 @@ def masses_from_implicability(implicability: ArrayLike) -> FloatArray:
     array([0. , 0.7, 0. , 0.3])
     """
     values = _every_set(implicability, "implicability")
-    return check_values(subset_difference(values), "masses behind this implicability")
+    return _recovered(subset_difference(values), "implicability")
 
 
 def masses_from_plausibility(plausibility: ArrayLike) -> FloatArray:
@@ -133,8 +140,8 @@ def masses_from_plausibility(plausibility: ArrayLike) -> FloatArray:
     >>> masses_from_plausibility([0.0, 1.0, 0.3, 1.0])
     array([0. , 0.7, 0. , 0.3])
     """
-    values = _every_set(plausibility, "plausibility")
-    return masses_from_belief(values[..., -1:] - values[..., ::-1])
+    values = _every_set(plausibility, "plausibility", at_empty=0.0)
+    return _from_belief(values[..., -1:] - values[..., ::-1], "plausibility")
 
 
 def masses_from_commonality(commonality: ArrayLike) -> FloatArray:
@@ -145,8 +152,8 @@ def masses_from_commonality(commonality: ArrayLike) -> FloatArray:
     >>> masses_from_commonality([1.0, 1.0, 0.3, 0.3])
     array([0. , 0.7, 0. , 0.3])
     """
-    values = _every_set(commonality, "commonality")
-    return check_values(superset_difference(values), "masses behind this commonality")
+    values = _every_set(commonality, "commonality", at_empty=1.0)
+    return _recovered(superset_difference(values), "commonality")
 
 
 def contour(masses: ArrayLike | SparseMasses) -> FloatArray:
@@ -191,20 +198,22 @@ def plausibility_probability(masses: ArrayLike | SparseMasses) -> FloatArray:
     return _scale_to_one(contour(masses), "plausibility probability")
 
 
-def _evaluate(
+def evaluate(
     masses: ArrayLike | SparseMasses,
     sets: ArrayLike | None,
     of_every_set: Callable[[FloatArray], FloatArray],
     counts: Callable[[IntArray, IntArray], BoolArray],
 ) -> FloatArray:
     """Evaluate a set function; `counts` says whether focal set B adds to the value of set A."""
-    if sets is None:
-        return of_every_set(to_dense(masses))
     values, focal, n_classes = unpack(masses)
-    asked = np.atleast_1d(check_sets(sets, n_classes))
-    if len(focal) * len(asked) > n_classes << n_classes:  # going through all sets is less work
-        return of_every_set(to_dense(masses))[..., asked]
-    return values @ counts(focal[:, None], asked).astype(np.float64)
+    work = len(focal) * (1 << n_classes if sets is None else np.size(sets))
+    every = n_classes <= MAX_DENSE_CLASSES and work > n_classes << n_classes
+    if sets is None or every:
+        dense = np.zeros((*values.shape[:-1], 1 << check_dense(n_classes)))
+        dense[..., focal] = values
+        result = of_every_set(dense)
+        return result if sets is None else result[..., check_set_list(sets, n_classes)]
+    return values @ counts(focal[:, None], check_set_list(sets, n_classes)).astype(np.float64)
 
 
 def _belief(masses: FloatArray) -> FloatArray:
@@ -213,20 +222,30 @@ def _belief(masses: FloatArray) -> FloatArray:
     return subset_sum(proper)
 
 
-def _plausibility(masses: FloatArray) -> FloatArray:
-    bel = _belief(masses)
-    return bel[..., -1:] - bel[..., ::-1]
-
-
-def _every_set(values: ArrayLike, name: str) -> FloatArray:
-    given = np.asarray(values, dtype=np.float64)
-    columns = given.shape[-1] if given.ndim else 0
-    if columns < 2 or columns & (columns - 1):
-        raise ValueError(
-            f"{name} should have 2^K columns, one for each set of classes, but has shape "
-            f"{given.shape}; give its value for every set, the empty set first."
-        )
+def _every_set(values: ArrayLike, name: str, at_empty: float | None = None) -> FloatArray:
+    """Values of a set function for every set, and the one that the empty set must have."""
+    given = as_floats(values, name)
+    check_every_set(given, name, "give its value for every set, the empty set first")
+    if at_empty is not None:
+        wrong = ~(np.abs(given[..., 0] - at_empty) <= SUM_TOLERANCE)
+        if wrong.any():
+            raise ValueError(
+                f"The {name} of the empty set should be {at_empty:g}, but "
+                f"{first_bad(given[..., 0], wrong)} was found in {name_rows(wrong)}; column A "
+                "belongs to the set with bit mask A, the empty set first."
+            )
     return given
+
+
+def _from_belief(values: FloatArray, name: str) -> FloatArray:
+    masses = subset_difference(values)
+    masses[..., 0] = 1.0 - values[..., -1]
+    return _recovered(masses, name)
+
+
+def _recovered(masses: FloatArray, name: str) -> FloatArray:
+    remedy = "check the values of the empty set and of the whole frame"
+    return check_values(masses, f"masses behind this {name}", remedy)
 
 
 def _scale_to_one(values: FloatArray, name: str) -> FloatArray:
@@ -234,7 +253,7 @@ def _scale_to_one(values: FloatArray, name: str) -> FloatArray:
     empty = total[..., 0] == 0.0
     if empty.any():
         raise TotalConflictError(
-            f"A {name} needs some mass outside the empty set, but {name_rows(empty)} have none; "
-            "replace them first with normalize(masses, on_conflict='vacuous')."
+            f"A {name} needs some mass outside the empty set, but there is none in "
+            f"{name_rows(empty)}; {REPLACE_REMEDY}."
         )
     return values / total

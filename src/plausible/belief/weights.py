@@ -19,8 +19,8 @@ bodies of evidence, Artificial Intelligence 172 (2008) 234-264.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import first_bad, name_rows
-from plausible.belief.forms import SparseMasses, check_values, unpack
+from plausible.belief.errors import as_floats, first_bad, name_rows
+from plausible.belief.forms import SparseMasses, check_every_set, check_values, unpack
 from plausible.belief.moebius import superset_difference, superset_sum
 from plausible.belief.sets import (
     MAX_DENSE_CLASSES,
@@ -28,7 +28,7 @@ from plausible.belief.sets import (
     IntArray,
     all_sets,
     cardinality,
-    check_sets,
+    check_set_list,
     full_set,
 )
 
@@ -59,7 +59,7 @@ def conjunctive_weights(
     array([1. , 0.3, 1. , 1. ])
     """
     values, focal, n_classes = unpack(masses)
-    asked = all_sets(n_classes) if sets is None else np.atleast_1d(check_sets(sets, n_classes))
+    asked = all_sets(n_classes) if sets is None else check_set_list(sets, n_classes)
     check_not_dogmatic(values, focal, n_classes)
     lattice = closure(focal, n_classes)
     weights = np.exp(log_weights(values, focal, lattice))
@@ -82,7 +82,7 @@ def disjunctive_weights(
     """
     values, focal, n_classes = unpack(masses)
     check_subnormal(values, focal)
-    asked = all_sets(n_classes) if sets is None else check_sets(sets, n_classes)
+    asked = all_sets(n_classes) if sets is None else check_set_list(sets, n_classes)
     frame = full_set(n_classes)
     return conjunctive_weights(SparseMasses(values, frame ^ focal, n_classes), frame ^ asked)
 
@@ -95,10 +95,10 @@ def masses_from_conjunctive_weights(weights: ArrayLike) -> FloatArray:
     >>> masses_from_conjunctive_weights([1.0, 0.3, 1.0, 1.0]).round(10)
     array([0. , 0.7, 0. , 0.3])
     """
-    logs = np.log(_check_weights(weights))
-    logs[..., -1] = 0.0
+    logs = np.log(_check_weights(weights, unread=-1))
     log_q = logs.sum(axis=-1, keepdims=True) - superset_sum(logs)
-    return check_values(superset_difference(np.exp(log_q)), "masses behind these weights")
+    masses = superset_difference(np.exp(log_q))
+    return check_values(masses, "masses behind these weights", "check the weights")
 
 
 def masses_from_disjunctive_weights(weights: ArrayLike) -> FloatArray:
@@ -109,7 +109,8 @@ def masses_from_disjunctive_weights(weights: ArrayLike) -> FloatArray:
     >>> masses_from_disjunctive_weights([1.0, 0.3, 1.0, 1.0]).round(10)
     array([0.3, 0.7, 0. , 0. ])
     """
-    return masses_from_conjunctive_weights(_check_weights(weights)[..., ::-1])[..., ::-1]
+    given = _check_weights(weights, unread=0)
+    return masses_from_conjunctive_weights(given[..., ::-1])[..., ::-1]
 
 
 def log_weights(values: FloatArray, focal: IntArray, lattice: IntArray) -> FloatArray:
@@ -130,17 +131,23 @@ def masses_after_change(
 ) -> FloatArray:
     """Masses on the lattice after ln w was changed by `change` (zero for the frame).
 
-    Starting from the old masses, and not from the new weights, keeps what does not change exact.
+    Starting from the old commonalities, and not from the new weights, loses less. What comes out
+    below the rounding error of the commonality of its set is no mass.
     """
     if _is_every_set(lattice):
         dense = np.zeros((*values.shape[:-1], len(lattice)))
         dense[..., focal] = values
-        factor = np.exp(change.sum(axis=-1, keepdims=True) - superset_sum(change))
-        return superset_difference(superset_sum(dense) * factor)
-    above = (lattice[:, None] & ~lattice == 0).astype(np.float64)
-    inside = (lattice[:, None] & ~focal == 0).astype(np.float64)
-    factor = np.exp(change.sum(axis=-1, keepdims=True) - change @ above.T)
-    return _lattice_difference((values @ inside.T) * factor, lattice)
+        above = superset_sum(change)
+        q = superset_sum(dense) * np.exp(change.sum(axis=-1, keepdims=True) - above)
+        masses = superset_difference(q)
+    else:
+        contains = (lattice[:, None] & ~lattice == 0).astype(np.float64)
+        inside = (lattice[:, None] & ~focal == 0).astype(np.float64)
+        above = change @ contains.T
+        q = (values @ inside.T) * np.exp(change.sum(axis=-1, keepdims=True) - above)
+        masses = _lattice_difference(q, lattice)
+    noise = np.finfo(float).eps * max(64, len(lattice))
+    return np.where(np.abs(masses) <= noise * q, 0.0, masses)
 
 
 def closure(focal: IntArray, n_classes: int) -> IntArray:
@@ -150,21 +157,18 @@ def closure(focal: IntArray, n_classes: int) -> IntArray:
     """
     if len(focal) == 1 << n_classes:
         return all_sets(n_classes)
-    frame = np.array([full_set(n_classes)], dtype=np.int64)
-    lattice = np.union1d(focal, frame)
-    while True:
-        larger = np.unique(lattice[:, None] & lattice)
-        if len(larger) == len(lattice):
-            return larger
-        if len(larger) > MAX_LATTICE and n_classes <= MAX_DENSE_CLASSES:
-            return all_sets(n_classes)
-        if len(larger) > MAX_LATTICE:
+    lattice = np.array([full_set(n_classes)], dtype=np.int64)
+    for members in focal:
+        lattice = np.union1d(lattice, lattice & members)
+        if len(lattice) > MAX_LATTICE:
+            if n_classes <= MAX_DENSE_CLASSES:
+                return all_sets(n_classes)
             raise ValueError(
-                f"Weights of sparse masses should involve at most {MAX_LATTICE} sets, but the "
-                f"{len(focal)} focal sets have {len(larger)} or more intersections; use a coarser "
-                "frame or fewer focal sets, or another rule."
+                f"On more than {MAX_DENSE_CLASSES} classes, weights and comparisons should involve "
+                f"at most {MAX_LATTICE} sets, but the {len(focal)} focal sets (or their "
+                "complements) have more intersections; use a coarser frame or fewer focal sets."
             )
-        lattice = larger
+    return lattice
 
 
 def check_not_dogmatic(values: FloatArray, focal: IntArray, n_classes: int) -> None:
@@ -173,8 +177,8 @@ def check_not_dogmatic(values: FloatArray, focal: IntArray, n_classes: int) -> N
     if bad.any():
         raise ValueError(
             "Conjunctive weights and the cautious rule need some mass on the whole frame, but "
-            f"{name_rows(bad)} have none there; discount the masses by a small doubt first, such "
-            "as discount(masses, 1e-6)."
+            f"there is none in {name_rows(bad)}; discount the masses by a small doubt first, "
+            "such as discount(masses, 1e-6)."
         )
 
 
@@ -183,19 +187,21 @@ def check_subnormal(values: FloatArray, focal: IntArray) -> None:
     bad = ~(values[..., focal == 0] > 0.0).any(axis=-1)
     if bad.any():
         raise ValueError(
-            "Disjunctive weights and the bold rule need some mass on the empty set, but "
-            f"{name_rows(bad)} have none there; move a small part of the mass to it first, or use "
-            "the disjunctive rule."
+            "Disjunctive weights and the bold rule need some mass on the empty set, but there is "
+            f"none in {name_rows(bad)}; move a small part of the mass to it first, or use the "
+            "disjunctive rule."
         )
 
 
-def _check_weights(weights: ArrayLike) -> FloatArray:
-    given = np.array(weights, dtype=np.float64)
+def _check_weights(weights: ArrayLike, unread: int) -> FloatArray:
+    given = as_floats(weights, "weights").copy()
+    check_every_set(given, "weights", "give one weight for every set, the empty set first")
+    given[..., unread] = 1.0
     bad = ~((given > 0.0) & np.isfinite(given))
     if bad.any():
         raise ValueError(
-            f"weights should be positive and finite, but {name_rows(bad.any(axis=-1))} hold "
-            f"values such as {first_bad(given, bad)}; correct them."
+            f"weights should be positive and finite, but {first_bad(given, bad)} was found in "
+            f"{name_rows(bad.any(axis=-1))}; correct the values."
         )
     return given
 
