@@ -34,6 +34,10 @@ from plausible.belief.sets import (
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
 MAX_ENTRIES = 1 << 30  # 8 GB of masses
+MASSES_REMEDY = (
+    "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
+    "for masses of chosen sets"
+)
 
 
 @final
@@ -149,12 +153,6 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     return check_values(values, name)
 
 
-MASSES_REMEDY = (
-    "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
-    "for masses of chosen sets"
-)
-
-
 def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
     """Refuse an array that has not one column for each set of a frame."""
     n_sets = values.shape[-1] if values.ndim else 0
@@ -172,24 +170,18 @@ def check_values(
     remedy: str = "divide each row by its sum, or give the missing mass to the whole frame",
 ) -> FloatArray:
     """Refuse values that are not mass functions; make good for small rounding errors."""
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise ValueError(
-            f"{name} should be finite, but {first_bad(values, bad)} was found in "
-            f"{name_rows(bad.any(axis=-1))}; where nothing is known, put all mass on the whole "
-            "frame."
-        )
-    negative = values < 0.0
-    if negative.any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(axis=-1, keepdims=True)
+    if not np.isfinite(total).all():
+        _check_finite(values, name)
+    if values.min(initial=0.0) < 0.0:
         bad = values < -ROUNDING
         if bad.any():
             raise ValueError(
                 f"{name} should not be negative, but {first_bad(values, bad)} was found in "
                 f"{name_rows(bad.any(axis=-1))}; correct the values."
             )
-        values = np.where(negative, 0.0, values)
-    with np.errstate(over="ignore"):
-        total = values.sum(axis=-1, keepdims=True)
+        values = np.maximum(values, 0.0)
     off = np.abs(total - 1.0)
     wrong = (off > SUM_TOLERANCE)[..., 0]
     if wrong.any():
@@ -286,6 +278,16 @@ def check_unit_interval(
             f"{name_rows(rows)}; {remedy}."
         )
     return np.clip(given, 0.0, 1.0)
+
+
+def _check_finite(values: FloatArray, name: str) -> None:
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise ValueError(
+            f"{name} should be finite, but {first_bad(values, bad)} was found in "
+            f"{name_rows(bad.any(axis=-1))}; where nothing is known, put all mass on the whole "
+            "frame."
+        )
 
 
 def _drop_unused(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:

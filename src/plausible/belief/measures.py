@@ -229,8 +229,8 @@ def _overlap_norm(values: FloatArray, sets: IntArray) -> FloatArray:
 def _overlap_norm_of_all(values: FloatArray) -> FloatArray:
     r"""`_overlap_norm` for values of all sets, as a sum of squares in O(K 2^K).
 
-    In :math:`|A \cap B| / |A \cup B| = \int_0^1 |A \cap B| \, t^{|A \cup B| - 1} dt` the integrand is a
-    product over classes, and with b, the sum over subsets, the norm becomes
+    In :math:`|A \cap B| / |A \cup B| = \int_0^1 |A \cap B| \, t^{|A \cup B| - 1} dt` the integrand
+    is a product over classes, and with b, the sum over subsets, the norm becomes
 
     .. math:: v(\emptyset)^2 + \sum_k \sum_{A \not\ni k} \frac{|A|! \, (K - 1 - |A|)!}{K!}
               \left( b(A \cup \{k\}) - b(A) \right)^2.

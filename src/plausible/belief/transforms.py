@@ -25,7 +25,9 @@ from plausible.belief.forms import (
     SUM_TOLERANCE,
     SparseMasses,
     check_every_set,
+    check_masses,
     check_values,
+    columns,
     unpack,
 )
 from plausible.belief.masses import REPLACE_REMEDY
@@ -42,7 +44,6 @@ from plausible.belief.sets import (
     FloatArray,
     IntArray,
     cardinality,
-    check_dense,
     check_set_list,
     membership,
 )
@@ -205,13 +206,12 @@ def evaluate(
     counts: Callable[[IntArray, IntArray], BoolArray],
 ) -> FloatArray:
     """Evaluate a set function; `counts` says whether focal set B adds to the value of set A."""
-    values, focal, n_classes = unpack(masses)
+    checked = check_masses(masses)
+    values, focal, n_classes = columns(checked)
     work = len(focal) * (1 << n_classes if sets is None else np.size(sets))
     every = n_classes <= MAX_DENSE_CLASSES and work > n_classes << n_classes
     if sets is None or every:
-        dense = np.zeros((*values.shape[:-1], 1 << check_dense(n_classes)))
-        dense[..., focal] = values
-        result = of_every_set(dense)
+        result = of_every_set(checked.to_dense() if isinstance(checked, SparseMasses) else checked)
         return result if sets is None else result[..., check_set_list(sets, n_classes)]
     return values @ counts(focal[:, None], check_set_list(sets, n_classes)).astype(np.float64)
 
