@@ -86,6 +86,14 @@ def test_every_function_takes_mass_on_the_empty_set_in_both_forms(name):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_no_rows_in_both_forms(name):
+    nothing = np.empty((0, 4))
+    for given in (nothing, SparseMasses(nothing, [0, 1, 2, 3], 2)):
+        result = FUNCTIONS[name](given)
+        assert all(len(numbers) == 0 for numbers in _numbers(result))
+
+
 def _numbers(result):
     if isinstance(result, b.Decision):
         return [result.chosen, result.index]

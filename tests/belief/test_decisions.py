@@ -265,6 +265,13 @@ def test_both_forms_and_any_mass_on_the_empty_set_decide_alike(masses, reject):
             np.testing.assert_array_equal(decide(other, rule, reject=reject).chosen, plain.chosen)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_no_rows_need_no_decision(rule):
+    for kind, width in (("masses", 4), ("plausibility", 3), ("probability", 3)):
+        assert decide(np.empty((0, width)), rule, kind=kind, reject=0.1).index.shape == (0,)
+    assert categorical([], 2).shape == (0, 1)
+
+
 def test_plausibilities_as_input():
     decision = decide(
         [[1.0, 0.3, 0.2], [0.9, 1.0, 0.05]], "interval_dominance", kind="plausibility"

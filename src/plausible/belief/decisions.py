@@ -192,7 +192,7 @@ def decide(
         chosen.append(_choose(m, losses, rule, pessimism, error_only=loss is None))
     lead = np.shape(masses)[:-1]
     return _as_decision(
-        np.concatenate(chosen).reshape(*lead, -1),
+        np.concatenate(chosen).reshape(*lead, len(losses)),
         np.concatenate(informed).reshape(lead),
         keeps_sets=rule in SET_RULES,
         offers_refusal=reject is not None,
