@@ -4,6 +4,12 @@ The rooms of the library are subpackages, loaded when they are first used:
 
 belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
+labels
+    `Labels`: what is known about the class of each item.
+metrics
+    Scores against imprecise truth, and scorers for model selection.
+models
+    Estimators.
 """
 
 from importlib import import_module
@@ -11,7 +17,7 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief",)
+_ROOMS = ("belief", "labels", "metrics", "models")
 
 __all__ = ["__version__", *_ROOMS]
 

@@ -1,0 +1,22 @@
+"""Labels: what is known about the class of each item.
+
+Examples
+--------
+The four kinds of label of Vannoorenberghe's table I, on three classes:
+
+>>> from plausible.labels import Labels
+>>> Labels.from_crisp(["b"], classes="abc").contour            # hard
+array([[0., 1., 0.]])
+>>> Labels.from_sets([{"a", "b"}], classes="abc").contour      # imprecise
+array([[1., 1., 0.]])
+>>> Labels.from_probability([[0.2, 0.6, 0.2]], classes="abc").contour
+array([[0.2, 0.6, 0.2]])
+>>> Labels.from_masses([{("c",): 0.7, ("a", "c"): 0.2, ("a", "b", "c"): 0.1}]).contour.round(10)
+array([[0.3, 0.1, 1. ]])
+"""
+
+from plausible.labels.container import Labels
+from plausible.labels.door import as_labels
+from plausible.labels.warnings import ApproximationWarning
+
+__all__ = ["ApproximationWarning", "Labels", "as_labels"]

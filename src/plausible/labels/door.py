@@ -1,0 +1,97 @@
+"""The one door through which every estimator takes y."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.labels.container import Labels
+from plausible.labels.parsing import check_classes
+
+_MISSING = (None, "")  # None also stands for NaN
+
+
+def as_labels(
+    y: Labels | ArrayLike | Sequence[Any], classes: Sequence[Hashable] | None = None
+) -> Labels:
+    """Turn whatever an estimator was given as y into `Labels`.
+
+    Parameters
+    ----------
+    y : Labels, or
+        hard labels (n,), in which None, NaN and "" stand for "not labelled" (for -1, say so with
+        ``Labels.from_crisp(y, missing=-1)``);
+        a list of sets of class names; a bool array (n, K) of possible classes;
+        or a number array or data frame (n, K) of plausibilities (probabilities are
+        plausibilities, too).
+    classes : sequence, optional
+        Order of the classes; by default sorted, or the columns of a data frame.
+
+    Examples
+    --------
+    >>> as_labels(["a", "b", None]).contour
+    array([[1., 0.],
+           [0., 1.],
+           [1., 1.]])
+    >>> as_labels([{1}, {1, 2}, {3}]).contour
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
+    >>> as_labels([[1.0, 0.2], [0.4, 1.0]], classes=["a", "b"]).crisp()
+    array(['a', 'b'], dtype='<U1')
+    """
+    if isinstance(y, Labels):
+        same = classes is None or y.classes.tolist() == check_classes(classes).tolist()
+        return y if same else y.reorder(list(classes or []))
+    if y is None:
+        raise ValueError(
+            "Labels are needed, but y is None; give Labels.unknown(n, classes) if nothing is known."
+        )
+    if hasattr(y, "toarray"):
+        raise ValueError(
+            "Labels should be a dense array, but a sparse matrix came; use y.toarray(), or "
+            "Labels.from_sets."
+        )
+    if _holds_sets(y):
+        return Labels.from_sets(y, classes)
+    if hasattr(y, "columns") and classes is None:
+        classes = list(y.columns)
+    table = _as_table(y)
+    if table.ndim == 2 and table.shape[1] > 1:
+        if table.dtype == bool:
+            return Labels.from_sets(table, classes)
+        return Labels.from_plausibility(table, classes)
+    return Labels.from_crisp(_as_hard(y, table), classes, missing=_MISSING)
+
+
+def _holds_sets(y: Any) -> bool:
+    """Whether y is a list of sets, some of which may be None."""
+    if not isinstance(y, (list, tuple, np.ndarray)) or np.ndim(y) != 1 or len(y) == 0:
+        return False
+    first = next((row for row in y if row is not None), None)
+    return isinstance(first, (set, frozenset))
+
+
+def _as_table(y: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            "y should be hard labels (n,), a list of sets, or an array (n, K), but its rows have "
+            "unequal lengths; write sets as {...}, with curly brackets."
+        ) from None
+
+
+def _as_hard(y: Any, table: NDArray[Any]) -> Any:
+    """One-dimensional hard labels, with scikit-learn's own warnings and refusals."""
+    from sklearn.utils import column_or_1d
+    from sklearn.utils.multiclass import check_classification_targets
+
+    if table.ndim == 2:
+        table = y = column_or_1d(table, warn=True)
+    if table.dtype.kind == "f":
+        if np.isinf(table).any():
+            raise ValueError("Input y contains infinity; labels should be classes.")
+        check_classification_targets(table[~np.isnan(table)])
+    return y

@@ -1,0 +1,182 @@
+"""Class names and hard labels as they come: lists, arrays, missing entries, mixed types."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.belief.errors import first_bad, name_rows
+from plausible.belief.forms import ROUNDING
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+NOTHING: tuple[()] = ()
+
+
+def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
+    """Class names as an array of numbers or of strings, refusing mixtures and repetitions."""
+    names = np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if not names:
+        raise ValueError("Labels need at least one class, but none was given; name them.")
+    kinds = {"text" if isinstance(name, str) else "number" for name in names}
+    array = np.asarray(names)
+    if len(kinds) > 1 or array.dtype.kind not in "biufU":
+        shown = ", ".join(repr(name) for name in names[:5])
+        raise ValueError(
+            f"classes should be all numbers or all strings, but came as {shown}; turn them into "
+            "strings."
+        )
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"classes should be distinct, but {repeated!r} is repeated; name each class once."
+        )
+    return array
+
+
+def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
+    """Hard labels as an array, and where they are missing.
+
+    Entries that can be no class (None, NaN, "") must be declared in `missing`.
+    """
+    values = _as_array(y)
+    if values.ndim != 1:
+        raise ValueError(
+            f"Hard labels should be one-dimensional, but have shape {values.shape}; use "
+            "from_plausibility, from_probability or from_sets for one column for each class."
+        )
+    no_value, no_text = _blanks(values)
+    markers = list(missing) if isinstance(missing, (list, tuple, set)) else [missing]
+    declared = np.zeros(len(values), dtype=bool)
+    for marker in markers:
+        if marker is None or marker != marker:
+            declared |= no_value
+        elif isinstance(marker, str) and marker == "":
+            declared |= no_text
+        else:
+            declared |= np.asarray(values == marker)
+    undeclared = (no_value | no_text) & ~declared
+    if undeclared.any():
+        entry = values[undeclared].tolist()[0]
+        raise ValueError(
+            f"Labels should be classes, but {entry!r} was found in {name_rows(undeclared)}; say "
+            f"missing={entry!r} if that means that the item is not labelled."
+        )
+    return values, declared
+
+
+def codes_of(
+    values: NDArray[Any], known: BoolArray, classes: Sequence[Hashable] | None
+) -> tuple[NDArray[Any], IntArray]:
+    """Classes, and the position of each known value among them (0 where it is not known)."""
+    present = values[known]
+    if values.dtype.kind == "O" and len(present):
+        check_classes(set(present.tolist()))
+        present = np.asarray(present.tolist())
+    codes = np.zeros(len(values), dtype=np.int64)
+    if classes is None:
+        if len(present) == 0:
+            raise ValueError(
+                "Labels need at least one class, but no item is labelled; say which classes there "
+                "are with classes=."
+            )
+        names, codes[known] = np.unique(present, return_inverse=True)
+        return check_classes(names), codes
+    names = check_classes(classes)
+    order = np.argsort(names)
+    place = order[np.minimum(np.searchsorted(names, present, sorter=order), len(names) - 1)]
+    codes[known] = place
+    wrong = np.zeros(len(values), dtype=bool)
+    wrong[known] = np.asarray(names[place] != present)
+    if wrong.any():
+        raise ValueError(
+            f"Labels should be among the classes {names.tolist()}, but "
+            f"{values[wrong].tolist()[0]!r} was found in {name_rows(wrong)}; correct them, or add "
+            "the class to classes=."
+        )
+    return names, codes
+
+
+def contour_of_sets(
+    rows: list[Any], classes: Sequence[Hashable] | None
+) -> tuple[FloatArray, NDArray[Any]]:
+    """Contour of sets of class names, and the classes; None stands for all classes."""
+    for i, row in enumerate(rows):
+        if isinstance(row, str) or not (row is None or isinstance(row, Iterable)):
+            raise ValueError(
+                f"Each set should be a collection of class names, but row {i} is {row!r}; write "
+                f"{{{row!r}}} for a set of one class, or use from_crisp."
+            )
+    if classes is None:
+        found = {name for row in rows if row is not None for name in row}
+        classes = sorted(check_classes(found or {0}).tolist()) if found else []
+    names = check_classes(classes)
+    position = {name: k for k, name in enumerate(names.tolist())}
+    flat_rows: list[int] = []
+    flat_columns: list[int] = []
+    contour = np.zeros((len(rows), len(names)))
+    for i, row in enumerate(rows):
+        if row is None:
+            contour[i] = 1.0
+            continue
+        for name in row:
+            if name not in position:
+                raise ValueError(
+                    f"Sets should hold classes of {names.tolist()}, but row {i} holds {name!r}; "
+                    "correct it, or add the class to classes=."
+                )
+            flat_rows.append(i)
+            flat_columns.append(position[name])
+    contour[flat_rows, flat_columns] = 1.0
+    return contour, names
+
+
+def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
+    """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
+    if contour.ndim != 2 or contour.shape[1] != n_classes:
+        raise ValueError(
+            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
+            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
+        )
+    if contour.size and not (contour.min() >= -ROUNDING and contour.max() <= 1.0 + ROUNDING):
+        bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
+        raise ValueError(
+            f"Plausibilities should lie in [0, 1], but {first_bad(contour, bad)} was found in "
+            f"{name_rows(bad.any(axis=1))}; correct them, divide each row by its maximum, or mark "
+            "what is not known with a row of ones."
+        )
+    clipped = np.clip(contour, 0.0, 1.0)
+    impossible = ~clipped.any(axis=1)
+    if impossible.any():
+        raise ValueError(
+            f"Labels should leave each item a possible class, but there is none in "
+            f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
+            "the item as unknown with a row of ones."
+        )
+    return clipped
+
+
+def _as_array(y: ArrayLike) -> NDArray[Any]:
+    """An array that keeps the types of a list: numpy would turn ["a", 1] into ["a", "1"]."""
+    if isinstance(y, (list, tuple)):
+        kinds = set(map(type, y))
+        if str in kinds and len(kinds) > 1:
+            return np.array(y, dtype=object)
+    return np.asarray(y)
+
+
+def _blanks(values: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
+    """Where there is no value (None or NaN), and where there is an empty string."""
+    nowhere = np.zeros(len(values), dtype=bool)
+    if values.dtype.kind == "f":
+        return np.isnan(values), nowhere
+    if values.dtype.kind == "U":
+        return nowhere, np.asarray(values == "")
+    if values.dtype.kind == "O":
+        items = values.tolist()
+        no_value = [item is None or item != item for item in items]
+        return np.array(no_value, dtype=bool), np.array([item == "" for item in items], dtype=bool)
+    return nowhere, nowhere

@@ -1,0 +1,103 @@
+r"""Nearest class mean under soft labels.
+
+.. math:: \mu_k = \frac{\sum_i w_{ik} x_i}{\sum_i w_{ik}}, \qquad
+          w_{ik} = \frac{pl_{ik} - \min_l pl_{il}}{\max_l pl_{il}}
+
+A row counts for a class as far as it favours the class: a hard label with weight one, a doubted one
+with 1 - doubt, and a row that says nothing not at all. With hard labels this is scikit-learn's
+`NearestCentroid`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plausible.metrics import soft_accuracy
+from plausible.models.fitting import check_labels_and_weights
+
+FloatArray = NDArray[np.float64]
+
+
+def weighted_means(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Means (K, d) of rows with weights (n, K); NaN for a class without weight."""
+    total = weights.sum(axis=0)[:, None]
+    return np.divide(
+        weights.T @ X, total, out=np.full((weights.shape[1], X.shape[1]), np.nan), where=total > 0
+    )
+
+
+def squared_distances(X: FloatArray, means: FloatArray) -> FloatArray:
+    """Squared Euclidean distances (n, K); infinite to a class without a mean."""
+    distances = ((X[:, None, :] - means) ** 2).sum(axis=2)
+    return np.where(np.isnan(distances), np.inf, distances)
+
+
+class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
+    """Classify by the nearest class mean, learnt from labels of any kind.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+    means_ : array (K, d)
+        NaN for a class that no row favours; it is never predicted.
+
+    Examples
+    --------
+    >>> from plausible.labels import Labels
+    >>> X = [[0.0], [1.0], [9.0], [10.0], [4.0]]
+    >>> y = Labels.from_doubt(["a", "a", "b", "b", "a"], doubt=[0, 0, 0, 0, 1])
+    >>> SoftNearestCentroid().fit(X, y).means_
+    array([[0.5],
+           [9.5]])
+    """
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "SoftNearestCentroid":
+        """Compute the mean of each class.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        y : Labels, or all that `as_labels` takes
+        sample_weight : array-like (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        data: FloatArray = validate_data(self, X, dtype=np.float64)
+        labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
+        scaled = labels.scaled()
+        favoured = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
+        weights = favoured * row_weights[:, None]
+        if not weights.any():
+            raise ValueError(
+                "At least one row should favour a class, but all labels are unknown or have zero "
+                "sample weight; label some items."
+            )
+        self.classes_ = labels.classes
+        self.means_ = weighted_means(data, weights)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probabilities (n, K) of spherical Gaussians with unit variance around the means."""
+        return softmax(-0.5 * self._distances(X), axis=1)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the nearest mean."""
+        nearest = self._distances(X).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Soft accuracy; rows that say nothing do not count."""
+        return soft_accuracy(y, self.predict(X), sample_weight=sample_weight)
+
+    def _distances(self, X: ArrayLike) -> FloatArray:
+        check_is_fitted(self)
+        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        return squared_distances(data, self.means_)
