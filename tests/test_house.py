@@ -81,3 +81,8 @@ def test_the_demo_tells_its_story(capsys):
     assert "in the kitchen  eat it" in photographs[0]
     assert "conflict 0.80" in photographs[3]
     assert max(map(len, story.splitlines())) <= 100
+
+
+def test_the_guide_names_every_function():
+    guide = (ROOT / "docs" / "belief.md").read_text()
+    assert not [n for n in belief.__all__ if n[0].islower() and f"`{n}`" not in guide]

@@ -367,7 +367,7 @@ def test_bad_sources_are_refused():
         with pytest.raises(ValueError, match=message):
             call()
     wide = np.full(256, 1 / 256)
-    with pytest.raises(ValueError, match=r"PCR6 should meet at most .* 4 sources with up to 256"):
+    with pytest.raises(ValueError, match=r"PCR6 should meet at most .* 4 sources on 1 rows make"):
         pcr6(wide, wide, wide, wide)
 
 

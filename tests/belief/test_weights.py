@@ -95,7 +95,7 @@ def test_bad_weights_are_refused():
         conjunctive_weights([[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     with pytest.raises(ValueError, match=r"on the empty set, but there is none in 1 row \(row 0\)"):
         disjunctive_weights([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]])
-    with pytest.raises(ValueError, match="weights should be positive and finite, but 0 was found"):
+    with pytest.raises(ValueError, match="should be positive and finite, but values such as 0"):
         masses_from_conjunctive_weights([1.0, 0.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="masses behind these weights should not be negative"):
         masses_from_conjunctive_weights([1.0, 3.0, 1.0, 1.0])

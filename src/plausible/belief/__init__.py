@@ -12,15 +12,15 @@ Two experts, one of them doubtful, on the frame (a, b):
 >>> second = discount([0.0, 0.0, 1.0, 0.0], doubt=0.4)
 >>> dempster(first, second).round(3)
 array([0.   , 0.483, 0.379, 0.138])
->>> decide(dempster(first, second), reject=0.3).names(["a", "b"])
-[None]
+>>> print(decide(dempster(first, second), reject=0.3).names(["a", "b"]))
+None
 """
 
 from plausible.belief.bayes import generalized_bayes, plausibility_given_sets, total_plausibility
 from plausible.belief.comparisons import is_at_least_as_committed
 from plausible.belief.decisions import Decision, decide, expected_losses
 from plausible.belief.errors import TotalConflictError
-from plausible.belief.forms import SparseMasses, to_dense, to_sparse
+from plausible.belief.forms import SparseMasses, concatenate, to_dense, to_sparse
 from plausible.belief.frames import (
     coarsen,
     cylinders,
@@ -110,6 +110,7 @@ __all__ = [
     "coarsen",
     "combine",
     "commonality",
+    "concatenate",
     "condition",
     "conflict",
     "confusion",

@@ -39,12 +39,13 @@ Recognition 30 (1997) 1095-1107 (refusal and the unknown class).
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack
 
-from plausible.belief.errors import as_floats, check_number, check_option, first_bad, name_rows
+from plausible.belief.errors import as_floats, check_number, check_option, found
 from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
@@ -91,43 +92,58 @@ class Decision:
     tied : bool array
         Where another act was as good as the one chosen. Ties go to the first act, so to a class
         rather than to a refusal. Rules that answer with sets keep both acts, and never tie.
-    offers_refusal : bool
-        Whether refusing was the last of the acts.
+    best : bool array (..., number of acts)
+        The acts chosen and those that are tied with them.
+    offers_refusal, offers_unknown : bool
+        Whether refusing is the last of the acts, and "unknown" the one before it.
     """
 
     chosen: BoolArray
     index: IntArray
     refused: BoolArray
     tied: BoolArray
+    best: BoolArray
     offers_refusal: bool = False
+    offers_unknown: bool = False
 
-    def names(self, classes: Sequence[Hashable]) -> list[Hashable | set[Hashable] | None]:
-        """Answers in words: a class name, a set of names, or None for a refusal.
+    def names(self, acts: Sequence[Hashable], ties: bool = False) -> Any:
+        """Answers in words: the name of an act, a set of names, or None for a refusal.
 
         Where a rule keeps refusing among other acts, the set holds None.
 
         Parameters
         ----------
-        classes : sequence
-            Names of the acts, in order (without refusing).
+        acts : sequence
+            Names of the acts in order, usually of the classes, without refusing. The unknown
+            class, if it was offered, is called "unknown" unless it is named here.
+        ties : bool
+            Whether to answer with all acts that are tied, and not with the first of them.
+
+        Returns
+        -------
+        list with one answer for each row (nested as the rows are; one answer for a single row)
 
         Examples
         --------
         >>> decide([[0.0, 0.7, 0.1, 0.2], [0.0, 0.1, 0.1, 0.8]], reject=0.3).names(["a", "b"])
         ['a', None]
+        >>> decide([0.0, 0.0, 0.0, 1.0]).names(["a", "b"], ties=True) == {"a", "b"}
+        True
         """
-        acts = self.chosen.shape[-1] - self.offers_refusal
-        if len(classes) != acts:
+        count = self.chosen.shape[-1] - self.offers_refusal
+        names = [*acts, *(["unknown"] if self.offers_unknown and len(acts) == count - 1 else [])]
+        if len(names) != count:
             raise ValueError(
-                f"classes should name the {acts} acts, but {len(classes)} names were given; add "
-                "one for the unknown class if that was offered."
+                f"acts should name the {count} acts, but {len(acts)} names were given; give one "
+                "name for each row of the loss matrix, or for each class."
             )
-        names = [*classes, None]
-        answers: list[Hashable | set[Hashable] | None] = []
-        for row in self.chosen.reshape(-1, self.chosen.shape[-1]):
-            kept = [names[act] for act in np.flatnonzero(row)]
-            answers.append(set(kept) if len(kept) > 1 else kept[0] if kept else None)
-        return answers
+        names.append(None)
+        kept = self.best if ties else self.chosen
+        answers = np.empty(self.index.shape, dtype=object)
+        for row in np.ndindex(self.index.shape):
+            few = [names[act] for act in np.flatnonzero(kept[row])]
+            answers[row] = set(few) if len(few) > 1 else few[0] if few else None
+        return answers.tolist()
 
 
 def decide(
@@ -148,9 +164,11 @@ def decide(
     rule : str
         One of `RULES`; see the table above.
     loss : array-like (number of acts, number of classes), optional
-        Loss of each act when each class is true; by default 0 for the right class and 1 else.
+        Loss of each act (row) when each class (column) is true; by default 0 for the right class
+        and 1 else.
     reject : float, optional
-        Offer one more act, refusing, at this loss.
+        Offer one more act, refusing, at this loss. For losses of 0 and 1 and the rule "pignistic",
+        0.3 refuses where the best class has a betting probability below 0.7.
     unknown : bool
         Whether the truth may be a class that is not in the frame. It is then added to the frame by
         `with_unknown`: as the last class, supported by the mass on the empty set and possible where
@@ -186,7 +204,7 @@ def decide(
         )
     chosen, informed = [], []
     for m in _blocks_of_masses(masses, kind, unknown):
-        losses = _loss_matrix(loss, reject, m.n_classes)
+        losses = _loss_matrix(loss, reject, m.n_classes, unknown)
         informed.append(m.values[:, m.focal_sets != 0].any(axis=-1))
         m = sparse_form(normalize(m, on_conflict="vacuous"))
         chosen.append(_choose(m, losses, rule, pessimism, error_only=loss is None))
@@ -196,6 +214,7 @@ def decide(
         np.concatenate(informed).reshape(lead),
         keeps_sets=rule in SET_RULES,
         offers_refusal=reject is not None,
+        offers_unknown=unknown and loss is None,
     )
 
 
@@ -217,7 +236,7 @@ def expected_losses(
     (array([0.1, 0.7]), array([0.3, 0.9]))
     """
     m = normal_form(masses)
-    losses = _loss_matrix(loss, None, m.n_classes)
+    losses = _loss_matrix(loss, None, m.n_classes, unknown=False)
     return _hurwicz_loss(m, losses, 0.0), _hurwicz_loss(m, losses, 1.0)
 
 
@@ -360,18 +379,21 @@ def _blocks_of_masses(
     yield from (with_unknown(m) if unknown else m for m in flat)
 
 
-def _loss_matrix(loss: ArrayLike | None, reject: float | None, n_classes: int) -> FloatArray:
+def _loss_matrix(
+    loss: ArrayLike | None, reject: float | None, n_classes: int, unknown: bool
+) -> FloatArray:
     losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
     if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
         raise ValueError(
-            f"loss should be an array (number of acts, {n_classes}), one column for each class, "
-            f"but has shape {losses.shape}; add a column for the unknown class if unknown=True."
+            f"loss should be an array (number of acts, {n_classes}), one column for each class"
+            f"{' and a last one for the unknown class' if unknown else ''}, but has shape "
+            f"{losses.shape}; rows are acts, columns are what is true."
         )
     bad = ~np.isfinite(losses)
     if bad.any():
         raise ValueError(
-            f"loss should be finite, but {first_bad(losses, bad)} was found in "
-            f"{name_rows(bad.any(axis=1))}; use a large number for what must not happen."
+            f"loss should be finite, but {found(losses, bad, bad.any(axis=1))}; use a large number "
+            "for what must not happen."
         )
     if reject is None:
         return losses
@@ -379,13 +401,16 @@ def _loss_matrix(loss: ArrayLike | None, reject: float | None, n_classes: int) -
 
 
 def _as_decision(
-    chosen: BoolArray, informed: BoolArray, keeps_sets: bool, offers_refusal: bool
+    best: BoolArray,
+    informed: BoolArray,
+    keeps_sets: bool,
+    offers_refusal: bool,
+    offers_unknown: bool,
 ) -> Decision:
-    chosen = chosen & informed[..., None]
-    several = chosen.sum(axis=-1) > 1
-    first = chosen.argmax(axis=-1)
-    if not keeps_sets:
-        chosen = chosen & (np.arange(chosen.shape[-1]) == first[..., None])
+    best = best & informed[..., None]
+    several = best.sum(axis=-1) > 1
+    first = best.argmax(axis=-1)
+    chosen = best if keeps_sets else best & (np.arange(best.shape[-1]) == first[..., None])
     single = chosen.sum(axis=-1) == 1
     refuses = chosen[..., -1] & single if offers_refusal else np.zeros(single.shape, dtype=bool)
     return Decision(
@@ -393,5 +418,7 @@ def _as_decision(
         index=np.where(single & ~refuses, first, -1),
         refused=refuses | ~informed,
         tied=np.zeros(several.shape, dtype=bool) if keeps_sets else several,
+        best=best,
         offers_refusal=offers_refusal,
+        offers_unknown=offers_unknown,
     )

@@ -6,6 +6,7 @@ from 0), and what to do.
 
 import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,27 @@ from numpy.typing import ArrayLike, NDArray
 class TotalConflictError(ValueError):
     """Sources contradict each other completely, so that no normalised answer exists.
 
+    Attributes
+    ----------
+    rows : int array (number of rows, number of leading axes)
+        All rows in total conflict, as `numpy.argwhere` gives them.
+
     Examples
     --------
     >>> from plausible.belief import TotalConflictError, dempster
     >>> try:
-    ...     dempster([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
+    ...     dempster([[0.0, 1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0, 0.0]])
     ... except TotalConflictError as error:
-    ...     print(str(error).split(",")[0])
-    Dempster's rule needs mass on which the sources agree
+    ...     print(error.rows)
+    [[0]]
     """
+
+    def __init__(self, message: str, rows: NDArray[np.int64]) -> None:
+        super().__init__(message)
+        self.rows = rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.rows)
 
 
 def name_rows(bad: NDArray[np.bool_] | np.bool_, most: int = 5) -> str:
@@ -52,21 +65,35 @@ def name_rows(bad: NDArray[np.bool_] | np.bool_, most: int = 5) -> str:
     return f"1 row (row {named})" if count == 1 else f"{count} rows (rows {named})"
 
 
-def first_bad(values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_) -> str:
-    """Write the first of `values` that is bad, as a person would."""
-    return f"{np.asarray(values)[np.asarray(bad)].flat[0]:.6g}"
+def found(
+    values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_, rows: NDArray[np.bool_] | np.bool_
+) -> str:
+    """Name the first bad value and the bad rows: ``"values such as nan were found in ..."``."""
+    example = np.asarray(values)[np.asarray(bad)].flat[0]
+    return f"values such as {example:.6g} were found in {name_rows(rows)}"
 
 
 def name_options(options: Sequence[str]) -> str:
     """Write options as ``"'a', 'b' or 'c'"``."""
     quoted = [repr(option) for option in options]
+    if not quoted:
+        return ""
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
 def check_option(value: str, options: Sequence[str], name: str) -> None:
     """Refuse a value that is not among the options."""
     if value not in options:
-        raise ValueError(f"{name} should be {name_options(options)}, but {value!r} was given.")
+        raise ValueError(
+            f"{name} should be {name_options(options)}, but {value!r} was given"
+            f"{guess(value, options) or '.'}"
+        )
+
+
+def guess(value: object, options: Sequence[object]) -> str:
+    """Ask whether a misspelt option was meant: ``"; did you mean 'cat'?"``, or nothing."""
+    close = get_close_matches(str(value).lower(), [str(option) for option in options], n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def check_number(value: float, name: str, low: float = -math.inf, high: float = math.inf) -> float:

@@ -13,14 +13,14 @@ Functions answer in the form that they were given. The leading axes are rows, on
 each, and broadcast.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, first_bad, name_rows
+from plausible.belief.errors import as_floats, found
 from plausible.belief.sets import (
     FloatArray,
     IntArray,
@@ -28,12 +28,17 @@ from plausible.belief.sets import (
     check_dense,
     check_n_classes,
     check_sets,
+    decode_sets,
     full_set,
 )
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
 MAX_ENTRIES = 1 << 30  # 8 GB of masses
+SUM_REMEDY = (
+    "divide each row by its sum (by 100 if these are percentages), or give the mass that is "
+    "missing to the whole frame"
+)
 MASSES_REMEDY = (
     "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
     "for masses of chosen sets"
@@ -110,6 +115,22 @@ class SparseMasses:
         dense[..., self.focal_sets] = self.values
         return dense
 
+    def to_dicts(self, classes: Sequence[Hashable]) -> list[dict[tuple[Hashable, ...], float]]:
+        """Return each row as a dictionary from sets of class names to masses, largest first.
+
+        Examples
+        --------
+        >>> SparseMasses([[0.3, 0.7]], focal_sets=[3, 1], n_classes=2).to_dicts(["a", "b"])
+        [{('a',): 0.7, ('a', 'b'): 0.3}]
+        """
+        names = decode_sets(self.focal_sets, classes)
+        rows = self.values.reshape(-1, self.shape[-1])
+        orders = [np.argsort(-row, kind="stable")[: np.count_nonzero(row)] for row in rows]
+        return [
+            {names[column]: float(row[column]) for column in order}
+            for row, order in zip(rows, orders, strict=True)
+        ]
+
 
 Masses: TypeAlias = FloatArray | SparseMasses
 MassesT = TypeVar("MassesT", FloatArray, SparseMasses)
@@ -139,6 +160,33 @@ def to_dense(masses: ArrayLike | SparseMasses) -> FloatArray:
     return checked.to_dense() if isinstance(checked, SparseMasses) else checked.copy()
 
 
+def concatenate(parts: Sequence[ArrayLike | SparseMasses]) -> SparseMasses:
+    """Rows of several groups of masses on one frame, one after the other.
+
+    Examples
+    --------
+    >>> from plausible.belief import bayesian, vacuous
+    >>> concatenate([bayesian([[0.2, 0.8]]), vacuous(2)[None]]).values
+    array([[0.2, 0.8, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    groups = [to_sparse(part) for part in parts]
+    sizes = {group.n_classes for group in groups}
+    if len(sizes) != 1 or any(group.values.ndim != 2 for group in groups):
+        raise ValueError(
+            f"parts should be masses (rows, sets) on one frame, but have {sorted(sizes)} classes "
+            f"and shapes {[group.shape for group in groups]}; refine or coarsen them first, and "
+            "write masses[None] for a single mass function."
+        )
+    sets = np.unique(np.concatenate([group.focal_sets for group in groups]))
+    values = np.zeros((sum(len(group) for group in groups), len(sets)))
+    start = 0
+    for group in groups:
+        rows = slice(start, start := start + len(group))
+        values[rows, np.searchsorted(sets, group.focal_sets)] = group.values
+    return SparseMasses(values, sets, groups[0].n_classes)
+
+
 # ---------------------------------------------------------------------------------------------
 # The door: every function unpacks what it was given and repacks its answer in the same form.
 
@@ -148,6 +196,11 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     if isinstance(masses, SparseMasses):
         values = check_values(masses.values, name)
         return SparseMasses(values, masses.focal_sets, masses.n_classes)
+    if isinstance(masses, (list, tuple)) and any(isinstance(m, SparseMasses) for m in masses):
+        raise ValueError(
+            f"{name} should be one array or SparseMasses, but a list of SparseMasses came; pass "
+            "sources one by one, rule(*sources), or use combine(sources) or concatenate(parts)."
+        )
     values = as_floats(masses, name)
     check_every_set(values, f"{name} in dense form", MASSES_REMEDY)
     return check_values(values, name)
@@ -167,7 +220,7 @@ def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
 def check_values(
     values: FloatArray,
     name: str,
-    remedy: str = "divide each row by its sum, or give the missing mass to the whole frame",
+    remedy: str = SUM_REMEDY,
 ) -> FloatArray:
     """Refuse values that are not mass functions; make good for small rounding errors."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -178,16 +231,16 @@ def check_values(
         bad = values < -ROUNDING
         if bad.any():
             raise ValueError(
-                f"{name} should not be negative, but {first_bad(values, bad)} was found in "
-                f"{name_rows(bad.any(axis=-1))}; correct the values."
+                f"{name} should not be negative, but {found(values, bad, bad.any(axis=-1))}; "
+                "correct the values."
             )
         values = np.maximum(values, 0.0)
     off = np.abs(total - 1.0)
     wrong = (off > SUM_TOLERANCE)[..., 0]
     if wrong.any():
         raise ValueError(
-            f"Each row of {name} should sum to one, but the sum is "
-            f"{first_bad(total[..., 0], wrong)} in {name_rows(wrong)}; {remedy}."
+            f"Each row of {name} should sum to one, but {found(total[..., 0], wrong, wrong)}; "
+            f"{remedy}."
         )
     # What is slightly off is made exact, or products of many sources would drift away from one.
     return np.where(off > ROUNDING, values / total, values) if (off > ROUNDING).any() else values
@@ -273,10 +326,7 @@ def check_unit_interval(
     bad = ~((given >= -ROUNDING) & (given <= 1.0 + ROUNDING))  # also true for NaN
     if bad.any():
         rows = np.atleast_1d(bad).any(axis=-1) if last_axis_is_row else bad
-        raise ValueError(
-            f"{name} should lie in [0, 1], but {first_bad(given, bad)} was found in "
-            f"{name_rows(rows)}; {remedy}."
-        )
+        raise ValueError(f"{name} should lie in [0, 1], but {found(given, bad, rows)}; {remedy}.")
     return np.clip(given, 0.0, 1.0)
 
 
@@ -284,9 +334,8 @@ def _check_finite(values: FloatArray, name: str) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
         raise ValueError(
-            f"{name} should be finite, but {first_bad(values, bad)} was found in "
-            f"{name_rows(bad.any(axis=-1))}; where nothing is known, put all mass on the whole "
-            "frame."
+            f"{name} should be finite, but {found(values, bad, bad.any(axis=-1))}; where nothing "
+            "is known, put all mass on the whole frame."
         )
 
 

@@ -87,7 +87,8 @@ def categorical(sets: ArrayLike, n_classes: int) -> SparseMasses:
     array([[0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
-    return gather(np.ones((*np.shape(sets), 1)), check_sets(sets, n_classes)[..., None], n_classes)
+    masks = check_sets(sets, n_classes)
+    return gather(np.ones((*masks.shape, 1)), masks[..., None], n_classes)
 
 
 def bayesian(probabilities: ArrayLike) -> SparseMasses:
@@ -100,7 +101,7 @@ def bayesian(probabilities: ArrayLike) -> SparseMasses:
     """
     values = np.atleast_1d(as_floats(probabilities, "probabilities"))
     n_classes = check_n_classes(values.shape[-1])
-    remedy = "divide each row by its sum"
+    remedy = "divide each row by its sum, or by 100 if these are percentages"
     values = check_values(values, "probabilities", remedy)
     return SparseMasses(values, 1 << np.arange(n_classes, dtype=np.int64), n_classes)
 
@@ -173,7 +174,8 @@ def normalize_columns(
     if not conflict.any():
         return kept / total, sets
     if on_conflict == "raise":
-        raise TotalConflictError(f"{need}, but there is none in {name_rows(conflict)}; {remedy}.")
+        message = f"{need}, but there is none in {name_rows(conflict)}; {remedy}."
+        raise TotalConflictError(message, np.argwhere(conflict))
     fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
     kept = kept / np.where(total == 0.0, 1.0, total)
     if fallback not in sets:

@@ -171,7 +171,8 @@ def _mix(
 
 def _broadcast_doubt(doubt: ArrayLike, lead: tuple[int, ...]) -> FloatArray:
     """Doubt in [0, 1], with an axis of length one for the focal sets."""
-    delta = check_unit_interval(doubt, "doubt", last_axis_is_row=False)
+    remedy = "correct the values (10 percent is 0.1)"
+    delta = check_unit_interval(doubt, "doubt", remedy, last_axis_is_row=False)
     try:
         np.broadcast_shapes(delta.shape, lead)
     except ValueError:

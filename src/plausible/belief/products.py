@@ -13,15 +13,13 @@ three products of half the size: O(3^K) instead of O(4^K) for each row. Where fe
 going through their pairs is cheaper still.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 
-from plausible.belief.forms import SparseMasses, gather, sum_by_position
+from plausible.belief.forms import sum_by_position
 from plausible.belief.sets import FloatArray, IntArray
-
-MAX_TUPLES = 1e9
 
 _LEAF = 60_000  # terms of a product done at once: half a megabyte
 _FEW_ROWS = 256
@@ -68,44 +66,35 @@ def sum_pairs(
     return out.reshape(*lead, n_columns)
 
 
-def redistribute_conflict(
-    sources: Sequence[tuple[FloatArray, IntArray]], n_classes: int
-) -> tuple[FloatArray, IntArray]:
-    """PCR6 over every tuple of focal sets, one from each source: (values, sets) to be added up."""
+def each_tuple(
+    sources: Sequence[tuple[FloatArray, IntArray]],
+) -> Iterator[tuple[FloatArray, IntArray]]:
+    """Masses and sets of every tuple of focal sets, one from each source, block by block.
+
+    Both are (sources, ..., tuples). Only the focal sets that a row has itself are met, so that rows
+    with few focal sets are cheap however many there are in all rows together.
+    """
     lead = np.broadcast_shapes(*(values.shape[:-1] for values, _ in sources))
     held = [_held_in_each_row(values, sets, lead) for values, sets in sources]
     counts = tuple(masses.shape[-1] for masses, _ in held)
-    n_tuples, n_rows = prod(counts), prod(lead)
-    if n_tuples * n_rows > MAX_TUPLES:
-        raise ValueError(
-            f"PCR6 should meet at most {MAX_TUPLES:.0e} tuples of focal sets, but "
-            f"{len(sources)} sources with up to {max(counts)} focal sets in a row make "
-            f"{n_tuples * n_rows:.1e}; combine fewer sources or rows at a time, keep fewer focal "
-            "sets, or use 'dubois_prade' or 'mean'."
-        )
-    parts: list[SparseMasses] = []
-    at_once = max(1, _PAIRS_AT_ONCE // max(1, n_rows * len(sources)))
-    for start in range(0, n_tuples, at_once):
-        chosen = np.unravel_index(np.arange(start, min(start + at_once, n_tuples)), counts)
+    at_once = max(1, _PAIRS_AT_ONCE // max(1, prod(lead) * len(sources)))
+    for start in range(0, prod(counts), at_once):
+        chosen = np.unravel_index(np.arange(start, min(start + at_once, prod(counts))), counts)
         masses = np.stack([m[..., c] for (m, _), c in zip(held, chosen, strict=True)])
         sets = np.stack([s[..., c] for (_, s), c in zip(held, chosen, strict=True)])
-        common, joint = np.bitwise_and.reduce(sets), masses.prod(axis=0)
-        total = masses.sum(axis=0)
-        agreed = np.where(common == 0, 0.0, joint)
-        ratio = np.where(common == 0, joint, 0.0) / np.where(total == 0.0, 1.0, total)
-        values = np.concatenate([agreed, *(ratio * masses)], axis=-1)
-        parts.append(gather(values, np.concatenate([common, *sets], axis=-1), n_classes))
-    return (
-        np.concatenate([part.values for part in parts], axis=-1),
-        np.concatenate([part.focal_sets for part in parts]),
-    )
+        yield masses, sets
+
+
+def most_held(values: FloatArray) -> int:
+    """Largest number of focal sets in a row."""
+    return int((values > 0.0).sum(axis=-1).max(initial=1))
 
 
 def _held_in_each_row(
     values: FloatArray, sets: IntArray, lead: tuple[int, ...]
 ) -> tuple[FloatArray, IntArray]:
     """For each row only its own focal sets: masses and sets (..., most focal sets in a row)."""
-    count = int((values > 0.0).sum(axis=-1).max(initial=1))
+    count = most_held(values)
     order = np.argsort(values == 0.0, axis=-1, kind="stable")[..., :count]
     masses = np.take_along_axis(values, order, axis=-1)
     return np.broadcast_to(masses, (*lead, count)), np.broadcast_to(sets[order], (*lead, count))

@@ -29,25 +29,27 @@ Advances and Applications of DSmT for Information Fusion 2 (2006) 69-88 (PCR6).
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import check_option
+from plausible.belief.errors import check_option, name_options
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
     check_masses,
     check_values,
     columns,
+    concatenate,
     gather,
     repack,
     sparse_form,
 )
 from plausible.belief.masses import FALLBACK_REMEDY, normalize_columns
-from plausible.belief.products import intersect_dense, redistribute_conflict, sum_pairs
-from plausible.belief.sets import FloatArray, full_set
+from plausible.belief.products import each_tuple, intersect_dense, most_held, sum_pairs
+from plausible.belief.sets import FloatArray, IntArray, full_set
 from plausible.belief.weights import (
     check_not_dogmatic,
     check_subnormal,
@@ -56,6 +58,10 @@ from plausible.belief.weights import (
     masses_after_change,
 )
 
+MAX_TUPLES = 1e9
+
+_TUPLE_COST = 4  # a tuple of a row's own focal sets costs as much as so many pairs of columns
+_ROWS_AT_ONCE = 4096
 _SAME_WEIGHT = 1e-12  # logarithms of weights that differ by less are equal
 
 
@@ -174,13 +180,17 @@ def dubois_prade(*sources: MassesT) -> MassesT:
     array([0. , 0.3, 0.2, 0.5])
     """
     parts = conform(sources)
-    values, sets, n_classes = columns(sparse_form(parts[0]))
+    sparse = [sparse_form(part) for part in parts]
+    n_classes = sparse[0].n_classes
+    tuples = prod(most_held(part.values) for part in sparse)
+    if tuples * _TUPLE_COST < prod(part.shape[-1] for part in sparse):
+        return _add_up_tuples(parts, _intersection_or_union)
+    values, sets, _ = columns(sparse[0])
     common = union = sets
-    for part in parts[1:]:
-        more, focal, _ = columns(sparse_form(part))
-        pairs = np.stack([common[:, None] & focal, union[:, None] | focal], axis=-1)
+    for part in sparse[1:]:
+        pairs = np.stack([common[:, None] & part.focal_sets, union[:, None] | part.focal_sets], -1)
         unique, position = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
-        values = sum_pairs(values, more, position.reshape(pairs.shape[:2]), len(unique))
+        values = sum_pairs(values, part.values, position.reshape(pairs.shape[:2]), len(unique))
         common, union = unique.T
     return repack(values, np.where(common == 0, union, common), n_classes, like=parts[0])
 
@@ -198,9 +208,15 @@ def pcr6(*sources: MassesT) -> MassesT:
     array([0.    , 0.4636, 0.3364, 0.2   ])
     """
     parts = conform(sources)
-    n_classes = columns(parts[0])[2]
-    values, sets = redistribute_conflict([columns(part)[:2] for part in parts], n_classes)
-    return repack(values, sets, n_classes, like=parts[0])
+    n_tuples = prod(most_held(columns(part)[0]) for part in parts)
+    n_rows = prod(np.broadcast_shapes(*(part.shape[:-1] for part in parts)))
+    if n_tuples * n_rows > MAX_TUPLES:
+        raise ValueError(
+            f"PCR6 should meet at most {MAX_TUPLES:.0e} tuples of focal sets, but {len(parts)} "
+            f"sources on {n_rows} rows make {n_tuples * n_rows:.1e}; combine fewer sources or rows "
+            "at a time, keep fewer focal sets, or use 'dubois_prade' or 'mean'."
+        )
+    return _add_up_tuples(parts, _intersection_or_back)
 
 
 def mean(*sources: MassesT, weights: ArrayLike | None = None) -> MassesT:
@@ -271,6 +287,13 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
     check_option(rule, list(RULES), "rule")
     if not isinstance(sources, Iterable):
         raise ValueError(f"sources should be a list of masses, but {sources!r} was given.")
+    allowed = {"dempster": {"on_conflict"}, "mean": {"weights"}}.get(rule, set())
+    for option in options:
+        if option not in allowed:
+            raise ValueError(
+                f"The rule {rule!r} takes {name_options(sorted(allowed)) or 'no option'}, but "
+                f"{option!r} was given; leave it out."
+            )
     combined: MassesT = RULES[rule](*sources, **options)
     return combined
 
@@ -305,13 +328,61 @@ def _intersect_all(parts: list[MassesT]) -> MassesT:
 
 
 def _intersect(first: MassesT, second: MassesT) -> MassesT:
-    if isinstance(first, SparseMasses):
-        n_classes = first.n_classes
-        common = first.focal_sets[:, None] & second.focal_sets
-        sets, position = np.unique(common, return_inverse=True)
-        position = position.reshape(common.shape)
-        return gather(sum_pairs(first.values, second.values, position, len(sets)), sets, n_classes)
-    return intersect_dense(first, second)
+    if not isinstance(first, SparseMasses):
+        return intersect_dense(first, second)
+    pairs = first.shape[-1] * second.shape[-1]
+    if most_held(first.values) * most_held(second.values) * _TUPLE_COST < pairs:
+        return _add_up_tuples([first, second], _intersection)
+    common = first.focal_sets[:, None] & second.focal_sets
+    sets, position = np.unique(common, return_inverse=True)
+    values = sum_pairs(first.values, second.values, position.reshape(common.shape), len(sets))
+    return gather(values, sets, first.n_classes)
+
+
+def _add_up_tuples(
+    parts: list[MassesT], target: Callable[[FloatArray, IntArray], tuple[FloatArray, IntArray]]
+) -> MassesT:
+    """Add up what `target` makes of every tuple of focal sets, one from each source."""
+    n_classes = columns(parts[0])[2]
+    lead: tuple[int, ...] = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    flat = []
+    for part in parts:
+        values, sets, _ = columns(part)
+        flat.append((np.broadcast_to(values, (*lead, len(sets))).reshape(-1, len(sets)), sets))
+    blocks = []
+    for start in range(0, max(1, prod(lead)), _ROWS_AT_ONCE):
+        rows = [(values[start : start + _ROWS_AT_ONCE], sets) for values, sets in flat]
+        found = [gather(*target(*block), n_classes) for block in each_tuple(rows)]
+        values = np.concatenate([part.values for part in found], axis=-1)
+        sets = np.concatenate([part.focal_sets for part in found])
+        blocks.append(repack(values, sets, n_classes, like=parts[0]))
+    if isinstance(parts[0], SparseMasses):
+        together = concatenate(blocks)
+        return SparseMasses(
+            together.values.reshape(*lead, together.shape[-1]), together.focal_sets, n_classes
+        )
+    return np.concatenate(blocks).reshape(*lead, 1 << n_classes)
+
+
+def _intersection(masses: FloatArray, sets: IntArray) -> tuple[FloatArray, IntArray]:
+    common: IntArray = np.bitwise_and.reduce(sets, axis=0)
+    return masses.prod(axis=0), common
+
+
+def _intersection_or_union(masses: FloatArray, sets: IntArray) -> tuple[FloatArray, IntArray]:
+    joint, common = _intersection(masses, sets)
+    return joint, np.where(common == 0, np.bitwise_or.reduce(sets, axis=0), common)
+
+
+def _intersection_or_back(masses: FloatArray, sets: IntArray) -> tuple[FloatArray, IntArray]:
+    joint, common = _intersection(masses, sets)
+    agreed, in_conflict = np.where(common == 0, 0.0, joint), np.where(common == 0, joint, 0.0)
+    total = masses.sum(axis=0)
+    shares = masses * (in_conflict / np.where(total == 0.0, 1.0, total))
+    return (
+        np.concatenate([agreed, *shares], axis=-1),
+        np.concatenate([common, *sets], axis=-1),
+    )
 
 
 def _negate(masses: MassesT) -> MassesT:

@@ -11,9 +11,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.belief.errors import guess
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+
+QUOTES = "'\""
 
 MAX_CLASSES = 62
 """Largest frame: a set of classes must fit a signed 64-bit integer."""
@@ -122,7 +126,8 @@ def encode_set(members: Iterable[Hashable], bits: Mapping[Hashable, int], where:
     if unknown:
         raise ValueError(
             f"Sets should hold classes of the frame {list(bits)}, but {where} holds "
-            f"{', '.join(unknown)}; correct it, or add the class to the frame."
+            f"{', '.join(unknown)}; correct it, or add the class to the frame"
+            f"{guess(unknown[0].strip(QUOTES), list(bits)) or '.'}"
         )
     return sum(bits[name] for name in names)
 
@@ -166,7 +171,10 @@ def check_dense(n_classes: int) -> int:
 def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
     """Return bit masks as an integer array, refusing those that are not sets of the frame."""
     frame = full_set(n_classes)
-    given = np.asarray(sets)
+    try:
+        given = np.asarray(sets)
+    except ValueError:
+        given = np.asarray("names")
     if given.size and given.dtype.kind not in "iu":
         raise ValueError(
             f"{name} should be bit masks (integers), but came as {given.dtype}; "

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import TotalConflictError, as_floats, first_bad, name_rows
+from plausible.belief.errors import TotalConflictError, as_floats, found, name_rows
 from plausible.belief.forms import (
     SUM_TOLERANCE,
     SparseMasses,
@@ -231,8 +231,8 @@ def _every_set(values: ArrayLike, name: str, at_empty: float | None = None) -> F
         if wrong.any():
             raise ValueError(
                 f"The {name} of the empty set should be {at_empty:g}, but "
-                f"{first_bad(given[..., 0], wrong)} was found in {name_rows(wrong)}; column A "
-                "belongs to the set with bit mask A, the empty set first."
+                f"{found(given[..., 0], wrong, wrong)}; column A belongs to the set with bit mask "
+                "A, the empty set first."
             )
     return given
 
@@ -254,6 +254,7 @@ def _scale_to_one(values: FloatArray, name: str) -> FloatArray:
     if empty.any():
         raise TotalConflictError(
             f"A {name} needs some mass outside the empty set, but there is none in "
-            f"{name_rows(empty)}; {REPLACE_REMEDY}."
+            f"{name_rows(empty)}; {REPLACE_REMEDY}.",
+            np.argwhere(empty),
         )
     return values / total

@@ -19,7 +19,7 @@ bodies of evidence, Artificial Intelligence 172 (2008) 234-264.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, first_bad, name_rows
+from plausible.belief.errors import as_floats, found, name_rows
 from plausible.belief.forms import SparseMasses, check_every_set, check_values, unpack
 from plausible.belief.moebius import superset_difference, superset_sum
 from plausible.belief.sets import (
@@ -188,8 +188,8 @@ def check_subnormal(values: FloatArray, focal: IntArray) -> None:
     if bad.any():
         raise ValueError(
             "Disjunctive weights and the bold rule need some mass on the empty set, but there is "
-            f"none in {name_rows(bad)}; move a small part of the mass to it first, or use the "
-            "disjunctive rule."
+            f"none in {name_rows(bad)}; move a small part of the mass to it first, such as "
+            "mean(masses, categorical(0, n_classes), weights=[1, 1e-6])."
         )
 
 
@@ -200,8 +200,8 @@ def _check_weights(weights: ArrayLike, unread: int) -> FloatArray:
     bad = ~((given > 0.0) & np.isfinite(given))
     if bad.any():
         raise ValueError(
-            f"weights should be positive and finite, but {first_bad(given, bad)} was found in "
-            f"{name_rows(bad.any(axis=-1))}; correct the values."
+            f"weights should be positive and finite, but {found(given, bad, bad.any(axis=-1))}; "
+            "correct the values."
         )
     return given
 

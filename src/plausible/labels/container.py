@@ -464,7 +464,7 @@ class Labels:
         result = Labels(np.concatenate([g.contour for g in groups]), groups[0].classes)
         result._exact = all(g._exact for g in groups)
         if result._exact and any(g._masses is not None for g in groups):
-            result._masses = _stack([g.masses() for g in groups])
+            result._masses = belief.concatenate([g.masses() for g in groups])
         if all(g.conflict is not None for g in groups):
             result.conflict = np.concatenate([g.conflict for g in groups])
         return result
@@ -568,14 +568,3 @@ def _names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> S
         return classes
     shape = np.shape(table)
     return list(range(shape[-1])) if len(shape) == 2 and shape[-1] else [0]
-
-
-def _stack(groups: list[SparseMasses]) -> SparseMasses:
-    """Rows of several sparse masses on one frame, below each other."""
-    sets = np.unique(np.concatenate([g.focal_sets for g in groups]))
-    values = np.zeros((sum(len(g) for g in groups), len(sets)))
-    start = 0
-    for g in groups:
-        values[start : start + len(g), np.searchsorted(sets, g.focal_sets)] = g.values
-        start += len(g)
-    return SparseMasses(values, sets, groups[0].n_classes)

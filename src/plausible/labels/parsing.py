@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import first_bad, name_rows
+from plausible.belief.errors import found, name_rows
 from plausible.belief.forms import ROUNDING
 
 BoolArray = NDArray[np.bool_]
@@ -144,9 +144,9 @@ def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
     if contour.size and not (contour.min() >= -ROUNDING and contour.max() <= 1.0 + ROUNDING):
         bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
         raise ValueError(
-            f"Plausibilities should lie in [0, 1], but {first_bad(contour, bad)} was found in "
-            f"{name_rows(bad.any(axis=1))}; correct them, divide each row by its maximum, or mark "
-            "what is not known with a row of ones."
+            f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
+            "correct them, divide each row by its maximum, or mark what is not known with a row of "
+            "ones."
         )
     clipped = np.clip(contour, 0.0, 1.0)
     impossible = ~clipped.any(axis=1)
