@@ -399,8 +399,8 @@ class Labels:
         """The same labels with the classes in another order, perhaps with more classes.
 
         A new class is as plausible as the least plausible of the others: impossible for a hard
-        label, fully plausible where nothing is known. A class can only be left out if it is
-        impossible everywhere.
+        label, fully plausible where nothing is known. (Labels on a single class are hard ones.) A
+        class can only be left out if it is impossible everywhere.
 
         Examples
         --------
@@ -417,7 +417,7 @@ class Labels:
                 f"Classes that are left out should be impossible, but one of {list(old)} is "
                 f"possible in {name_rows(lost)}; keep it, or condition the labels first."
             )
-        least = self.contour.min(axis=1, keepdims=True)
+        least = self.contour.min(axis=1, keepdims=True) * (self.n_classes > 1)
         contour = np.hstack([self.contour, least])[:, place]
         same = self._masses is not None and sorted(place) == list(range(self.n_classes))
         return Labels(contour, names, self._reordered_masses(place) if same else None)._also(self)

@@ -67,7 +67,8 @@ def as_labels(
 
 def _holds_sets(y: Any) -> bool:
     """Whether y is a list of sets, some of which may be None."""
-    if not isinstance(y, (list, tuple, np.ndarray)) or np.ndim(y) != 1 or len(y) == 0:
+    is_list = isinstance(y, (list, tuple)) or (isinstance(y, np.ndarray) and y.dtype == object)
+    if not is_list:
         return False
     first = next((row for row in y if row is not None), None)
     return isinstance(first, (set, frozenset))

@@ -1,5 +1,57 @@
-"""Scores against imprecise truth."""
+"""Scores against imprecise truth, and scorers for scikit-learn's model selection.
 
-from plausible.metrics.scores import soft_accuracy
+Every score takes `Labels` (or all that `as_labels` takes) as truth, and is the classical one on
+hard labels. See `plausible.metrics.truth` for how imprecise truth counts.
 
-__all__ = ["soft_accuracy"]
+Examples
+--------
+Six items in ten were never labelled. scikit-learn's accuracy counts their answers as wrong:
+
+>>> import numpy as np
+>>> from sklearn.metrics import accuracy_score
+>>> from plausible.labels import Labels
+>>> truth = Labels.from_crisp(["a", "b", "a", "b"] + [None] * 6, missing=None)
+>>> answers = np.array(["a", "b", "a", "a"] + ["a", "b"] * 3)
+>>> soft_accuracy(truth, answers), accuracy_score(truth, answers)
+(0.75, 0.3)
+"""
+
+from plausible.metrics.partitions import co_membership, credal_nonspecificity, credal_rand_index
+from plausible.metrics.scorers import SCORERS, Scorer, get_scorer
+from plausible.metrics.scores import (
+    c1_loss,
+    c1_losses,
+    expected_calibration_error,
+    generalized_log_likelihood,
+    soft_accuracy,
+    soft_brier_score,
+    soft_log_loss,
+)
+from plausible.metrics.sets import (
+    RejectionCurve,
+    rejection_curve,
+    set_coverage,
+    set_imprecision,
+    utility_discounted_accuracy,
+)
+
+__all__ = [
+    "SCORERS",
+    "RejectionCurve",
+    "Scorer",
+    "c1_loss",
+    "c1_losses",
+    "co_membership",
+    "credal_nonspecificity",
+    "credal_rand_index",
+    "expected_calibration_error",
+    "generalized_log_likelihood",
+    "get_scorer",
+    "rejection_curve",
+    "set_coverage",
+    "set_imprecision",
+    "soft_accuracy",
+    "soft_brier_score",
+    "soft_log_loss",
+    "utility_discounted_accuracy",
+]

@@ -1,49 +1,198 @@
-"""Scores of answers: classes, sets of classes, probabilities."""
+r"""Scores of classes and of probabilities.
+
+With scaled plausibilities s, credits c and weights w of `plausible.metrics.truth`, and predicted
+probabilities p:
+
+============================  ==================================================================
+soft accuracy                 mean credit of the answer
+soft log-loss                 :math:`\sum_i -\log \sum_k s_{ik} p_{ik} / \sum_i w_i`
+soft Brier score              mean squared error when the truth is drawn by credit
+expected calibration error    mean gap between confidence and credit
+C1                            :math:`1 - \frac{1}{n} \sum_i \sum_k p_{ik} pl_{ik}`
+============================  ==================================================================
+
+References
+----------
+P. Vannoorenberghe, Reasoning with unlabeled samples and belief functions (equations 10-14: C1).
+E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft labels, 2008
+(the generalised likelihood).
+"""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief import Decision
-from plausible.labels import Labels
-from plausible.metrics.truth import BoolArray, read_truth
+from plausible.belief import Decision, SparseMasses
+from plausible.metrics.truth import (
+    Classes,
+    FloatArray,
+    Truth,
+    classes_of_answers,
+    read_answers,
+    read_probabilities,
+    read_truth,
+)
+
+_SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
 
 
 def soft_accuracy(
-    y_true: Labels | ArrayLike,
+    y_true: Truth,
     y_pred: ArrayLike | Decision,
     sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
 ) -> float:
     """Share of right answers, where each row counts as much as its label says.
 
+    Parameters
+    ----------
+    y_true : Labels, or all that `as_labels` takes
+    y_pred : array-like (n,) of classes, bool array (n, K) of sets, or Decision
+        An answer that is a set gets the mean credit of its classes, a refusal none.
+    sample_weight : array-like (n,), optional
+    classes : sequence, optional
+        What the columns of sets are; by default the classes of `y_true`.
+
     Examples
     --------
+    >>> from plausible.labels import Labels
     >>> truth = Labels.from_doubt(["a", "b", "a"], doubt=[0.0, 0.0, 1.0])
     >>> soft_accuracy(truth, ["a", "a", "b"])  # the last label says nothing
     0.5
     """
-    answered = None if isinstance(y_pred, Decision) else np.asarray(y_pred)
-    classes = np.unique(answered) if answered is not None and answered.ndim == 1 else None
-    truth = read_truth(y_true, sample_weight, classes)
-    inside = answered_sets(y_pred, truth.labels)
+    truth = read_truth(y_true, sample_weight, classes_of_answers(y_pred, classes))
+    inside = read_answers(y_pred, truth.labels, classes)
     size = np.maximum(inside.sum(axis=1), 1)
     return truth.mean((truth.credit * inside).sum(axis=1) / size)
 
 
-def answered_sets(y_pred: ArrayLike | Decision, labels: Labels) -> BoolArray:
-    """Answers as sets of classes (n, K): one class, several, or none for a refusal."""
-    if isinstance(y_pred, Decision):
-        answered: BoolArray = y_pred.chosen
-        if y_pred.offers_refusal:
-            answered = answered[..., :-1] & ~answered[..., -1:]
-    else:
-        given = np.asarray(y_pred)
-        answered = (
-            given if given.dtype == bool and given.ndim == 2 else (given[:, None] == labels.classes)
-        )
-    if answered.shape != labels.contour.shape:
-        raise ValueError(
-            f"Answers should be one for each of the {len(labels)} items, over {labels.n_classes} "
-            f"classes, but have shape {answered.shape}; give classes (n,), a bool array (n, K), or "
-            "a Decision."
-        )
-    return answered
+def soft_log_loss(
+    y_true: Truth,
+    prediction: ArrayLike | SparseMasses,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """Log-loss of probabilities against imprecise truth: scikit-learn's on hard labels.
+
+    Parameters
+    ----------
+    y_true : Labels, or all that `as_labels` takes
+    prediction : array-like (n, K) of probabilities, or SparseMasses (then BetP is scored)
+    sample_weight : array-like (n,), optional
+    classes : sequence, optional
+        What the columns of `prediction` are; by default the classes of `y_true`.
+
+    Examples
+    --------
+    >>> p = [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    >>> round(soft_log_loss([{"a"}, {"a", "b"}, {"c"}], p), 4)
+    0.231
+    """
+    truth = read_truth(y_true, sample_weight, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    likelihood = (truth.labels.scaled() * p).sum(axis=1)
+    return truth.ratio(-np.log(np.clip(likelihood, _SMALLEST, 1.0)))
+
+
+def generalized_log_likelihood(
+    y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
+) -> float:
+    """Sum over rows of log sum_k pl_ik p_ik, the criterion that estimators maximise.
+
+    Examples
+    --------
+    >>> round(generalized_log_likelihood([{"a"}, {"a", "b"}], [[0.5, 0.5], [0.5, 0.5]]), 4)
+    -0.6931
+    """
+    truth = read_truth(y_true, None, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    return float(np.log((truth.labels.contour * p).sum(axis=1)).sum())
+
+
+def soft_brier_score(
+    y_true: Truth,
+    prediction: ArrayLike | SparseMasses,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """Mean squared error of probabilities, sum over classes, the truth drawn by its credit.
+
+    Parameters as for `soft_log_loss`.
+
+    Examples
+    --------
+    >>> soft_brier_score(["a", "b"], [[1.0, 0.0], [0.5, 0.5]])
+    0.25
+    """
+    truth = read_truth(y_true, sample_weight, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    total = truth.credit.sum(axis=1, keepdims=True)
+    drawn = truth.credit / np.where(total > 0.0, total, 1.0)
+    # sum_k t_k |p - e_k|^2 = |p|^2 - 2 p.t + 1
+    return truth.mean((p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0)
+
+
+def expected_calibration_error(
+    y_true: Truth,
+    prediction: ArrayLike | SparseMasses,
+    n_bins: int = 10,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """Gap between the confidence in the most probable class and how often it is right.
+
+    Rows are grouped by confidence into `n_bins` bins of equal width; the gaps between mean
+    confidence and mean credit are averaged over the bins by weight. Other parameters as for
+    `soft_log_loss`.
+
+    Examples
+    --------
+    >>> expected_calibration_error(["a", "b"], [[0.75, 0.25], [0.75, 0.25]])
+    0.25
+    """
+    if not isinstance(n_bins, int) or n_bins < 1:
+        raise ValueError(f"n_bins should be a positive whole number, but {n_bins!r} was given.")
+    truth = read_truth(y_true, sample_weight, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    confidence = p.max(axis=1)
+    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
+    bins = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
+    weight = truth.weight * truth.sample_weight
+    gaps = np.bincount(bins, weights=weight * (confidence - right), minlength=n_bins)
+    if weight.sum() == 0.0:
+        return truth.mean(confidence)  # undefined, with a warning
+    return float(np.abs(gaps).sum() / weight.sum())
+
+
+def c1_losses(
+    y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
+) -> FloatArray:
+    """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for vacuous truth.
+
+    Examples
+    --------
+    >>> c1_losses([{"a"}, {"a", "b"}], [[0.75, 0.25], [0.75, 0.25]])
+    array([0.25, 0.  ])
+    """
+    truth = read_truth(y_true, None, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    return 1.0 - (truth.labels.contour * p).sum(axis=1)
+
+
+def c1_loss(
+    y_true: Truth,
+    prediction: ArrayLike | SparseMasses,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """C1: mean of `c1_losses`.
+
+    Linear in the probabilities and so no proper score: use it to compare, leave-one-out, as its
+    author did, and not to calibrate. Parameters as for `soft_log_loss`.
+
+    Examples
+    --------
+    >>> c1_loss([{"a"}, {"a", "b"}], [[0.75, 0.25], [0.75, 0.25]])
+    0.125
+    """
+    weights = read_truth(y_true, sample_weight).sample_weight
+    return float(np.average(c1_losses(y_true, prediction, classes), weights=weights))

@@ -1,60 +1,74 @@
 r"""How imprecise truth counts in a score.
 
-With a contour scaled so that the most plausible class of a row has plausibility one, a row
+With the contour of a row scaled so that its most plausible class has plausibility one, the row
 
 - has the weight :math:`w_i = 1 - \min_k pl_{ik}`: one for a hard label or a set of classes,
-  1 - doubt for a doubted label, zero for a row that says nothing;
+  1 - doubt for a doubted label, zero where nothing is known;
 - gives an answer k the credit :math:`c_{ik} = (pl_{ik} - \min_l pl_{il}) / w_i`.
 
-Scores are means over rows with these weights, times the sample weights. On hard labels, every
-score is the classical one; rows that say nothing do not move it.
+Scores are means over rows with these weights, times the sample weights. So on hard labels every
+score is the classical one, and rows that say nothing do not move it.
 """
 
+import warnings
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.belief import Decision, SparseMasses, pignistic
 from plausible.belief.errors import as_floats
+from plausible.belief.forms import check_values
 from plausible.labels import Labels, as_labels
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
+Truth = Labels | ArrayLike
+Classes = Sequence[Hashable] | NDArray[Any] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
-    """Credit of each class (n, K) and weight of each row (n,), from labels."""
+class Credits:
+    """What labels say about answers.
+
+    Attributes
+    ----------
+    labels : Labels
+    credit : array (n, K), of each class
+    weight : array (n,), of each row, without sample weights
+    sample_weight : array (n,)
+    """
 
     labels: Labels
     credit: FloatArray
     weight: FloatArray
+    sample_weight: FloatArray
 
     def mean(self, values: FloatArray) -> float:
-        """Weighted mean over the rows; NaN, with a warning, if no row says anything."""
-        total = self.weight.sum()
-        if total == 0.0:
-            import warnings
+        """Mean over the rows by weight; NaN, with a warning, if no row says anything."""
+        return self.ratio(self.weight * values)
 
+    def ratio(self, values: FloatArray) -> float:
+        """Sum of values that already shrink with the weight of their row, over the weights."""
+        total = self.sample_weight @ self.weight
+        if total == 0.0:
             from sklearn.exceptions import UndefinedMetricWarning
 
-            warnings.warn(
-                "No label says anything about its item, so that the score is undefined.",
-                UndefinedMetricWarning,
-                stacklevel=3,
-            )
+            message = "No label says anything about its item, so that the score is undefined."
+            warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
             return float("nan")
-        return float(self.weight @ values / total)
+        return float(self.sample_weight @ values / total)
 
 
 def read_truth(
-    y_true: Labels | ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    classes: Any = None,
-) -> Truth:
-    """Credit and weights of labels of any kind; classes of a prediction may add to theirs."""
+    y_true: Truth, sample_weight: ArrayLike | None = None, classes: Classes = None
+) -> Credits:
+    """Credits of labels of any kind; `classes` of a prediction are added to theirs."""
     labels = as_labels(y_true)
+    if len(labels) == 0:
+        raise ValueError("A score needs at least one item, but y_true is empty; give some labels.")
     if classes is not None:
         known = labels.classes.tolist()
         extra = [name for name in np.asarray(classes).tolist() if name not in known]
@@ -64,12 +78,68 @@ def read_truth(
     least = scaled.min(axis=1, keepdims=True) if labels.n_classes > 1 else 0.0 * scaled
     weight = 1.0 - least[:, 0]
     credit = (scaled - least) / np.where(weight > 0.0, weight, 1.0)[:, None]
-    if sample_weight is not None:
-        given = as_floats(sample_weight, "sample_weight")
-        if given.shape != weight.shape or not (given >= 0.0).all():
-            raise ValueError(
-                f"sample_weight should be one non-negative number for each of the {len(labels)} "
-                f"items, but has shape {given.shape} or holds negative or missing values."
-            )
-        weight = weight * given
-    return Truth(labels, credit, weight)
+    return Credits(labels, credit, weight, read_weights(sample_weight, len(labels)))
+
+
+def read_weights(sample_weight: ArrayLike | None, n_items: int) -> FloatArray:
+    """Sample weights, all one by default."""
+    if sample_weight is None:
+        return np.ones(n_items)
+    given = as_floats(sample_weight, "sample_weight")
+    if given.shape != (n_items,) or not ((given >= 0.0) & np.isfinite(given)).all():
+        raise ValueError(
+            f"sample_weight should be one non-negative number for each of the {n_items} items, but "
+            f"has shape {given.shape} or holds negative or missing values."
+        )
+    return given
+
+
+def read_probabilities(
+    prediction: ArrayLike | SparseMasses, labels: Labels, classes: Classes
+) -> FloatArray:
+    """Probabilities (n, K) in the order of the labels' classes; masses become bets."""
+    if isinstance(prediction, SparseMasses):
+        given = pignistic(prediction)
+    else:
+        given = as_floats(prediction, "probabilities")
+    names = (labels.classes if classes is None else np.asarray(classes)).tolist()
+    if given.shape != (len(labels), len(names)):
+        raise ValueError(
+            f"probabilities should have a row for each of the {len(labels)} items and a column for "
+            f"each of the {len(names)} classes, but have shape {given.shape}; say with classes= "
+            "what the columns are."
+        )
+    given = check_values(given, "probabilities", "divide each row by its sum")
+    place = {name: k for k, name in enumerate(labels.classes.tolist())}
+    aligned = np.zeros((len(labels), labels.n_classes))
+    aligned[:, [place[name] for name in names]] = given
+    return aligned
+
+
+def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes) -> BoolArray:
+    """Answers as sets of classes (n, K): one class, several, or none for a refusal."""
+    names = labels.classes if classes is None else np.asarray(classes)
+    if isinstance(y_pred, Decision):
+        given: NDArray[Any] = y_pred.chosen
+        if y_pred.offers_refusal:
+            given = given[..., :-1] & ~given[..., -1:]
+    else:
+        given = np.asarray(y_pred)
+        if given.ndim == 1:
+            given = given[:, None] == names
+    if given.dtype != bool or given.shape != (len(labels), len(names)):
+        raise ValueError(
+            f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
+            f"but have shape {given.shape}; give classes (n,), a bool array (n, K), or a Decision."
+        )
+    aligned = np.zeros((len(labels), labels.n_classes), dtype=bool)
+    place = {name: k for k, name in enumerate(labels.classes.tolist())}
+    aligned[:, [place[name] for name in names.tolist()]] = given
+    return aligned
+
+
+def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classes:
+    """Classes that answers may name: those said, or those that occur."""
+    if classes is not None or isinstance(y_pred, Decision) or np.ndim(y_pred) != 1:
+        return classes
+    return np.unique(np.asarray(y_pred))

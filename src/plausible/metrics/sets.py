@@ -1,0 +1,185 @@
+r"""Scores of answers that are sets of classes, and of answers that may be refused.
+
+An answer S that holds the truth earns the utility u(1 / |S|), with u(0) = 0, u(1) = 1 and u(1/2)
+the value of a correct pair of classes: 0.5 for those who would as soon guess, 0.65 and 0.8 for
+those who value caution.
+
+References
+----------
+M. Zaffalon, G. Corani, D. Maua, Evaluating credal classifiers by utility-discounted predictive
+accuracy, International Journal of Approximate Reasoning 53 (2012) 1282-1301.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from plausible.belief import Decision, SparseMasses
+from plausible.belief.errors import check_number
+from plausible.metrics.truth import (
+    BoolArray,
+    Classes,
+    Credits,
+    FloatArray,
+    Truth,
+    classes_of_answers,
+    read_answers,
+    read_probabilities,
+    read_truth,
+)
+
+
+def utility_discounted_accuracy(
+    y_true: Truth,
+    y_pred: ArrayLike | Decision,
+    value_of_pair: float = 0.65,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """Mean utility of answers that are sets; a refusal, the empty set, earns nothing.
+
+    Parameters
+    ----------
+    y_true : Labels, or all that `as_labels` takes
+    y_pred : bool array (n, K) of sets, array-like (n,) of classes, or Decision
+    value_of_pair : float in [0.5, 1]
+        Utility of two classes of which one is right: 0.5, 0.65 and 0.8 give u50 (discounted
+        accuracy), u65 and u80.
+    sample_weight : array-like (n,), optional
+    classes : sequence, optional
+        What the columns of sets are; by default the classes of `y_true`.
+
+    Examples
+    --------
+    >>> utility_discounted_accuracy(["a"], [[True, True]], classes=["a", "b"])
+    0.65
+    """
+    v = check_number(value_of_pair, "value_of_pair", 0.5, 1.0)
+    truth, inside = _read(y_true, y_pred, sample_weight, classes)
+    x = 1.0 / np.maximum(inside.sum(axis=1), 1)
+    return truth.mean(_credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x))
+
+
+def set_coverage(
+    y_true: Truth,
+    y_pred: ArrayLike | Decision,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> float:
+    """Share of answers that hold the truth. Parameters as for `utility_discounted_accuracy`.
+
+    Examples
+    --------
+    >>> set_coverage(["a", "b"], [[True, True], [True, False]])
+    0.5
+    """
+    truth, inside = _read(y_true, y_pred, sample_weight, classes)
+    return truth.mean(_credit_of_sets(truth, inside))
+
+
+def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | None = None) -> float:
+    """Mean size of answers that are sets (n, K), scaled: 0 for one class, 1 for all classes.
+
+    Refusals (empty sets) are left out.
+
+    Examples
+    --------
+    >>> set_imprecision([[True, True, False], [True, False, False]])
+    0.25
+    """
+    chosen = np.asarray(y_pred.chosen if isinstance(y_pred, Decision) else y_pred)
+    if isinstance(y_pred, Decision) and y_pred.offers_refusal:
+        chosen = chosen[..., :-1] & ~chosen[..., -1:]
+    if chosen.ndim != 2 or chosen.dtype != bool:
+        raise ValueError(
+            f"Sets should be a bool array (n, K), but came as {chosen.dtype} of shape "
+            f"{chosen.shape}; use predict_set or decide."
+        )
+    size = chosen.sum(axis=1)
+    weights = np.ones(len(size)) if sample_weight is None else np.asarray(sample_weight, float)
+    weights = weights * (size > 0)
+    if weights.sum() == 0.0 or chosen.shape[1] == 1:
+        return 0.0
+    return float(np.average((size - 1) / (chosen.shape[1] - 1), weights=weights))
+
+
+@dataclass(frozen=True, eq=False)
+class RejectionCurve:
+    """Accuracy among the most confident answers, as more are refused.
+
+    Attributes
+    ----------
+    rejected : array, share of the weight refused, from 0 on
+    accuracy : array, soft accuracy of the rest
+    threshold : array, smallest confidence that is still answered
+    """
+
+    rejected: FloatArray
+    accuracy: FloatArray
+    threshold: FloatArray
+
+    @property
+    def area(self) -> float:
+        """Mean accuracy over all shares of refusals: the higher, the better it knows its limits."""
+        steps = np.diff(np.append(self.rejected, 1.0))
+        return float(steps @ self.accuracy)
+
+
+def rejection_curve(
+    y_true: Truth,
+    prediction: ArrayLike | SparseMasses,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> RejectionCurve:
+    """Accuracy against the share of refused answers, the least confident refused first.
+
+    Parameters
+    ----------
+    y_true : Labels, or all that `as_labels` takes
+    prediction : array-like (n, K) of probabilities, or SparseMasses
+    sample_weight, classes
+        As for `soft_log_loss`. Rows that say nothing are left out.
+
+    Examples
+    --------
+    >>> curve = rejection_curve(["a", "b"], [[0.9, 0.1], [0.6, 0.4]])
+    >>> curve.rejected, curve.accuracy
+    (array([0. , 0.5]), array([0.5, 1. ]))
+    """
+    truth = read_truth(y_true, sample_weight, classes)
+    p = read_probabilities(prediction, truth.labels, classes)
+    weight = truth.weight * truth.sample_weight
+    if weight.sum() == 0.0:
+        raise ValueError(
+            "A rejection curve needs labels that say something, but none does; label some items."
+        )
+    counted = weight > 0
+    confidence = p.max(axis=1)[counted]
+    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[counted, 0]
+    weight = weight[counted]
+    order = np.argsort(confidence, kind="stable")
+    # Ties in confidence are refused together.
+    first = np.flatnonzero(np.diff(confidence[order], prepend=-1.0))
+    kept = weight[order][::-1].cumsum()[::-1]
+    good = (weight * right)[order][::-1].cumsum()[::-1]
+    return RejectionCurve(
+        rejected=1.0 - kept[first] / kept[0],
+        accuracy=good[first] / kept[first],
+        threshold=confidence[order][first],
+    )
+
+
+def _read(
+    y_true: Truth,
+    y_pred: ArrayLike | Decision,
+    sample_weight: ArrayLike | None,
+    classes: Classes,
+) -> tuple[Credits, BoolArray]:
+    truth = read_truth(y_true, sample_weight, classes_of_answers(y_pred, classes))
+    return truth, read_answers(y_pred, truth.labels, classes)
+
+
+def _credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
+    """Credit of the best class in each set: how far the set is known to hold the truth."""
+    return np.where(inside, truth.credit, 0.0).max(axis=1)

@@ -1,0 +1,268 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausible import belief
+from plausible.labels import ApproximationWarning, Labels, as_labels
+
+CLASSES = ["a", "b", "c"]
+# Vannoorenberghe, table I: hard, imprecise, probabilistic and possibilistic label.
+TABLE_I = {
+    "hard": ({("b",): 1.0}, [0, 1, 0]),
+    "imprecise": ({("a", "b"): 1.0}, [1, 1, 0]),
+    "probabilistic": ({("a",): 0.2, ("b",): 0.6, ("c",): 0.2}, [0.2, 0.6, 0.2]),
+    "possibilistic": ({("c",): 0.7, ("a", "c"): 0.2, ("a", "b", "c"): 0.1}, [0.3, 0.1, 1]),
+}
+
+contours = st.lists(
+    st.lists(st.floats(0, 1), min_size=3, max_size=3).filter(any), min_size=1, max_size=6
+).map(np.array)
+
+
+@pytest.mark.parametrize("kind", TABLE_I)
+def test_table_1(kind):
+    masses, contour = TABLE_I[kind]
+    labels = Labels.from_masses([masses], CLASSES)
+    np.testing.assert_allclose(labels.contour, [contour])
+    direct = {
+        "hard": lambda: Labels.from_crisp(["b"], CLASSES),
+        "imprecise": lambda: Labels.from_sets([{"a", "b"}], CLASSES),
+        "probabilistic": lambda: Labels.from_probability([contour], CLASSES),
+        "possibilistic": lambda: Labels.from_masses(belief.consonant([contour]), CLASSES),
+    }[kind]()
+    assert direct == labels
+    assert direct.masses().to_dicts(CLASSES)[0] == pytest.approx(masses)
+
+
+def test_hard_labels_and_what_is_missing():
+    labels = Labels.from_crisp(["b", None, "a", "b"], missing=None)
+    np.testing.assert_array_equal(labels.contour, [[0, 1], [1, 1], [1, 0], [0, 1]])
+    np.testing.assert_array_equal(labels.crisp(), ["b", "", "a", "b"])
+    for y, missing in (
+        ([1.0, np.nan, 0.0], np.nan),
+        ([1, -1, 0], -1),
+        (["1", "", "0"], ""),
+        ([1, None, 0], [None, -1]),
+    ):
+        labels = Labels.from_crisp(y, missing=missing)
+        np.testing.assert_array_equal(labels.is_unknown, [False, True, False])
+        np.testing.assert_array_equal(labels.contour, [[0, 1], [1, 1], [1, 0]])
+
+
+def test_minus_one_is_a_class_unless_it_is_said_to_be_missing():
+    np.testing.assert_array_equal(Labels.from_crisp([-1, 1]).classes, [-1, 1])
+    np.testing.assert_array_equal(Labels.from_crisp([-1, 1], missing=-1).classes, [1])
+
+
+@given(st.lists(st.sampled_from(CLASSES), min_size=1), st.floats(0, 1))
+def test_one_knowledge_in_many_kinds(y, doubt):
+    labels = Labels.from_doubt(y, doubt, CLASSES)
+    table = np.full((len(y), 3), doubt)
+    table[np.arange(len(y)), [CLASSES.index(name) for name in y]] = 1.0
+    assert labels == Labels.from_plausibility(table, CLASSES)
+    masses = [{(name,): 1 - doubt, ("a", "b", "c"): doubt} for name in y]
+    assert labels == Labels.from_masses(masses, CLASSES)
+    assert labels == Labels.from_masses(labels.masses().to_dense(), CLASSES)
+    if doubt == 0:
+        assert labels == Labels.from_sets([{name} for name in y], CLASSES)
+
+
+@given(contours)
+def test_contours_survive_masses(contour):
+    labels = Labels.from_plausibility(contour, CLASSES)
+    with pytest.warns(ApproximationWarning, match="least committed"):
+        masses = labels.masses()
+    assert not labels.has_masses
+    np.testing.assert_allclose(belief.contour(masses), contour, atol=1e-12)
+    np.testing.assert_allclose(Labels.from_masses(masses).contour, contour, atol=1e-12)
+
+
+@given(contours, st.data())
+def test_indexing_agrees_with_numpy(contour, data):
+    labels = Labels.from_plausibility(contour, CLASSES)
+    n = len(contour)
+    rows = data.draw(st.lists(st.integers(-n, n - 1)))
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    for key in (rows, mask, slice(1, None, 2), np.array(rows, dtype=int)):
+        np.testing.assert_array_equal(labels[key].contour, contour[key])
+    np.testing.assert_array_equal(labels[mask, ...].contour, contour[mask])
+    np.testing.assert_array_equal(labels[0].contour, contour[:1])
+    assert labels[:] == labels
+
+
+@given(contours, contours)
+def test_concatenating_and_pickling(first, second):
+    a, b = (Labels.from_plausibility(table, CLASSES) for table in (first, second))
+    both = Labels.concatenate([a, b.reorder(["c", "a", "b"])])
+    np.testing.assert_array_equal(both.contour, np.concatenate([first, second]))
+    assert both[: len(a)] == a
+    assert pickle.loads(pickle.dumps(both)) == both
+    assert not pickle.loads(pickle.dumps(both)).contour.flags.writeable
+
+
+def test_masses_follow_every_operation():
+    dicts = [TABLE_I[kind][0] for kind in TABLE_I]
+    labels = Labels.from_masses(dicts, CLASSES)
+    dense = labels.masses().to_dense()
+    picked = labels[[3, 1]]
+    np.testing.assert_array_equal(picked.masses().to_dense(), dense[[3, 1]])
+    doubted = labels.discount([0.1, 0.2, 0.3, 0.4])
+    expected = belief.discount(dense, [0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(doubted.masses().to_dense(), expected)
+    np.testing.assert_allclose(doubted.contour, belief.contour(expected))
+    turned = labels.reorder(["c", "b", "a"])
+    assert turned.masses().to_dicts(["c", "b", "a"])[3] == pytest.approx(
+        {("c",): 0.7, ("c", "a"): 0.2, ("c", "b", "a"): 0.1}
+    )
+    np.testing.assert_allclose(turned.contour, belief.contour(turned.masses()))
+    both = Labels.concatenate([labels, Labels.from_crisp(["a"], CLASSES)])
+    assert both.has_masses
+    np.testing.assert_allclose(belief.contour(both.masses()), both.contour)
+    assert labels.rename({"a": "x"}).masses().to_dicts(["x", "b", "c"])[0] == {("b",): 1.0}
+    known = labels[3:].condition(["a", "b"])
+    np.testing.assert_allclose(known.contour, [[0.3, 0.1, 0]])
+    np.testing.assert_allclose(belief.contour(known.masses()), known.contour)
+
+
+def test_equality_sees_classes_contours_and_masses():
+    y = Labels.from_crisp(["a", "b"])
+    assert y == Labels.from_crisp(["a", "b"])
+    assert y != Labels.from_crisp(["b", "a"])
+    assert y != Labels.from_crisp(["a", "b"]).rename(["a", "c"])
+    assert y != y[:1]
+    assert y != "ab"
+    # The same contour (1, 1) from nothing known and from a torn mass function.
+    torn = Labels.from_masses([{("a",): 0.0, ("a", "b"): 1.0}], "ab")
+    assert torn == Labels.unknown(1, ["a", "b"])
+    probable = Labels.from_probability([[0.5, 0.5]])
+    assert probable != Labels.from_masses(belief.consonant([[0.5, 0.5]]))
+    assert probable == Labels.from_plausibility([[0.5, 0.5]])  # which knows no masses
+
+
+def test_degrees_in_words():
+    labels = Labels.from_plausibility([[1, 0, 0], [1, 1, 0], [1, 0.4, 0.4], [0.5, 0.5, 0.5]])
+    np.testing.assert_allclose(labels.informativeness, [1, 1, 0.6, 0])
+    np.testing.assert_allclose(labels.imprecision, [0, 0.5, 0.4, 1])
+    np.testing.assert_array_equal(labels.is_unknown, [False, False, False, True])
+    np.testing.assert_array_equal(labels.crisp(), [0, 0, 0, -1])
+    assert repr(labels) == "<Labels: 4 items, classes [0, 1, 2]; 1 hard, 1 unknown>"
+    assert "<td>0.4</td>" in labels._repr_html_()
+    assert "1 more rows" in Labels.unknown(11, [0, 1])._repr_html_()
+    assert "&lt;b&gt;" in Labels.unknown(1, ["<b>"])._repr_html_()
+
+
+def test_reordering_adds_and_drops_classes():
+    labels = Labels.from_doubt(["a", "b", None], [0, 0.2, 0], missing=None)
+    wider = labels.reorder(["b", "a", "z"])
+    np.testing.assert_allclose(wider.contour, [[0, 1, 0], [1, 0.2, 0.2], [1, 1, 1]])
+    assert wider[:1].reorder(["a", "b"]) == labels[:1]
+    with pytest.raises(ValueError, match=r"one of \['z'\] is possible in 2 rows \(rows 1, 2\)"):
+        wider.reorder(["a", "b"])
+
+
+def test_to_dict_has_a_column_for_each_class():
+    assert {k: v.tolist() for k, v in Labels.from_crisp([2, 1]).to_dict().items()} == {
+        1: [0.0, 1.0],
+        2: [1.0, 0.0],
+    }
+
+
+def test_the_door_takes_all_kinds():
+    expected = Labels.from_crisp(["a", "b", "a"])
+    table = expected.contour
+    for y in (
+        ["a", "b", "a"],
+        np.array(["a", "b", "a"]),
+        np.array(["a", "b", "a"], dtype=object),
+        [{"a"}, {"b"}, {"a"}],
+        np.array([{"a"}, frozenset("b"), {"a"}], dtype=object),
+        expected,
+    ):
+        assert as_labels(y) == expected
+    for y in (table, table.tolist(), table == 1):
+        assert as_labels(y, classes=["a", "b"]) == expected
+    assert as_labels(["a", None, "b"]).is_unknown.tolist() == [False, True, False]
+    assert as_labels([0.0, np.nan, 1.0]).is_unknown.tolist() == [False, True, False]
+    assert as_labels(["a", "", "b"]).is_unknown.tolist() == [False, True, False]
+    assert as_labels(expected, classes=["b", "a"]) == expected.reorder(["b", "a"])
+
+
+def test_more_classes_than_a_mass_function_can_have():
+    labels = Labels.from_crisp(np.arange(100))
+    assert labels.n_classes == 100
+    assert Labels.from_probability(np.full((2, 100), 0.01)).is_unknown.all()
+
+
+BAD = {
+    "nan": (lambda: Labels.from_plausibility([[1, 0], [np.nan, 1]]), r"nan .* 1 row \(row 1\)"),
+    "negative": (lambda: Labels.from_plausibility([[1, 0], [-0.1, 1]]), r"-0.1 .* \(row 1\)"),
+    "above one": (lambda: Labels.from_plausibility([[1, 30]]), "divide each row by its maximum"),
+    "impossible": (
+        lambda: Labels.from_plausibility([[1, 0], [0, 0], [0, 0]]),
+        r"a possible class, but there is none in 2 rows \(rows 1, 2\); give at least one class",
+    ),
+    "empty set": (lambda: Labels.from_sets([{"a"}, set()]), r"none in 1 row \(row 1\)"),
+    "no class": (lambda: Labels.from_sets([]), "at least one class"),
+    "string": (lambda: Labels.from_sets(["a", "b"]), "row 0 is 'a'; write {'a'}"),
+    "number": (lambda: Labels.from_sets([1, 2]), "row 0 is 1; write {1}"),
+    "unknown class": (lambda: Labels.from_sets([{"a"}, {"z"}], ["a"]), "row 1 holds 'z'"),
+    "unknown label": (
+        lambda: Labels.from_crisp(["a", "z", "z"], classes=["a", "b"]),
+        r"\['a', 'b'\], but 'z' was found in 2 rows \(rows 1, 2\); correct them, or add",
+    ),
+    "mixed": (lambda: Labels.from_crisp(["a", 1]), "all numbers or all strings, but came as"),
+    "mixed classes": (lambda: Labels.unknown(1, ["a", 1]), "all numbers or all strings"),
+    "repeated": (lambda: Labels.unknown(1, ["a", "a"]), "'a' is repeated"),
+    "undeclared None": (
+        lambda: Labels.from_crisp(["a", None]),
+        r"None was found in 1 row \(row 1\); say missing=None if",
+    ),
+    "undeclared nan": (lambda: Labels.from_crisp([1.0, np.nan]), "say missing=nan"),
+    "undeclared empty": (lambda: Labels.from_crisp(["a", ""]), "say missing=''"),
+    "all missing": (lambda: Labels.from_crisp([-1, -1], missing=-1), "say which classes"),
+    "two-dimensional": (lambda: Labels.from_crisp([[1, 2]]), r"one-dimensional, but .*\(1, 2\)"),
+    "wrong width": (
+        lambda: Labels.from_plausibility([[1, 0]], classes=["a"]),
+        r"each of the 1 classes, but have shape \(1, 2\)",
+    ),
+    "probabilities": (
+        lambda: Labels.from_probability([[0.5, 0.5], [0.5, 0.4]]),
+        r"probabilities should sum to one, .* 0.9 .* \(row 1\); divide",
+    ),
+    "doubt": (lambda: Labels.from_doubt(["a", "b"], 1.5), r"doubt should lie in \[0, 1\], .* 1.5"),
+    "doubt length": (
+        lambda: Labels.from_doubt(["a", "b"], [0.1] * 3),
+        r"each of the 2 items, but has shape \(3,\)",
+    ),
+    "one mass function": (lambda: Labels.from_masses([0, 0.5, 0, 0.5]), "write .masses. for a"),
+    "condition": (
+        lambda: Labels.from_crisp(["a", "b"]).condition(["b"]),
+        r"none is in 1 row \(row 0\); discount",
+    ),
+    "rename": (lambda: Labels.from_crisp(["a"]).rename({"z": "y"}), "but names 'z'"),
+    "concatenate": (
+        lambda: Labels.concatenate([Labels.unknown(1, ["a"]), Labels.unknown(1, ["b"])]),
+        r"group 0 has \['a'\] and group 1 has \['b'\]; bring them",
+    ),
+    "nothing to concatenate": (lambda: Labels.concatenate([]), "at least one group"),
+    "y is None": (lambda: as_labels(None), "y is None; give Labels.unknown"),
+    "ragged": (lambda: as_labels([["a"], ["a", "b"]]), "curly brackets"),
+    "infinite": (lambda: as_labels([1.0, np.inf]), "infinity"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence_with_rows_and_remedy(case):
+    call, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_no_rows():
+    labels = Labels.from_plausibility(np.empty((0, 2)))
+    assert len(labels) == 0
+    assert labels.crisp().shape == (0,)
+    assert len(Labels.concatenate([labels, Labels.unknown(2, [0, 1])])) == 2
