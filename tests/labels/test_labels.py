@@ -52,6 +52,31 @@ def test_hard_labels_and_what_is_missing():
         np.testing.assert_array_equal(labels.contour, [[0, 1], [1, 1], [1, 0]])
 
 
+def test_unknown_rows_differ_from_a_class_minus_one():
+    labels = Labels.from_sets([{-1}, {1}, {-1, 1}])
+    np.testing.assert_array_equal(labels.crisp(), [-1, 1, -2])
+
+
+def test_columns_of_data_frames():
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    for column in (
+        pandas.Series(["a", None, "b"]),
+        pandas.Series(["a", pandas.NA, "b"], dtype="string"),
+        polars.Series(["a", None, "b"]),
+        pandas.Series([{"a"}, {"a", "b"}, {"b"}]),
+    ):
+        np.testing.assert_array_equal(as_labels(column).contour, [[1, 0], [1, 1], [0, 1]])
+    table = pandas.DataFrame({"x": [1.0, 0.2], "y": [0.5, 1.0]})
+    assert as_labels(table).classes.tolist() == ["x", "y"]
+    again = pandas.DataFrame(as_labels(table).to_dict())
+    pandas.testing.assert_frame_equal(again, table)
+    assert polars.DataFrame({str(k): v for k, v in as_labels(table).to_dict().items()}).shape == (
+        2,
+        2,
+    )
+
+
 def test_minus_one_is_a_class_unless_it_is_said_to_be_missing():
     np.testing.assert_array_equal(Labels.from_crisp([-1, 1]).classes, [-1, 1])
     np.testing.assert_array_equal(Labels.from_crisp([-1, 1], missing=-1).classes, [1])
@@ -250,6 +275,7 @@ BAD = {
     "nothing to concatenate": (lambda: Labels.concatenate([]), "at least one group"),
     "y is None": (lambda: as_labels(None), "y is None; give Labels.unknown"),
     "ragged": (lambda: as_labels([["a"], ["a", "b"]]), "curly brackets"),
+    "names in a table": (lambda: as_labels([["a", "b"], ["b", "a"]]), "curly brackets"),
     "infinite": (lambda: as_labels([1.0, np.inf]), "infinity"),
 }
 

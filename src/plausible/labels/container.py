@@ -92,6 +92,7 @@ class Labels:
         _exact: bool = False,
     ) -> None:
         self.classes = check_classes(classes)
+        self.classes.flags.writeable = False
         self.contour = check_contour(as_floats(contour, "contour"), len(self.classes))
         self.contour.flags.writeable = False
         self._masses = masses
@@ -325,7 +326,8 @@ class Labels:
     def crisp(self) -> NDArray[Any]:
         """Most plausible class of each row; -1 or "" where the row says nothing.
 
-        Ties between some but not all classes go to the first of them.
+        Ties between some but not all classes go to the first of them. If -1 is itself a class, a
+        number below all classes stands for "nothing".
 
         Examples
         --------
@@ -333,10 +335,9 @@ class Labels:
         array([ 1, -1])
         """
         if self._crisp is None:
-            none = np.asarray("" if self.classes.dtype.kind == "U" else -1)
             names = self.classes.astype(np.int64) if self.classes.dtype == bool else self.classes
             best = names[self.contour.argmax(axis=1)]
-            self._crisp = np.where(self.is_unknown, none, best)
+            self._crisp = np.where(self.is_unknown, _marker_of_unknown(names), best)
         return self._crisp.copy()
 
     def to_dict(self) -> dict[Any, FloatArray]:
@@ -493,6 +494,8 @@ class Labels:
         return iter(self.crisp().tolist())
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("Labels cannot be seen as an array without copying; drop copy=False.")
         return self.crisp().astype(dtype) if dtype is not None else self.crisp()
 
     def __getitem__(self, rows: Any) -> "Labels":
@@ -524,6 +527,7 @@ class Labels:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.contour.flags.writeable = False
+        self.classes.flags.writeable = False
 
     def __repr__(self) -> str:
         counts = f"{len(self)} items, classes {self.classes.tolist()}"
@@ -560,6 +564,13 @@ class Labels:
         inside = belief.membership(masses.focal_sets, self.n_classes)[:, place]
         sets = belief.sets_from_membership(inside)
         return SparseMasses(masses.values, sets, self.n_classes)
+
+
+def _marker_of_unknown(names: NDArray[Any]) -> NDArray[Any]:
+    """What stands for "nothing known" among hard labels: "" or -1, or less where -1 is a class."""
+    if names.dtype.kind == "U":
+        return np.asarray("")
+    return np.asarray(-1 if -1 not in names else int(np.floor(names.min())) - 1)
 
 
 def _names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> Sequence[Hashable]:

@@ -42,8 +42,9 @@ def as_labels(
     array(['a', 'b'], dtype='<U1')
     """
     if isinstance(y, Labels):
-        same = classes is None or y.classes.tolist() == check_classes(classes).tolist()
-        return y if same else y.reorder(list(classes or []))
+        if classes is None or y.classes.tolist() == check_classes(classes).tolist():
+            return y
+        return y.reorder(list(classes))
     if y is None:
         raise ValueError(
             "Labels are needed, but y is None; give Labels.unknown(n, classes) if nothing is known."
@@ -59,6 +60,11 @@ def as_labels(
         classes = list(y.columns)
     table = _as_table(y)
     if table.ndim == 2 and table.shape[1] > 1:
+        if table.dtype.kind == "U":
+            raise ValueError(
+                f"A table y should hold plausibilities, but holds names such as {table[0, 0]!r}; "
+                "write sets as {...}, with curly brackets."
+            )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
         return Labels.from_plausibility(table, classes)
@@ -66,9 +72,9 @@ def as_labels(
 
 
 def _holds_sets(y: Any) -> bool:
-    """Whether y is a list of sets, some of which may be None."""
-    is_list = isinstance(y, (list, tuple)) or (isinstance(y, np.ndarray) and y.dtype == object)
-    if not is_list:
+    """Whether y is a list, array or column of sets, some of which may be None."""
+    is_column = hasattr(y, "to_list") or (isinstance(y, np.ndarray) and y.dtype == object)
+    if not (is_column or isinstance(y, (list, tuple))):
         return False
     first = next((row for row in y if row is not None), None)
     return isinstance(first, (set, frozenset))

@@ -52,7 +52,7 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     markers = list(missing) if isinstance(missing, (list, tuple, set)) else [missing]
     declared = np.zeros(len(values), dtype=bool)
     for marker in markers:
-        if marker is None or marker != marker:
+        if _is_nothing(marker):
             declared |= no_value
         elif isinstance(marker, str) and marker == "":
             declared |= no_text
@@ -177,6 +177,12 @@ def _blanks(values: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
         return nowhere, np.asarray(values == "")
     if values.dtype.kind == "O":
         items = values.tolist()
-        no_value = [item is None or item != item for item in items]
-        return np.array(no_value, dtype=bool), np.array([item == "" for item in items], dtype=bool)
+        no_value = [_is_nothing(item) for item in items]
+        no_text = [isinstance(item, str) and item == "" for item in items]
+        return np.array(no_value, dtype=bool), np.array(no_text, dtype=bool)
     return nowhere, nowhere
+
+
+def _is_nothing(item: Any) -> bool:
+    """None, NaN, or the NA of pandas, which cannot be asked whether it equals itself."""
+    return item is None or type(item).__name__ == "NAType" or bool(item != item)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.belief.errors import as_floats
 from plausible.labels import Labels, as_labels
 
 
@@ -25,7 +26,7 @@ def check_labels_and_weights(
         )
     if sample_weight is None:
         return labels, np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())

@@ -1,0 +1,28 @@
+"""The one register of estimators: whatever is in it is put through every check of this folder."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from plausible.models import SoftNearestCentroid
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How to make an estimator, and what it promises beyond what all of them promise.
+
+    make : makes an unfitted estimator, with a fixed random_state where it has one
+    vacuous : whether it "refuses" labels that say nothing at all, or "works" with them
+    clusters : whether it also works without labels, with y=None
+    weighted : whether fit and score take sample_weight
+    """
+
+    make: Callable[[], Any]
+    vacuous: Literal["refuses", "works"] = "refuses"
+    clusters: bool = False
+    weighted: bool = True
+
+
+ESTIMATORS: dict[str, Entry] = {
+    "SoftNearestCentroid": Entry(SoftNearestCentroid, vacuous="refuses"),
+}
