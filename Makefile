@@ -21,6 +21,7 @@ test-long: $(VENV)/dev  ## the same laws on many more random cases
 
 bench: $(VENV)/bench
 	$(RUN) benchmarks/belief.py
+	$(RUN) benchmarks/labels.py
 
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py

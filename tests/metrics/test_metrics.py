@@ -231,6 +231,13 @@ def test_co_membership_by_definition(seed):
             np.testing.assert_allclose(result[i, j], expected, atol=1e-12)
 
 
+def test_labels_are_partitions_too():
+    labels = Labels.from_sets([{"a"}, {"a"}, {"b"}, {"a", "b"}])
+    assert credal_rand_index(labels, labels) == 1
+    assert credal_rand_index(labels, labels.masses()) == 1
+    assert credal_nonspecificity(labels) == 0.25
+
+
 def test_nonspecificity_of_partitions():
     assert credal_nonspecificity(categorical([1, 2, 4], 3)) == 0
     assert credal_nonspecificity(categorical([7, 7], 3)) == 1

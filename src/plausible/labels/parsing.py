@@ -136,27 +136,39 @@ def contour_of_sets(
 
 def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
     """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
-    if contour.ndim != 2 or contour.shape[1] != n_classes:
-        raise ValueError(
-            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
-            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
-        )
-    if contour.size and not (contour.min() >= -ROUNDING and contour.max() <= 1.0 + ROUNDING):
+    check_width(contour, n_classes)
+    low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
+    if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
         bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
         raise ValueError(
             f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
             "correct them, divide each row by its maximum, or mark what is not known with a row of "
             "ones."
         )
-    clipped = np.clip(contour, 0.0, 1.0)
-    impossible = ~clipped.any(axis=1)
+    checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
+    if low <= 0.0:
+        check_possible(checked)
+    return checked
+
+
+def check_width(contour: NDArray[Any], n_classes: int) -> None:
+    """Refuse a table that has not one column for each class."""
+    if contour.ndim != 2 or contour.shape[1] != n_classes:
+        raise ValueError(
+            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
+            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
+        )
+
+
+def check_possible(contour: NDArray[Any]) -> None:
+    """Refuse rows in which no class is possible."""
+    impossible = ~contour.any(axis=1)
     if impossible.any():
         raise ValueError(
             f"Labels should leave each item a possible class, but there is none in "
             f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
             "the item as unknown with a row of ones."
         )
-    return clipped
 
 
 def _as_array(y: ArrayLike) -> NDArray[Any]:

@@ -19,19 +19,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import SparseMasses, jousselme_distance, nonspecificity, to_sparse
+from plausible.labels import Labels
 from plausible.metrics.truth import FloatArray
+
+Partition = ArrayLike | SparseMasses | Labels
 
 _ROWS_AT_ONCE = 256
 
 
-def co_membership(
-    masses: ArrayLike | SparseMasses, others: ArrayLike | SparseMasses | None = None
-) -> FloatArray:
+def co_membership(masses: Partition, others: Partition | None = None) -> FloatArray:
     """Masses (n, m, 4) about whether items i and j are in one cluster.
 
     Parameters
     ----------
-    masses : dense array (n, 2^K) or SparseMasses
+    masses : dense array (n, 2^K), SparseMasses, or Labels
     others : the same for m other items; by default the same items
 
     Returns
@@ -46,8 +47,8 @@ def co_membership(
     array([[0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
-    first = to_sparse(masses)
-    second = first if others is None else to_sparse(others)
+    first = _read_partition(masses)
+    second = first if others is None else _read_partition(others)
     if first.n_classes != second.n_classes:
         raise ValueError(
             f"Both partitions should have the same clusters, but have {first.n_classes} and "
@@ -66,12 +67,12 @@ def co_membership(
     return out
 
 
-def credal_rand_index(masses: ArrayLike | SparseMasses, other: ArrayLike | SparseMasses) -> float:
+def credal_rand_index(masses: Partition, other: Partition) -> float:
     """Agreement of two credal partitions of the same items, in [0, 1].
 
     Parameters
     ----------
-    masses, other : dense array (n, 2^K) or SparseMasses
+    masses, other : dense array (n, 2^K), SparseMasses, or Labels
         The numbers of clusters may differ.
 
     Examples
@@ -81,7 +82,7 @@ def credal_rand_index(masses: ArrayLike | SparseMasses, other: ArrayLike | Spars
     >>> credal_rand_index(hard, hard), credal_rand_index(vague, vague)
     (1.0, 1.0)
     """
-    one, two = to_sparse(masses), to_sparse(other)
+    one, two = _read_partition(masses), _read_partition(other)
     if len(one) != len(two) or len(one) < 2:
         raise ValueError(
             f"Both partitions should be of the same items, at least two, but have {len(one)} and "
@@ -96,7 +97,7 @@ def credal_rand_index(masses: ArrayLike | SparseMasses, other: ArrayLike | Spars
     return 1.0 - distance / (n * (n - 1) / 2)
 
 
-def credal_nonspecificity(masses: ArrayLike | SparseMasses) -> float:
+def credal_nonspecificity(masses: Partition) -> float:
     """Mean nonspecificity of a credal partition, scaled: 0 if all is precise, 1 if all is vacuous.
 
     Mass on the empty set (an outlier) counts as mass on all clusters.
@@ -106,8 +107,19 @@ def credal_nonspecificity(masses: ArrayLike | SparseMasses) -> float:
     >>> credal_nonspecificity([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     0.5
     """
-    m = to_sparse(masses)
+    m = _read_partition(masses)
     if m.n_classes == 1:
         return 0.0
     empty = m.values[:, m.focal_sets == 0].sum(axis=1)
     return float(np.mean(nonspecificity(m) / np.log2(m.n_classes) + empty))
+
+
+def _read_partition(partition: Partition) -> SparseMasses:
+    """Masses (n, F) of a partition; labels give their own."""
+    masses = partition.masses() if isinstance(partition, Labels) else to_sparse(partition)
+    if masses.values.ndim != 2:
+        raise ValueError(
+            f"A partition should have one row of masses for each item, but has shape "
+            f"{masses.shape}; give an array (n, 2^K), SparseMasses or Labels."
+        )
+    return masses

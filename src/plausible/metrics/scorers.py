@@ -82,7 +82,7 @@ def _rejection_area(y: Any, answer: Any, sample_weight: Any, classes: Classes) -
 
 
 def _rand_index(y: Any, answer: Any, sample_weight: Any, classes: Classes) -> float:
-    return credal_rand_index(as_labels(y).masses(), answer)
+    return credal_rand_index(as_labels(y), answer)
 
 
 def _nonspecificity(_: Any, answer: Any, sample_weight: Any, classes: Classes) -> float:
