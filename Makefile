@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/core
-	@$(RUN) examples/two_experts.py
+	@$(RUN) examples/doubtful_experts.py
 
 test: $(VENV)/dev
 	$(RUN) -m ruff check .

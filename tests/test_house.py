@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief
+from plausible import belief, labels, metrics, models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -60,10 +60,17 @@ assert not loaded, loaded
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", [n for n in belief.__all__ if n[0].islower()])
-def test_every_public_function_has_a_running_example(name):
-    doc = inspect.getdoc(getattr(belief, name))
-    assert ">>>" in doc
+PUBLIC = [
+    (room, name)
+    for room in (belief, labels, metrics, models)
+    for name in room.__all__
+    if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
+]
+
+
+@pytest.mark.parametrize(("room", "name"), PUBLIC)
+def test_every_public_function_has_a_running_example(room, name):
+    assert ">>>" in inspect.getdoc(getattr(room, name))
 
 
 def test_unknown_rooms_are_an_attribute_error():
@@ -71,7 +78,23 @@ def test_unknown_rooms_are_an_attribute_error():
         plausible.nonsense  # noqa: B018
 
 
-def test_the_demo_tells_its_story(capsys):
+def test_the_demo_goes_from_doubtful_experts_to_soft_scores(capsys):
+    runpy.run_path(str(ROOT / "examples" / "doubtful_experts.py"), run_name="__main__")
+    story = capsys.readouterr().out
+    scores = {
+        line[2:38].strip(): float(line[38:43])
+        for line in story.splitlines()
+        if re.fullmatch(r"  [a-zA-Z].{35}\d\.\d{3}.*", line)
+    }
+    soft = scores["soft accuracy against the experts"]
+    true = scores["accuracy against the true species"]
+    assert abs(soft - true) < 0.05
+    assert scores["scikit-learn's accuracy"] < true - 0.2
+    assert scores["the same when it may refuse"] >= true
+    assert max(map(len, story.splitlines())) <= 100
+
+
+def test_the_two_experts_tell_their_story(capsys):
     runpy.run_path(str(ROOT / "examples" / "two_experts.py"), run_name="__main__")
     story = capsys.readouterr().out
     photographs = story.split("Photograph ")[1:7]
@@ -83,6 +106,13 @@ def test_the_demo_tells_its_story(capsys):
     assert max(map(len, story.splitlines())) <= 100
 
 
-def test_the_guide_names_every_function():
-    guide = (ROOT / "docs" / "belief.md").read_text()
-    assert not [n for n in belief.__all__ if n[0].islower() and f"`{n}`" not in guide]
+@pytest.mark.parametrize(("room", "guide"), [(belief, "belief.md"), (metrics, "labels.md")])
+def test_the_guide_names_every_function(room, guide):
+    text = (ROOT / "docs" / guide).read_text()
+    functions = [n for n in room.__all__ if n[0].islower() and n != "get_scorer"]
+    assert not [name for name in functions if f"`{name}`" not in text]
+
+
+def test_every_scorer_is_in_the_guide():
+    text = (ROOT / "docs" / "labels.md").read_text()
+    assert not [name for name in metrics.SCORERS if f'`"{name}"`' not in text]

@@ -14,6 +14,7 @@ from plausible.labels.operations import Operations
 from plausible.labels.parsing import (
     NOTHING,
     check_classes,
+    check_conflict,
     check_possible,
     check_width,
     codes_of,
@@ -155,8 +156,17 @@ class Constructors(Operations):
         cls,
         masses: ArrayLike | SparseMasses | Sequence[Mapping[Any, float]],
         classes: Sequence[Hashable] | None = None,
+        conflict: ArrayLike | None = None,
     ) -> Self:
         """Mass functions: dense (n, 2^K), `SparseMasses`, or dictionaries {set of names: mass}.
+
+        Parameters
+        ----------
+        masses : array (n, 2^K), SparseMasses (n, F), or sequence of n mappings
+        classes : sequence, optional
+            Order of the classes; by default numbers, or the names that occur, sorted.
+        conflict : array-like (n,), optional
+            Conflict among the sources behind the masses, kept with the labels.
 
         Examples
         --------
@@ -184,7 +194,9 @@ class Constructors(Operations):
         check_width(contour, len(names))
         if 0 in sparse.focal_sets:
             check_possible(contour)
-        return cls._trusted(contour, names, sparse)
+        made = cls._trusted(contour, names, sparse)
+        made.conflict = check_conflict(conflict, len(contour))
+        return made
 
     @classmethod
     def unknown(cls, n: int, classes: Sequence[Hashable]) -> Self:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief.errors import found, name_rows
-from plausible.belief.forms import ROUNDING
+from plausible.belief.forms import ROUNDING, check_unit_interval
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -158,6 +158,19 @@ def check_width(contour: NDArray[Any], n_classes: int) -> None:
             f"Plausibilities should have one column for each of the {n_classes} classes, but have "
             f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
         )
+
+
+def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | None:
+    """Conflict of each item, if it is known."""
+    if conflict is None:
+        return None
+    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False)
+    if checked.shape != (n_items,):
+        raise ValueError(
+            f"conflict should be one number for each of the {n_items} items, but has shape "
+            f"{checked.shape}; give an array ({n_items},)."
+        )
+    return checked
 
 
 def check_possible(contour: NDArray[Any]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible import belief
 from plausible.belief import SparseMasses
 from plausible.belief.errors import as_floats
-from plausible.labels.parsing import check_classes, check_contour
+from plausible.labels.parsing import check_classes, check_conflict, check_contour
 from plausible.labels.warnings import ApproximationWarning, warn
 
 BoolArray = NDArray[np.bool_]
@@ -33,7 +33,7 @@ class LabelsState:
         self.contour.flags.writeable = False
         self._masses = masses
         self._exact = _exact or masses is not None
-        self.conflict = None if conflict is None else as_floats(conflict, "conflict")
+        self.conflict = check_conflict(conflict, len(self.contour))
         self._crisp: NDArray[Any] | None = None
 
     def __len__(self) -> int:
