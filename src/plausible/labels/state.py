@@ -25,14 +25,13 @@ class LabelsState:
         classes: Sequence[Hashable] | NDArray[Any],
         masses: SparseMasses | None = None,
         conflict: ArrayLike | None = None,
-        _exact: bool = False,
     ) -> None:
         self.classes = check_classes(classes)
         self.classes.flags.writeable = False
         self.contour = check_contour(as_floats(contour, "contour"), len(self.classes))
         self.contour.flags.writeable = False
         self._masses = masses
-        self._exact = _exact or masses is not None
+        self._exact = masses is not None
         self.conflict = check_conflict(conflict, len(self.contour))
         self._crisp: NDArray[Any] | None = None
 
