@@ -1,5 +1,7 @@
 """Cases at the edge of arithmetic, of memory, or of patience, each of which once went wrong."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,8 @@ def test_total_conflict_tells_all_rows():
     with pytest.raises(b.TotalConflictError) as caught:
         b.normalize(np.tile([1.0, 0.0, 0.0, 0.0], (9, 1)))
     np.testing.assert_array_equal(caught.value.rows[:, 0], np.arange(9))
+    travelled = pickle.loads(pickle.dumps(caught.value))
+    assert str(travelled) == str(caught.value)
 
 
 def test_rows_with_few_focal_sets_of_their_own():
@@ -171,6 +175,12 @@ def test_many_plausibilities_on_a_large_frame():
     contour[:, 7] = 1.0
     decision = b.decide(contour, "plausibility", kind="plausibility")
     assert (decision.index == 7).all()
+
+
+def test_too_many_different_sets_for_all_rows_together(monkeypatch):
+    monkeypatch.setattr("plausible.belief.forms.MAX_ENTRIES", 1000)
+    with pytest.raises(ValueError, match="100 rows with 100 different focal sets make 1.0e.04"):
+        b.categorical(np.arange(1, 101), 40)
 
 
 def test_many_sets_asked_on_a_frame_too_large_for_dense_form():

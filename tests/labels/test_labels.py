@@ -292,3 +292,35 @@ def test_no_rows():
     assert len(labels) == 0
     assert labels.crisp().shape == (0,)
     assert len(Labels.concatenate([labels, Labels.unknown(2, [0, 1])])) == 2
+
+
+def test_conflict_stays_with_its_rows():
+    masses = belief.categorical([1, 2, 3], 2)
+    labels = Labels.from_masses(masses, conflict=[0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(labels[[2, 0]].conflict, [0.3, 0.1])
+    both = Labels.concatenate([labels[:1], labels[1:]])
+    np.testing.assert_array_equal(both.conflict, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(labels.discount(0.5).conflict, labels.conflict)
+    assert Labels.concatenate([labels, Labels.unknown(1, [0, 1])]).conflict is None
+    with pytest.raises(ValueError, match=r"each of the 3 items, but has shape \(2,\)"):
+        Labels.from_masses(masses, conflict=[0.1, 0.2])
+
+
+def test_one_class_is_always_known():
+    labels = Labels.from_crisp(["a", "a"])
+    assert not labels.is_unknown.any()
+    np.testing.assert_array_equal(labels.informativeness, [1, 1])
+    np.testing.assert_array_equal(labels.imprecision, [0, 0])
+    np.testing.assert_array_equal(labels.crisp(), ["a", "a"])
+
+
+def test_labels_cannot_be_an_array_without_a_copy():
+    with pytest.raises(ValueError, match="without copying"):
+        np.array(Labels.from_crisp([1, 2]), copy=False)
+
+
+def test_sparse_matrices_are_refused():
+    from scipy.sparse import csr_array
+
+    with pytest.raises(ValueError, match="a sparse matrix came; use y.toarray"):
+        as_labels(csr_array(np.eye(2)))

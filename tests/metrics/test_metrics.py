@@ -162,6 +162,9 @@ def test_coverage_and_imprecision_of_sets():
     assert set_imprecision(answers) == pytest.approx(0.5)
     assert set_imprecision(np.eye(3, dtype=bool)) == 0
     assert set_imprecision(np.ones((2, 3), dtype=bool)) == 1
+    assert set_imprecision(np.zeros((2, 3), dtype=bool)) == 0  # refusals only
+    refusing = decide([[0.9, 0.1], [0.5, 0.5]], kind="probability", reject=0.2)
+    assert set_imprecision(refusing) == 0
 
 
 def test_decisions_are_answers():
@@ -243,6 +246,7 @@ def test_nonspecificity_of_partitions():
     assert credal_nonspecificity(categorical([7, 7], 3)) == 1
     assert credal_nonspecificity(categorical([0], 3)) == 1
     assert credal_nonspecificity(categorical([3], 4)) == 0.5
+    assert credal_nonspecificity(categorical([1], 1)) == 0
 
 
 def test_scorers_see_degrees_and_survive_pickling():
@@ -297,6 +301,8 @@ def test_bad_input():
     with pytest.warns(UndefinedMetricWarning, match="No label says anything"):
         expected_calibration_error(Labels.unknown(1, "ab"), [[0.5, 0.5]])
     calls = [
+        (lambda: soft_accuracy(Labels.unknown(0, "ab"), []), "y_true is empty"),
+        (lambda: credal_nonspecificity(np.eye(4)[1]), "one row of masses for each item"),
         (lambda: soft_accuracy(["a", "b"], ["a"]), r"each of the 2 items .* shape \(1, 2\)"),
         (lambda: soft_accuracy([], []), "at least one"),
         (lambda: soft_accuracy(["a", "b"], ["a", "b"], [1.0, -1.0]), "sample_weight should be"),
