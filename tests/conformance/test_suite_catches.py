@@ -11,7 +11,8 @@ from plausible.models import SoftNearestCentroid
 FAULTS = [
     ("row_scale", broken.RowScaleCounts, "times a factor"),
     ("class_order", broken.FirstClassCountsLess, "classes in the order"),
-    ("class_order", broken.SortsTheNamesOnly, "should follow the labels"),
+    ("class_order", broken.SortsTheNamesOnly, "classes in the order"),
+    ("class_order", broken.KeepsTheOrderOfTheLabels, "should be sorted"),
     ("sample_order", broken.FirstRowsCountMore, "rows in another order"),
     ("forms_of_hard_labels", broken.DistrustsLabelsWithoutMasses, "as a 0/1 array and"),
     ("forms_of_sets", broken.DistrustsLabelsWithoutMasses, "as a 0/1 array and"),
@@ -78,7 +79,7 @@ FAULTS = [
     ("number_of_features", broken.ComplainsVaguely, "is: bad input"),
     ("probabilities", broken.ForgetsToNormalise, "sum to one"),
     ("probabilities", broken.ShiftsProbabilities, "negative"),
-    ("probabilities", broken.SortsProbabilities, "follow classes_"),
+    ("probabilities", broken.ShiftsColumns, "follow classes_"),
     ("predict_is_the_most_probable", broken.PredictsByAnotherRule, "its own way"),
     ("score_on_hard_labels", broken.ScoresErrors, "is not accuracy"),
     ("score_on_hard_labels", broken.ScoresWithoutWeights, "ignores weights"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
 
 from plausible import belief
 from plausible.labels import ApproximationWarning, Labels, as_labels
@@ -79,7 +80,7 @@ def test_columns_of_data_frames():
 
 def test_minus_one_is_a_class_unless_it_is_said_to_be_missing():
     np.testing.assert_array_equal(Labels.from_crisp([-1, 1]).classes, [-1, 1])
-    np.testing.assert_array_equal(Labels.from_crisp([-1, 1], missing=-1).classes, [1])
+    np.testing.assert_array_equal(Labels.from_crisp([-1, 1, 2], missing=-1).classes, [1, 2])
 
 
 @given(st.lists(st.sampled_from(CLASSES), min_size=1), st.floats(0, 1))
@@ -188,6 +189,39 @@ def test_reordering_adds_and_drops_classes():
         wider.reorder(["a", "b"])
 
 
+def test_only_sensible_keys():
+    labels = Labels.from_crisp(["a", "b"])
+    assert labels[np.array(1)] == labels[1:]
+    for key in (None, (0, 1), [[0, 1]], ()):
+        with pytest.raises(IndexError, match="indexed by a position, a slice"):
+            labels[key]
+
+
+def test_nobody_else_can_write_into_labels():
+    table = np.array([[0.2, 0.8], [0.5, 0.5]])
+    labels = Labels.from_probability(table)
+    sparse = belief.bayesian(table)
+    from_masses = Labels.from_masses(sparse)
+    table[:] = sparse.values[:] = [1, 0]
+    for one in (labels, from_masses):
+        np.testing.assert_array_equal(one.contour, [[0.2, 0.8], [0.5, 0.5]])
+        np.testing.assert_array_equal(one.masses().values, one.contour)
+        with pytest.raises(ValueError, match="read-only"):
+            one.masses().values[0] = 1
+
+
+def test_tables_of_sets_and_names_of_columns():
+    expected = Labels.from_sets([{0}, {0, 1}])
+    assert Labels.from_sets([[True, False], [True, True]]) == expected
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": [True, True], "y": [False, True]})
+    assert Labels.from_sets(frame) == expected.rename(["x", "y"])
+    assert Labels.from_plausibility(frame.astype(float)).classes.tolist() == ["x", "y"]
+    column = pandas.DataFrame({"target": ["a", "b"]})
+    with pytest.warns(DataConversionWarning):
+        assert as_labels(column) == Labels.from_crisp(["a", "b"])
+
+
 def test_to_dict_has_a_column_for_each_class():
     assert {k: v.tolist() for k, v in Labels.from_crisp([2, 1]).to_dict().items()} == {
         1: [0.0, 1.0],
@@ -247,6 +281,26 @@ BAD = {
     ),
     "undeclared nan": (lambda: Labels.from_crisp([1.0, np.nan]), "say missing=nan"),
     "undeclared empty": (lambda: Labels.from_crisp(["a", ""]), "say missing=''"),
+    "one class and missing": (
+        lambda: as_labels(["a", None]),
+        r"two classes to choose from, but only 'a' occurs and 1 row \(row 1\)",
+    ),
+    "masked": (lambda: Labels.from_crisp(np.ma.array([1, 2], mask=[0, 1])), "a masked array came"),
+    "numbers for sets": (lambda: Labels.from_sets(np.eye(2)), "should hold True and False"),
+    "mapping for a set": (lambda: Labels.from_sets([{"a": 0.9}]), "is a mapping; use from_masses"),
+    "empty name": (lambda: Labels.unknown(1, ["", "a"]), "one is empty, NaN or infinite"),
+    "n classes": (lambda: Labels.unknown(1, 3), "a list of names, but 3 was given"),
+    "negative n": (lambda: Labels.unknown(-1, ["a"]), "0 or more, but -1"),
+    "a string": (lambda: as_labels("abc"), "but str came; make a list"),
+    "condition on strangers": (
+        lambda: Labels.from_crisp(["a", "b"]).condition(["a", "z"]),
+        r"among \['a', 'b'\], but 'z' is not",
+    ),
+    "concatenate one": (lambda: Labels.concatenate(Labels.unknown(1, "ab")), "write Labels.conc"),
+    "masses of others": (
+        lambda: Labels([[1, 0]], "ab", belief.categorical([1, 2], 3)),
+        r"1 items on a frame of 2 classes, but have shape \(2, 2\) on 3",
+    ),
     "all missing": (lambda: Labels.from_crisp([-1, -1], missing=-1), "say which classes"),
     "two-dimensional": (lambda: Labels.from_crisp([[1, 2]]), r"one-dimensional, but .*\(1, 2\)"),
     "wrong width": (

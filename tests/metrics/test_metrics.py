@@ -288,6 +288,22 @@ def test_scorers_see_degrees_and_survive_pickling():
         get_scorer("soft_acuracy")
 
 
+def test_plain_truth_is_read_on_all_classes():
+    # A set that never named c does not hold c, and a missing label stays missing.
+    assert soft_accuracy([{"a", "b"}, {"a"}], ["c", "a"]) == 0.5
+    assert soft_accuracy(["a", None, None], ["a", "b", "b"]) == 1.0
+    p = [[0.9, 0.1], [0.1, 0.9]]
+    assert soft_log_loss(["a", None], p, classes="ab") == pytest.approx(-np.log(0.9))
+    with pytest.raises(ValueError, match="'b' is repeated"):
+        soft_log_loss(["a", "b"], p, classes=["b", "b"])
+
+
+def test_data_frames_name_their_columns():
+    pandas = pytest.importorskip("pandas")
+    p = pandas.DataFrame({"b": [0.1, 0.9], "a": [0.9, 0.1]})
+    assert soft_log_loss(["a", "b"], p) == pytest.approx(-np.log(0.9))
+
+
 def test_a_class_that_only_one_side_knows():
     assert soft_accuracy(["a", "b"], ["a", "z"]) == 0.5
     seen = Labels.from_crisp(["a", "b", "z"])
@@ -311,6 +327,10 @@ def test_bad_input():
         (lambda: expected_calibration_error(["a", "b"], np.eye(2), n_bins=0), "n_bins should be"),
         (lambda: utility_discounted_accuracy(["a"], [[True]], 0.2), "value_of_pair should be"),
         (lambda: set_imprecision([0.2, 0.8]), "bool array"),
+        (lambda: set_imprecision([[True, False]], [-1.0]), "sample_weight should be"),
+        (lambda: c1_loss(["a", "b"], np.eye(2), [0, 0]), "all weights are zero"),
+        (lambda: soft_accuracy([0, 1], [0.0, np.inf]), "infinity"),
+        (lambda: soft_accuracy(["a", "b"], np.eye(2)), "came as float64"),
         (lambda: rejection_curve(Labels.unknown(1, "ab"), [[0.5, 0.5]]), "label some items"),
         (lambda: credal_rand_index(np.eye(4), np.eye(4)[:3]), "but have 4 and 3"),
         (lambda: co_membership(np.eye(4), to_dense(consonant(np.eye(3)))), "but have 2 and 3"),

@@ -224,7 +224,8 @@ def check_values(
 ) -> FloatArray:
     """Refuse values that are not mass functions; make good for small rounding errors."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(axis=-1, keepdims=True)
+        # A product is faster than a sum over few columns.
+        total = np.asarray(values @ np.ones(values.shape[-1]))[..., None]
     if not np.isfinite(total).all():
         _check_finite(values, name)
     if values.min(initial=0.0) < 0.0:

@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 
 from plausible import belief
 from plausible.belief import MAX_CLASSES, SparseMasses
-from plausible.belief.errors import as_floats
+from plausible.belief.errors import as_floats, name_rows
 from plausible.belief.forms import check_masses, check_values, sparse_form
-from plausible.labels.operations import Operations
+from plausible.labels.operations import Operations, own_copy
 from plausible.labels.parsing import (
     NOTHING,
+    bool_table,
     check_classes,
     check_conflict,
     check_possible,
@@ -51,6 +52,12 @@ class Constructors(Operations):
         """
         values, is_missing = find_missing(y, missing)
         names, codes = codes_of(values, ~is_missing, classes)
+        if len(names) == 1 and classes is None and is_missing.any():
+            raise ValueError(
+                "A missing label needs at least two classes to choose from, but only "
+                f"{names.tolist()[0]!r} occurs and {name_rows(is_missing)} are missing; say which "
+                "classes there are with classes=."
+            )
         contour = np.zeros((len(values), len(names)))
         contour[np.arange(len(values)), codes] = 1.0
         contour[is_missing] = 1.0
@@ -77,11 +84,12 @@ class Constructors(Operations):
                [0., 1., 1.],
                [1., 1., 1.]])
         """
-        if isinstance(sets, np.ndarray) and sets.dtype == bool:
-            names = check_classes(_names_or_numbers(classes, sets))
-            check_width(sets, len(names))
-            check_possible(sets)
-            return cls._trusted(sets.astype(np.float64), names)
+        table = bool_table(sets)
+        if table is not None:
+            names = check_classes(_names_or_numbers(classes, sets))  # type: ignore[arg-type]
+            check_width(table, len(names))
+            check_possible(table)
+            return cls._trusted(table.astype(np.float64), names)
         contour, names = contour_of_sets(list(sets), classes)  # type: ignore[arg-type]
         check_possible(contour)
         return cls._trusted(contour, names)
@@ -116,13 +124,14 @@ class Constructors(Operations):
         >>> Labels.from_probability([[0.2, 0.8]], classes=["a", "b"]).contour
         array([[0.2, 0.8]])
         """
-        names = _names_or_numbers(classes, probability)
-        values = check_values(
-            as_floats(probability, "probabilities"), "probabilities", "divide each row by its sum"
-        )
+        names = check_classes(_names_or_numbers(classes, probability))
+        given = as_floats(probability, "probabilities")
+        check_width(given, len(names))
+        contour = check_values(given, "probabilities", "divide each row by its sum").copy()
         if len(names) > MAX_CLASSES:
-            return cls(values, names)
-        return cls(values, names, SparseMasses(values, 1 << np.arange(len(names)), len(names)))
+            return cls(contour, names)
+        singles = 1 << np.arange(len(names), dtype=np.int64)
+        return cls._trusted(contour, names, SparseMasses(contour, singles, len(names)))
 
     @classmethod
     def from_doubt(
@@ -181,7 +190,9 @@ class Constructors(Operations):
             sparse = belief.masses_from_dicts(masses, list(classes))  # type: ignore[arg-type]
         else:
             checked = check_masses(masses)  # type: ignore[arg-type]
-            sparse = checked if isinstance(checked, SparseMasses) else sparse_form(checked)
+            sparse = (
+                own_copy(checked) if isinstance(checked, SparseMasses) else sparse_form(checked)
+            )
         if sparse.values.ndim != 2:
             raise ValueError(
                 f"masses should be two-dimensional, one row for each item, but have shape "
@@ -209,6 +220,8 @@ class Constructors(Operations):
         array([ True,  True])
         """
         names = check_classes(classes)
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"n should be a number of items, 0 or more, but {n!r} was given.")
         return cls._trusted(np.ones((n, len(names))), names)
 
 
@@ -216,5 +229,7 @@ def _names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> S
     """The class names, or numbers for the columns of a table."""
     if classes is not None:
         return classes
+    if hasattr(table, "columns"):  # a data frame
+        return list(table.columns)
     shape = np.shape(table)
     return list(range(shape[-1])) if len(shape) == 2 and shape[-1] else [0]

@@ -56,9 +56,14 @@ def as_labels(
         )
     if _holds_sets(y):
         return Labels.from_sets(y, classes)
-    if hasattr(y, "columns") and classes is None:
+    if hasattr(y, "columns") and classes is None and len(y.columns) > 1:
         classes = list(y.columns)
     table = _as_table(y)
+    if table.ndim == 0:
+        raise ValueError(
+            "y should be hard labels (n,), a list of sets, or an array (n, K), but "
+            f"{type(y).__name__} came; make a list of it."
+        )
     if table.ndim == 2 and table.shape[1] > 1:
         if table.dtype.kind == "U":
             raise ValueError(

@@ -39,10 +39,15 @@ class Face(LabelsState):
 
     def __getitem__(self, rows: Any) -> Self:
         """Select items by position, slice, list of positions or mask; always `Labels`."""
-        if isinstance(rows, tuple):  # scikit-learn writes y[rows, ...]
-            rows = rows[0]
-        if isinstance(rows, (int, np.integer)):
-            rows = [rows]
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]  # scikit-learn writes y[rows, ...]
+        if np.ndim(rows) == 0 and not isinstance(rows, slice) and rows is not None:
+            rows = np.atleast_1d(rows)
+        if isinstance(rows, tuple) or rows is None or np.ndim(rows) > 1:
+            raise IndexError(
+                "Labels should be indexed by a position, a slice, a list of positions or a mask, "
+                f"but {rows!r} was given."
+            )
         masses = None if self._masses is None else self._masses[rows]
         part = self._with(self.contour[rows], masses)
         part.conflict = None if self.conflict is None else self.conflict[rows]

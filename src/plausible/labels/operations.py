@@ -50,7 +50,14 @@ class Operations(LabelsState):
         >>> Labels.unknown(1, classes=["a", "b", "c"]).condition(["a", "c"]).contour
         array([[1., 0., 1.]])
         """
-        inside = np.isin(self.classes, check_classes(classes))
+        kept = check_classes([classes] if isinstance(classes, str) else classes)
+        strange = sorted(set(kept.tolist()) - set(self.classes.tolist()), key=str)
+        if strange:
+            raise ValueError(
+                f"The given classes should be among {self.classes.tolist()}, but {strange[0]!r} is "
+                "not; correct it."
+            )
+        inside = np.isin(self.classes, kept)
         contour = self.contour * inside
         impossible = ~contour.any(axis=1)
         if impossible.any():
@@ -123,9 +130,12 @@ class Operations(LabelsState):
         >>> len(Labels.concatenate([a, Labels.unknown(3, a.classes)]))
         5
         """
-        groups = list(parts)
-        if not groups:
-            raise ValueError("concatenate needs at least one group of labels; none was given.")
+        groups = [] if isinstance(parts, LabelsState) else list(parts)
+        if not groups or not all(isinstance(group, LabelsState) for group in groups):
+            raise ValueError(
+                "concatenate needs a list of Labels, at least one group, but something else came; "
+                "write Labels.concatenate([first, second])."
+            )
         for i, group in enumerate(groups):
             if set(group.classes.tolist()) != set(groups[0].classes.tolist()):
                 raise ValueError(
@@ -147,3 +157,10 @@ class Operations(LabelsState):
         inside = belief.membership(masses.focal_sets, self.n_classes)[:, place]
         sets = belief.sets_from_membership(inside)
         return SparseMasses(masses.values, sets, self.n_classes)
+
+
+def own_copy(masses: SparseMasses) -> SparseMasses:
+    """Masses that nobody else can write to."""
+    values = masses.values.copy()
+    values.flags.writeable = False
+    return SparseMasses(values, masses.focal_sets, masses.n_classes)

@@ -1,6 +1,6 @@
 """Class names and hard labels as they come: lists, arrays, missing entries, mixed types."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ NOTHING: tuple[()] = ()
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     """Class names as an array of numbers or of strings, refusing mixtures and repetitions."""
-    names = np.asarray(classes).tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if not isinstance(classes, Iterable):
+        raise ValueError(f"classes should be a list of names, but {classes!r} was given.")
+    names = classes.ravel().tolist() if isinstance(classes, np.ndarray) else list(classes)
     if not names:
         raise ValueError("Labels need at least one class, but none was given; name them.")
     kinds = {"text" if isinstance(name, str) else "number" for name in names}
@@ -28,6 +30,11 @@ def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
         raise ValueError(
             f"classes should be all numbers or all strings, but came as {shown}; turn them into "
             "strings."
+        )
+    if any(name == "" or name != name or name in (np.inf, -np.inf) for name in names):
+        raise ValueError(
+            "classes should be names or finite numbers, but one is empty, NaN or infinite; give it "
+            "a name."
         )
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
@@ -42,6 +49,11 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
 
     Entries that can be no class (None, NaN, "") must be declared in `missing`.
     """
+    if np.ma.isMaskedArray(y):
+        raise ValueError(
+            "Labels should be a plain array, but a masked array came; fill it with a marker, "
+            "y.filled(-1), and say missing=-1."
+        )
     values = _as_array(y)
     if values.ndim != 1:
         raise ValueError(
@@ -105,6 +117,11 @@ def contour_of_sets(
 ) -> tuple[FloatArray, NDArray[Any]]:
     """Contour of sets of class names, and the classes; None stands for all classes."""
     for i, row in enumerate(rows):
+        if isinstance(row, Mapping):
+            raise ValueError(
+                f"Each set should be a collection of class names, but row {i} is a mapping; use "
+                "from_masses for masses of sets, or from_plausibility for degrees."
+            )
         if isinstance(row, str) or not (row is None or isinstance(row, Iterable)):
             raise ValueError(
                 f"Each set should be a collection of class names, but row {i} is {row!r}; write "
@@ -132,6 +149,22 @@ def contour_of_sets(
             flat_columns.append(position[name])
     contour[flat_rows, flat_columns] = 1.0
     return contour, names
+
+
+def bool_table(sets: Any) -> NDArray[np.bool_] | None:
+    """Sets as a table of true and false, if they came as one; other tables are refused."""
+    is_table = hasattr(sets, "columns") or (isinstance(sets, np.ndarray) and sets.ndim == 2)
+    if not is_table and isinstance(sets, (list, tuple)) and sets:
+        is_table = isinstance(sets[0], (list, tuple)) and all(isinstance(v, bool) for v in sets[0])
+    if not is_table:
+        return None
+    table = np.asarray(sets)
+    if table.dtype != bool:
+        raise ValueError(
+            f"A table of sets should hold True and False, but came as {table.dtype}; write "
+            "table.astype(bool) if that is what the numbers mean, or use from_plausibility."
+        )
+    return table
 
 
 def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
@@ -164,7 +197,7 @@ def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | Non
     """Conflict of each item, if it is known."""
     if conflict is None:
         return None
-    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False)
+    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False).copy()
     if checked.shape != (n_items,):
         raise ValueError(
             f"conflict should be one number for each of the {n_items} items, but has shape "

@@ -30,6 +30,12 @@ class LabelsState:
         self.classes.flags.writeable = False
         self.contour = check_contour(as_floats(contour, "contour"), len(self.classes))
         self.contour.flags.writeable = False
+        if masses is not None and (*masses.shape[:-1], masses.n_classes) != self.contour.shape:
+            raise ValueError(
+                f"masses should have a row for each of the {len(self.contour)} items on a frame of "
+                f"{len(self.classes)} classes, but have shape {masses.shape} on {masses.n_classes} "
+                "classes."
+            )
         self._masses = masses
         self._exact = masses is not None
         self.conflict = check_conflict(conflict, len(self.contour))
@@ -45,8 +51,8 @@ class LabelsState:
 
     @property
     def has_masses(self) -> bool:
-        """Whether the masses are known, and not only the contour."""
-        return self._exact
+        """Whether the masses are known, and not only the contour (never beyond 62 classes)."""
+        return self._exact and self.n_classes <= belief.MAX_CLASSES
 
     @property
     def is_unknown(self) -> BoolArray:

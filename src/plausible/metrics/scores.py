@@ -30,6 +30,7 @@ from plausible.metrics.truth import (
     read_answers,
     read_probabilities,
     read_truth,
+    read_weights,
 )
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
@@ -116,7 +117,8 @@ def soft_brier_score(
 ) -> float:
     """Mean squared error of probabilities, sum over classes, the truth drawn by its credit.
 
-    Parameters as for `soft_log_loss`.
+    For two classes this is twice the default of scikit-learn's `brier_score_loss`. Parameters as
+    for `soft_log_loss`.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def expected_calibration_error(
     >>> expected_calibration_error(["a", "b"], [[0.75, 0.25], [0.75, 0.25]])
     0.25
     """
-    if not isinstance(n_bins, int) or n_bins < 1:
+    if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool) or n_bins < 1:
         raise ValueError(f"n_bins should be a positive whole number, but {n_bins!r} was given.")
     truth = read_truth(y_true, sample_weight, classes)
     p = read_probabilities(prediction, truth.labels, classes)
@@ -194,5 +196,10 @@ def c1_loss(
     >>> c1_loss([{"a"}, {"a", "b"}], [[0.75, 0.25], [0.75, 0.25]])
     0.125
     """
-    weights = read_truth(y_true, sample_weight).sample_weight
-    return float(np.average(c1_losses(y_true, prediction, classes), weights=weights))
+    losses = c1_losses(y_true, prediction, classes)
+    weights = read_weights(sample_weight, len(losses))
+    if not weights.any():
+        raise ValueError(
+            "C1 needs some sample weight, but all weights are zero; drop the argument."
+        )
+    return float(np.average(losses, weights=weights))

@@ -27,6 +27,7 @@ from plausible.metrics.truth import (
     read_answers,
     read_probabilities,
     read_truth,
+    read_weights,
 )
 
 
@@ -97,8 +98,7 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
             f"{chosen.shape}; use predict_set or decide."
         )
     size = chosen.sum(axis=1)
-    weights = np.ones(len(size)) if sample_weight is None else np.asarray(sample_weight, float)
-    weights = weights * (size > 0)
+    weights = read_weights(sample_weight, len(size)) * (size > 0)
     if weights.sum() == 0.0 or chosen.shape[1] == 1:
         return 0.0
     return float(np.average((size - 1) / (chosen.shape[1] - 1), weights=weights))

@@ -22,6 +22,7 @@ from plausible.belief import Decision, SparseMasses, pignistic
 from plausible.belief.errors import as_floats
 from plausible.belief.forms import check_values
 from plausible.labels import Labels, as_labels
+from plausible.labels.parsing import check_classes
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -66,19 +67,33 @@ def read_truth(
     y_true: Truth, sample_weight: ArrayLike | None = None, classes: Classes = None
 ) -> Credits:
     """Credits of labels of any kind; `classes` of a prediction are added to theirs."""
-    labels = as_labels(y_true)
+    labels = _read_labels(y_true, [] if classes is None else check_classes(classes).tolist())
     if len(labels) == 0:
         raise ValueError("A score needs at least one item, but y_true is empty; give some labels.")
-    if classes is not None:
-        known = labels.classes.tolist()
-        extra = [name for name in np.asarray(classes).tolist() if name not in known]
-        if extra:
-            labels = labels.reorder([*known, *extra])
     scaled = labels.scaled()
     least = scaled.min(axis=1, keepdims=True) if labels.n_classes > 1 else 0.0 * scaled
     weight = 1.0 - least[:, 0]
     credit = (scaled - least) / np.where(weight > 0.0, weight, 1.0)[:, None]
     return Credits(labels, credit, weight, read_weights(sample_weight, len(labels)))
+
+
+def _read_labels(y_true: Truth, classes: list[Any]) -> Labels:
+    """Labels over their own classes and those of a prediction.
+
+    Hard labels and sets that are not `Labels` yet are read on all classes at once, so that a set
+    does not hold a class that it never named.
+    """
+    try:
+        labels = as_labels(y_true)
+    except ValueError:  # one class and missing labels: the prediction says what else there is
+        return as_labels(y_true, classes=classes) if len(classes) > 1 else as_labels(y_true)
+    known = labels.classes.tolist()
+    everything = [*known, *(name for name in classes if name not in known)]
+    if len(everything) == len(known):
+        return labels
+    if isinstance(y_true, Labels) or np.ndim(y_true) > 1:
+        return labels.reorder(everything)
+    return as_labels(y_true, classes=everything)
 
 
 def read_weights(sample_weight: ArrayLike | None, n_items: int) -> FloatArray:
@@ -102,7 +117,9 @@ def read_probabilities(
         given = pignistic(prediction)
     else:
         given = as_floats(prediction, "probabilities")
-    names = (labels.classes if classes is None else np.asarray(classes)).tolist()
+    if classes is None and hasattr(prediction, "columns"):  # a data frame
+        classes = list(prediction.columns)
+    names = (labels.classes if classes is None else check_classes(classes)).tolist()
     if given.shape != (len(labels), len(names)):
         raise ValueError(
             f"probabilities should have a row for each of the {len(labels)} items and a column for "
@@ -118,7 +135,7 @@ def read_probabilities(
 
 def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes) -> BoolArray:
     """Answers as sets of classes (n, K): one class, several, or none for a refusal."""
-    names = labels.classes if classes is None else np.asarray(classes)
+    names = labels.classes if classes is None else check_classes(classes)
     if isinstance(y_pred, Decision):
         given: NDArray[Any] = y_pred.chosen
         if y_pred.offers_refusal:
@@ -130,7 +147,8 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
     if given.dtype != bool or given.shape != (len(labels), len(names)):
         raise ValueError(
             f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
-            f"but have shape {given.shape}; give classes (n,), a bool array (n, K), or a Decision."
+            f"but came as {given.dtype} of shape {given.shape}; give classes (n,), a bool array "
+            "(n, K), or a Decision."
         )
     aligned = np.zeros((len(labels), labels.n_classes), dtype=bool)
     place = {name: k for k, name in enumerate(labels.classes.tolist())}
@@ -140,6 +158,11 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
 
 def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classes:
     """Classes that answers may name: those said, or those that occur."""
-    if classes is not None or isinstance(y_pred, Decision) or np.ndim(y_pred) != 1:
+    if classes is not None or isinstance(y_pred, Decision):
         return classes
-    return np.unique(np.asarray(y_pred))
+    given = np.asarray(y_pred)
+    if given.ndim != 1 or len(given) == 0:
+        return None
+    if given.dtype.kind == "O" or (given.dtype.kind == "f" and not np.isfinite(given).all()):
+        given = np.asarray(as_labels(given).classes)  # refuses what can be no class
+    return np.unique(given)

@@ -4,14 +4,15 @@ r"""Nearest class mean under soft labels.
           w_{ik} = \frac{pl_{ik} - \min_l pl_{il}}{\max_l pl_{il}}
 
 A row counts for a class as far as it favours the class: a hard label with weight one, a doubted one
-with 1 - doubt, and a row that says nothing not at all. With hard labels this is scikit-learn's
-`NearestCentroid`.
+with 1 - doubt, and a row that says nothing not at all. With hard labels the means and the answers
+are those of scikit-learn's `NearestCentroid`.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -32,7 +33,7 @@ def weighted_means(X: FloatArray, weights: FloatArray) -> FloatArray:
 
 def squared_distances(X: FloatArray, means: FloatArray) -> FloatArray:
     """Squared Euclidean distances (n, K); infinite to a class without a mean."""
-    distances = ((X[:, None, :] - means) ** 2).sum(axis=2)
+    distances = cdist(X, means, "sqeuclidean")
     return np.where(np.isnan(distances), np.inf, distances)
 
 
@@ -95,7 +96,7 @@ class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Soft accuracy; rows that say nothing do not count."""
-        return soft_accuracy(y, self.predict(X), sample_weight=sample_weight)
+        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)

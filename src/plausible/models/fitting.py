@@ -12,13 +12,15 @@ from plausible.labels import Labels, as_labels
 def check_labels_and_weights(
     estimator: Any, y: Labels | ArrayLike | None, sample_weight: ArrayLike | None, n_rows: int
 ) -> tuple[Labels, NDArray[np.float64]]:
-    """Labels and sample weights for `n_rows` items, refusing what does not fit."""
+    """Labels with sorted classes, and sample weights; what does not fit `n_rows` is refused."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; give "
             "labels, or Labels.unknown(n, classes) for items without."
         )
     labels = as_labels(y)
+    # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
+    labels = as_labels(labels, classes=sorted(labels.classes.tolist()))
     if len(labels) != n_rows:
         raise ValueError(
             f"X and y should have the same length, but X has {n_rows} rows and y has "
