@@ -56,7 +56,8 @@ NUMBERED = np.column_stack([np.arange(len(Y)), X])
 
 
 def test_pipeline():
-    make_pipeline(SelectKBest(k=5), Recorder()).fit(NUMBERED, make_labels())
+    model = make_pipeline(SelectKBest(k=5), Recorder()).fit(NUMBERED, make_labels())
+    np.testing.assert_array_equal(model.predict(NUMBERED), make_labels().crisp())
 
 
 def test_select_k_best_sees_the_most_plausible_classes():
