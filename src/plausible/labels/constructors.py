@@ -55,8 +55,8 @@ class Constructors(Operations):
         if len(names) == 1 and classes is None and is_missing.any():
             raise ValueError(
                 "A missing label needs at least two classes to choose from, but only "
-                f"{names.tolist()[0]!r} occurs and {name_rows(is_missing)} are missing; say which "
-                "classes there are with classes=."
+                f"{names.tolist()[0]!r} occurs, and labels are missing in {name_rows(is_missing)}; "
+                "say which classes there are with classes=."
             )
         contour = np.zeros((len(values), len(names)))
         contour[np.arange(len(values)), codes] = 1.0

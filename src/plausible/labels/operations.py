@@ -96,9 +96,8 @@ class Operations(LabelsState):
         least = self.contour.min(axis=1, keepdims=True) * (self.n_classes > 1)
         contour = np.hstack([self.contour, least])[:, place]
         same = self._masses is not None and sorted(place) == list(range(self.n_classes))
-        return type(self)(contour, names, self._reordered_masses(place) if same else None)._also(
-            self
-        )
+        masses = self._reordered_masses(place) if same else None
+        return type(self)(contour, names, masses)._also(self)
 
     def rename(self, names: Mapping[Any, Hashable] | Sequence[Hashable]) -> Self:
         """The same labels under other class names: a mapping, or all names in order.
