@@ -1,0 +1,5 @@
+"""The rows that an estimator learns from, and the one loop that runs over them."""
+
+from plausible.engine.rows import ArrayRows, Rows
+
+__all__ = ["ArrayRows", "Rows"]

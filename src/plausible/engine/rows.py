@@ -1,0 +1,188 @@
+"""Rows: one interface over whatever the data come as.
+
+The columns of some rows (features, plausibilities, weights) are a tuple of arrays of the same
+length, with None for a column that is not there. A summary is a function of such columns and of
+parameters; what it returns is additive, so that
+
+    rows.reduce(summary, parameters) = sum over chunks of summary(columns of the chunk, parameters)
+
+is the same whether the rows lie in memory, on disk or on a cluster.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from plausible.engine.sums import total
+
+Array = NDArray[Any]
+Columns = tuple[Array | None, ...]
+Summary = Callable[..., Any]
+
+CHUNK_BYTES = 3 << 19  # a chunk and the work on it share a core's second-level cache
+
+
+def length(columns: Columns) -> int:
+    """Number of rows of columns that are not all None."""
+    return next(len(column) for column in columns if column is not None)
+
+
+def take(columns: Columns, index: Any) -> Columns:
+    """The columns at some rows: a view for a slice, a copy for an array of row numbers."""
+    return tuple(None if column is None else column[index] for column in columns)
+
+
+def order_by(codes: Array) -> Array | None:
+    """Row numbers in the order of their codes, negative codes left out; None if nothing changes."""
+    first = codes[0] if len(codes) else 0
+    if first >= 0 and (codes == first).all():
+        return None
+    index = np.argsort(codes, kind="stable")
+    index = index[np.searchsorted(codes, 0, sorter=index) :]
+    return index.astype(np.int32) if len(codes) < 2**31 else index
+
+
+class Rows(ABC):
+    """What a loop needs of its data."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """How many rows there are; a stream may have to count them."""
+
+    @abstractmethod
+    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+        """Sum over chunks of ``summary(columns, *parameters)``."""
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Columns]:
+        """The columns of one chunk after another."""
+
+    @abstractmethod
+    def map(self, function: Callable[[Columns], Columns]) -> "Rows":
+        """Rows whose columns are a function of these, computed chunk by chunk when needed."""
+
+    @abstractmethod
+    def arrange(self, code: Callable[[Columns], Array]) -> "Rows":
+        """The same rows in an order that puts like beside like.
+
+        `code` gives a whole number for each row: rows with a negative one are left out, rows with
+        equal ones come together as far as the source allows.
+        """
+
+    def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
+        """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
+        if n_rows >= self.n_rows:
+            wanted = np.arange(self.n_rows)
+        else:
+            wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
+        parts, start = [], 0
+        for columns in self.chunks():
+            stop = start + length(columns)
+            low, high = np.searchsorted(wanted, (start, stop))
+            if high > low:
+                parts.append(take(columns, wanted[low:high] - start))
+            start = stop
+        return tuple(
+            None if column[0] is None else np.concatenate(column)
+            for column in zip(*parts, strict=True)
+        )
+
+
+class ArrayRows(Rows):
+    """Rows in memory (or memory-mapped), summed on all cores in chunks that fit the cache.
+
+    Parameters
+    ----------
+    *columns : arrays of one length, or None
+    order : array of row numbers, optional
+        Which rows to take, and in which order; all by default.
+    chunk_rows : int, optional
+        Rows in a chunk; by default what fits the cache. The chunks, and so the rounding of sums, do
+        not depend on the number of threads, which is the one that BLAS is set to (see
+        ``threadpoolctl.threadpool_limits``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = ArrayRows(np.arange(10.0), None)
+    >>> rows.reduce(lambda columns, power: (columns[0] ** power).sum(), 2)
+    np.float64(285.0)
+    """
+
+    def __init__(
+        self, *columns: Array | None, order: Array | None = None, chunk_rows: int | None = None
+    ) -> None:
+        given = [column for column in columns if column is not None]
+        if len({len(column) for column in given}) != 1:
+            raise ValueError(
+                "Columns should have one length, but have "
+                f"{[len(column) for column in given]} rows; give one value for each row."
+            )
+        self.columns = columns
+        self.order = order
+        row_bytes = sum(column[:1].nbytes for column in given)
+        self.chunk_rows = chunk_rows or int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
+
+    @property
+    def n_rows(self) -> int:
+        return length(self.columns) if self.order is None else len(self.order)
+
+    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+        if self.n_rows <= self.chunk_rows:
+            return total(summary(columns, *parameters) for columns in self.chunks())
+        blas = self._blas
+        n_threads = min((pool["num_threads"] for pool in blas.info()), default=1)
+
+        # Each thread computes on its own core; BLAS must not start threads of its own.
+        def work(start: int) -> Any:
+            return summary(self._chunk(start), *parameters)
+
+        with blas.limit(limits=1):
+            if n_threads == 1:
+                return total(map(work, self._starts()))
+            with ThreadPoolExecutor(n_threads) as pool:
+                return total(pool.map(work, self._starts()))
+
+    def chunks(self) -> Iterator[Columns]:
+        return map(self._chunk, self._starts())
+
+    def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
+        parts = [function(columns) for columns in self.chunks()]
+        columns = (
+            None if column[0] is None else np.concatenate(column)
+            for column in zip(*parts, strict=True)
+        )
+        return ArrayRows(*columns)
+
+    def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
+        codes = np.concatenate([code(columns) for columns in self.chunks()])
+        index = order_by(codes)
+        if index is not None and self.order is not None:
+            index = self.order[index]
+        if index is None:
+            index = self.order
+        return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
+
+    def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
+        if n_rows >= self.n_rows:
+            return self._chunk(0, self.n_rows)
+        wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
+        return take(self.columns, wanted if self.order is None else self.order[wanted])
+
+    @cached_property
+    def _blas(self) -> ThreadpoolController:
+        return ThreadpoolController().select(user_api="blas")
+
+    def _starts(self) -> range:
+        return range(0, self.n_rows, self.chunk_rows)
+
+    def _chunk(self, start: int, size: int | None = None) -> Columns:
+        rows = slice(start, min(start + (size or self.chunk_rows), self.n_rows))
+        return take(self.columns, rows if self.order is None else self.order[rows])

@@ -1,0 +1,41 @@
+"""Statistics that can be added: arrays, numbers, and tuples, lists and named tuples of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def add(one: Any, other: Any) -> Any:
+    """Sum of two statistics of the same shape; arrays of `one` are overwritten."""
+    if isinstance(one, tuple | list):
+        if len(one) != len(other):
+            raise ValueError(
+                f"Statistics should have the same parts, but one has {len(one)} and another "
+                f"{len(other)}; a summary must return the same shapes for every chunk."
+            )
+        parts = [add(a, b) for a, b in zip(one, other, strict=True)]
+        return type(one)(*parts) if hasattr(one, "_fields") else type(one)(parts)
+    if isinstance(one, np.ndarray) and one.ndim:
+        if one.shape != np.shape(other):
+            raise ValueError(
+                f"Statistics should have the same shapes, but {one.shape} met {np.shape(other)}; "
+                "a summary must return the same shapes for every chunk."
+            )
+        one += other
+        return one
+    return one + other
+
+
+def total(statistics: Iterable[Any]) -> Any:
+    """Sum of one or more statistics, in their order."""
+    parts = iter(statistics)
+    try:
+        result = next(parts)
+    except StopIteration:
+        raise ValueError(
+            "There should be at least one row, but the rows are empty; check the source."
+        ) from None
+    for part in parts:
+        result = add(result, part)
+    return result
