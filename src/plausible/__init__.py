@@ -4,6 +4,8 @@ The rooms of the library are subpackages, loaded when they are first used:
 
 belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
+engine
+    The rows that an estimator learns from, and the loop that runs over them.
 labels
     `Labels`: what is known about the class of each item.
 metrics
@@ -17,7 +19,7 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief", "labels", "metrics", "models")
+_ROOMS = ("belief", "engine", "labels", "metrics", "models")
 
 __all__ = ["__version__", *_ROOMS]
 

@@ -132,9 +132,11 @@ class ArrayRows(Rows):
 
     @property
     def n_rows(self) -> int:
+        """How many rows there are."""
         return length(self.columns) if self.order is None else len(self.order)
 
     def reduce(self, summary: Summary, *parameters: Any) -> Any:
+        """Sum over chunks of ``summary(columns, *parameters)``, on all cores."""
         if self.n_rows <= self.chunk_rows:
             return total(summary(columns, *parameters) for columns in self.chunks())
         blas = self._blas
@@ -151,9 +153,11 @@ class ArrayRows(Rows):
                 return total(pool.map(work, self._starts()))
 
     def chunks(self) -> Iterator[Columns]:
+        """The columns of one chunk after another."""
         return map(self._chunk, self._starts())
 
     def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
+        """Rows whose columns are a function of these, computed at once."""
         parts = [function(columns) for columns in self.chunks()]
         columns = (
             None if column[0] is None else np.concatenate(column)
@@ -162,6 +166,7 @@ class ArrayRows(Rows):
         return ArrayRows(*columns)
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
+        """The same rows sorted by code, negative ones left out; nothing is copied."""
         codes = np.concatenate([code(columns) for columns in self.chunks()])
         index = order_by(codes)
         if index is not None and self.order is not None:
@@ -171,6 +176,7 @@ class ArrayRows(Rows):
         return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
+        """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
         if n_rows >= self.n_rows:
             return self._chunk(0, self.n_rows)
         wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))

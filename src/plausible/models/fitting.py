@@ -1,12 +1,23 @@
-"""What every `fit` does first."""
+"""What every `fit` does first: from whatever came to rows with plausibilities and weights."""
 
-from typing import Any
+from collections import Counter
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import validate_data
 
-from plausible.belief.errors import as_floats
+from plausible.belief.errors import as_floats, name_rows
+from plausible.engine.rows import ArrayRows, Columns, Rows
 from plausible.labels import Labels, as_labels
+
+
+class Training(NamedTuple):
+    """Rows of (features, plausibilities or None, weights or None), and the classes."""
+
+    rows: Rows
+    classes: NDArray[Any]
 
 
 def check_labels_and_weights(
@@ -26,8 +37,13 @@ def check_labels_and_weights(
             f"X and y should have the same length, but X has {n_rows} rows and y has "
             f"{len(labels)} labels; check the order of the arguments and missing rows."
         )
+    return labels, check_weights(sample_weight, n_rows)
+
+
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    """Sample weights, one for each row; ones that take no memory by default."""
     if sample_weight is None:
-        return labels, np.ones(n_rows)
+        return np.broadcast_to(np.float64(1.0), n_rows)
     weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
@@ -37,4 +53,108 @@ def check_labels_and_weights(
             f"sample_weight should be one non-negative number for each of the {n_rows} rows, but "
             f"has shape {weights.shape} or holds negative, infinite or missing values."
         )
-    return labels, weights
+    return weights
+
+
+def gather(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    n_classes: int | None = None,
+) -> Training:
+    """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
+
+    `n_classes` allows y=None: a clustering, with classes 0, 1, ...
+    """
+    if isinstance(X, Rows):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Rows should hold labels and weights as their second and third column, but y or "
+                "sample_weight came beside them; put them into the rows."
+            )
+        return from_rows(estimator, X, n_classes)
+    if is_dask(X):
+        from plausible.engine.distributed import DaskRows
+
+        return from_rows(estimator, DaskRows(X, y, sample_weight), n_classes)
+    data = validate_data(estimator, X, dtype=(np.float64, np.float32))
+    weights = None if sample_weight is None else check_weights(sample_weight, len(data))
+    if y is None and n_classes is not None:
+        return Training(ArrayRows(data, None, weights), np.arange(n_classes))
+    labels, _ = check_labels_and_weights(estimator, y, None, len(data))
+    if n_classes is not None and n_classes != labels.n_classes:
+        raise ValueError(
+            f"n_classes={n_classes} should be left out where labels are given, but they have "
+            f"{labels.n_classes} classes; name more classes with Labels(..., classes=...)."
+        )
+    return Training(ArrayRows(data, labels.contour, weights), labels.classes)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection, found out without importing Dask."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+
+
+def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
+    """Rows of raw features, labels and weights, checked and converted whenever they are read."""
+    X: Any
+    y: Any
+    X, y, _ = padded(next(iter(rows.chunks())))
+    if np.ndim(X) != 2:
+        raise ValueError(
+            "The first column of the rows should be features (n, d), but has shape "
+            f"{np.shape(X)}; give tuples of features, labels and weights."
+        )
+    estimator.n_features_in_ = X.shape[1]
+    if y is None:
+        if n_classes is None:
+            check_labels_and_weights(estimator, None, None, 0)
+        classes = np.arange(n_classes or 0)
+    elif isinstance(y, Labels):
+        classes = np.array(sorted(y.classes.tolist()))
+    elif np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        classes = np.arange(np.shape(y)[1])
+    else:
+        names = set(rows.reduce(distinct_labels))
+        classes = Labels.from_crisp(list(names)).classes
+    return Training(rows.map(partial(convert, classes=classes)), classes)
+
+
+def padded(columns: Columns) -> Columns:
+    """Features, labels and weights, None for what is not there."""
+    if len(columns) > 3:
+        raise ValueError(
+            "Rows should have at most three columns, features, labels and weights, but have "
+            f"{len(columns)}; leave out the others."
+        )
+    return (*columns, None, None)[:3]
+
+
+def distinct_labels(columns: Columns) -> "Counter[Any]":
+    """The classes that occur in a chunk of hard labels, with their numbers of rows."""
+    y: Any = padded(columns)[1]
+    labels = as_labels(np.ravel(y))
+    return Counter(labels.crisp()[~labels.is_unknown].tolist())
+
+
+def convert(columns: Columns, classes: NDArray[Any]) -> Columns:
+    """Raw columns of a chunk as features, plausibilities and weights."""
+    X: Any
+    y: Any
+    X, y, weight = padded(columns)
+    X = np.asarray(X)
+    if X.dtype not in (np.float32, np.float64):
+        X = as_floats(X, "features")
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(X.sum())
+    if not finite and not np.isfinite(X).all():
+        bad = name_rows(~np.isfinite(X).all(axis=1))
+        raise ValueError(
+            f"Features should be finite numbers, but NaN or infinity was found in {bad} of a "
+            "chunk; fill in or leave out missing values."
+        )
+    if y is not None:
+        y = as_labels(np.ravel(y) if np.ndim(y) == 2 and y.shape[1] == 1 else y, classes.tolist())
+        y = y.contour
+    return X, y, None if weight is None else check_weights(np.ravel(weight), len(X))

@@ -1,0 +1,94 @@
+"""The state of a loop in a file: arrays and numbers only, written in one piece."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from plausible.engine.ascent import Ascent
+
+POINTS = ("proposal", "point", "fallback", "previous")
+NUMBERS = ("gain", "steps_left", "longest", "pause", "n_jumps", "converged")
+FORMAT = "plausible checkpoint 1"
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write a file so that it is there in whole or not at all."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def save_ascents(path: str | Path, ascents: list[Ascent]) -> None:
+    """Write where every start stands."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    state = []
+    for number, ascent in enumerate(ascents):
+        arrays[f"{number}.history"] = np.array(ascent.history)
+        state.append({name: float(getattr(ascent, name)) for name in NUMBERS})
+        for name in POINTS:
+            parameters = getattr(ascent, name)
+            if parameters is not None:
+                for part, value in enumerate(parameters):
+                    arrays[f"{number}.{name}.{part}"] = np.asarray(value)
+    arrays["state"] = np.array(json.dumps({"format": FORMAT, "ascents": state}))
+    with tempfile.SpooledTemporaryFile() as buffer:
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        buffer.seek(0)
+        write_atomically(path, buffer.read())
+
+
+def load_ascents(path: str | Path, ascents: list[Ascent]) -> None:
+    """Put every start where the file says; refuses a file of another problem."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        state = json.loads(str(arrays["state"]))
+        if state["format"] != FORMAT:
+            raise ValueError(state["format"])
+        states = state["ascents"]
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
+        raise ValueError(
+            f"{path} should be a checkpoint of a fit, but cannot be read as one ({error}); delete "
+            "it to start anew."
+        ) from None
+    if len(states) != len(ascents):
+        raise ValueError(
+            f"The checkpoint {path} should have {len(ascents)} starts, but has {len(states)}; "
+            "use the settings it was written with, or delete it to start anew."
+        )
+    for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
+        start = ascent.proposal
+        for name in POINTS:
+            setattr(ascent, name, restore(arrays, f"{number}.{name}", start, path))
+        ascent.history = arrays[f"{number}.history"].tolist()
+        for name in NUMBERS:
+            setattr(ascent, name, numbers[name])
+        ascent.pause, ascent.n_jumps = int(ascent.pause), int(ascent.n_jumps)
+        ascent.converged = bool(ascent.converged)
+
+
+def restore(arrays: dict[str, Any], name: str, like: Any, path: str | Path) -> Any:
+    """Parameters of the type and shapes of `like`, None if the file has none."""
+    if f"{name}.0" not in arrays:
+        return None
+    parts = [arrays.get(f"{name}.{part}", np.empty(0)) for part in range(len(like))]
+    shapes, expected = [np.shape(p) for p in parts], [np.shape(p) for p in like]
+    if shapes != expected:
+        raise ValueError(
+            f"The checkpoint {path} should have parameters of shapes {expected}, but has {shapes}; "
+            "use the data and settings it was written with, or delete it to start anew."
+        )
+    return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)

@@ -1,0 +1,251 @@
+"""The loop: summarise the rows, solve for new parameters, until the criterion stops rising."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from plausible.engine.ascent import Ascent, Chart, Statistics
+from plausible.engine.checkpoint import load_ascents, save_ascents
+
+CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
+PATIENCE = 5  # maps before a start may be dropped
+OPTIMISM = 20  # a start is kept while this many more gains like its last would win
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a loop stands after an iteration.
+
+    Attributes
+    ----------
+    iteration, criterion, gain : of the best start; `gain` is for one row
+    seconds : since the loop began
+    seconds_left : estimate until convergence, at most until `max_iter`; infinite while unknown
+    n_starts : starts still running
+    """
+
+    iteration: int
+    criterion: float
+    gain: float
+    seconds: float
+    seconds_left: float
+    n_starts: int
+
+
+Callback = Callable[[Progress], Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a loop found.
+
+    Attributes
+    ----------
+    parameters : of the best start
+    history : array (n_iter + 1,)
+        Criterion at the start and after each iteration, never falling; an iteration is one pass
+        over the rows.
+    n_iter, converged, interrupted : how the best start ended
+    best_start : int
+    criteria : array, one for each start
+        Where the starts were when they ended or were dropped.
+    """
+
+    parameters: Any
+    history: NDArray[np.float64]
+    n_iter: int
+    converged: bool
+    interrupted: bool
+    best_start: int
+    criteria: NDArray[np.float64]
+
+    @property
+    def criterion(self) -> float:
+        """The best value found."""
+        return float(self.history[-1])
+
+
+def maximise(
+    summarise: Callable[[list[Any]], Sequence[Statistics]],
+    solve: Callable[[Any], Any],
+    starts: Sequence[Any],
+    *,
+    n_rows: float,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    chart: Chart | None = None,
+    callback: Callback | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 60.0,
+) -> Result:
+    """Maximise a criterion from one or more starts.
+
+    Parameters
+    ----------
+    summarise : function
+        From a list of parameters to a list of statistics, each with a `criterion`: one pass over
+        the rows serves all starts.
+    solve : function
+        From statistics to the next parameters, which have a criterion at least as high.
+    starts : list of parameters
+        They advance side by side; one that falls hopelessly behind is dropped.
+    n_rows : float
+        Rows, or their total weight: `tol` is a gain for one row.
+    tol, max_iter : float, int
+    chart : Chart, optional
+        Coordinates for acceleration; none without.
+    callback : function of Progress, optional
+        Called after each iteration; a true answer stops the loop.
+    checkpoint : path, optional
+        The state is written there at the end and every `checkpoint_seconds`, and read from there
+        when the file exists: the loop goes on as if it had not stopped. Parameters must be tuples
+        of arrays.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    The largest value of -(x - 3)^2 by steps that halve the distance:
+
+    >>> from collections import namedtuple
+    >>> Point = namedtuple("Point", "x criterion")
+    >>> result = maximise(
+    ...     lambda points: [Point(x, -((x - 3) ** 2)) for x in points],
+    ...     lambda point: (point.x + 3) / 2,
+    ...     starts=[0.0],
+    ...     n_rows=1,
+    ... )
+    >>> round(result.parameters, 2), result.converged
+    (3.0, True)
+    """
+    ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
+    if checkpoint is not None and Path(checkpoint).exists():
+        load_ascents(checkpoint, ascents)
+        check_same_problem(checkpoint, ascents, summarise)
+    began = saved = time.perf_counter()
+    passes, interrupted, failures = 0, False, dict[int, ValueError]()
+    live = [a for a in ascents if not a.converged and a.n_iter < max_iter]
+    try:
+        while live:
+            failures.update(advance(live, ascents, summarise))
+            passes += 1
+            live = survivors(ascents, failures, max_iter)
+            now = time.perf_counter()
+            if checkpoint is not None and (not live or now - saved > checkpoint_seconds):
+                save_ascents(checkpoint, ascents)
+                saved = now
+            if callback is not None and len(failures) < len(ascents):
+                report = progress(ascents, len(live), now - began, passes, n_rows, max_iter)
+                if callback(report):
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+        if all(ascent.point is None for ascent in ascents):
+            raise
+        if checkpoint is not None:
+            save_ascents(checkpoint, ascents)
+    if len(failures) == len(ascents):
+        raise failures[0]
+    return conclude(ascents, failures, interrupted, max_iter)
+
+
+def check_same_problem(
+    checkpoint: str | Path,
+    ascents: list[Ascent],
+    summarise: Callable[[list[Any]], Sequence[Statistics]],
+) -> None:
+    """Refuse a checkpoint whose criterion is not that of these rows."""
+    known = [ascent for ascent in ascents if ascent.point is not None]
+    for ascent, summary in zip(known, summarise([a.point for a in known]), strict=True):
+        if not np.isclose(summary.criterion, ascent.criterion, rtol=1e-7, atol=0):
+            raise ValueError(
+                f"The checkpoint {checkpoint} should have criterion {summary.criterion:.8g} on "
+                f"these rows, but it has {ascent.criterion:.8g}; use the data and settings it was "
+                "written with, or delete it to start anew."
+            )
+
+
+def advance(
+    live: list[Ascent],
+    ascents: list[Ascent],
+    summarise: Callable[[list[Any]], Sequence[Statistics]],
+) -> dict[int, ValueError]:
+    """One pass for all live starts; those that failed, by number."""
+    failures = {}
+    statistics = summarise([ascent.proposal for ascent in live])
+    for ascent, summary in zip(live, statistics, strict=True):
+        try:
+            ascent.tell(summary)
+        except ValueError as error:
+            failures[next(i for i, a in enumerate(ascents) if a is ascent)] = error
+    return failures
+
+
+def survivors(
+    ascents: list[Ascent], failures: dict[int, ValueError], max_iter: int
+) -> list[Ascent]:
+    """Starts that have not ended, failed or fallen hopelessly behind."""
+    best = max(ascent.criterion for ascent in ascents)
+    return [
+        ascent
+        for number, ascent in enumerate(ascents)
+        if number not in failures
+        and not ascent.converged
+        and ascent.n_iter < max_iter
+        and (ascent.n_iter < PATIENCE or ascent.criterion + OPTIMISM * ascent.gain >= best)
+    ]
+
+
+def best_of(ascents: list[Ascent], failures: dict[int, ValueError]) -> int:
+    """Number of the start with the highest criterion."""
+    return max(
+        (i for i in range(len(ascents)) if i not in failures), key=lambda i: ascents[i].criterion
+    )
+
+
+def progress(
+    ascents: list[Ascent], n_live: int, seconds: float, passes: int, n_rows: float, max_iter: int
+) -> Progress:
+    """Where the best start stands, and how long it may still take."""
+    best = max(ascents, key=lambda ascent: ascent.criterion)
+    left = 0.0 if not n_live else min(best.steps_left, max_iter - best.n_iter) * seconds / passes
+    gain = best.history[-1] - best.history[-2] if best.n_iter else np.inf
+    return Progress(best.n_iter, best.criterion, gain / n_rows, seconds, left, n_live)
+
+
+def conclude(
+    ascents: list[Ascent], failures: dict[int, ValueError], interrupted: bool, max_iter: int
+) -> Result:
+    """The result of the best start, with a warning if it is not a maximum."""
+    number = best_of(ascents, failures)
+    best = ascents[number]
+    if interrupted:
+        message = (
+            f"The fit was interrupted after {best.n_iter} iterations; the best parameters so far "
+            "are kept, and fitting on from a checkpoint gives the rest."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    elif not best.converged and best.n_iter >= max_iter:
+        message = (
+            f"The criterion should stop rising within max_iter={max_iter} iterations, but the last "
+            f"one still gained {best.gain:.3g} in all; raise max_iter or tol, or use more starts."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    return Result(
+        parameters=best.point,
+        history=np.array(best.history),
+        n_iter=best.n_iter,
+        converged=best.converged,
+        interrupted=interrupted,
+        best_start=number,
+        criteria=np.array([ascent.criterion for ascent in ascents]),
+    )

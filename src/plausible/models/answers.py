@@ -1,0 +1,92 @@
+"""Answers of a classifier that knows the joint density of features and class."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plausible.belief import SparseMasses, consonant, decide
+from plausible.belief.errors import name_rows
+from plausible.labels import as_labels
+from plausible.metrics import soft_accuracy
+
+FloatArray = NDArray[np.float64]
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers with a method `_log_joint`: log of weight times density, (n, K).
+
+    What is known about the class of a new item can be given as `labels`, and multiplies what the
+    features say, as two independent pieces of evidence do under Dempster's rule.
+    """
+
+    classes_: NDArray[Any]
+
+    def _log_joint(self, X: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike, labels: Any = None) -> NDArray[Any]:
+        """Most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        labels : Labels, or all that `as_labels` takes, optional
+            What is known about the class of each row already.
+        """
+        return self.classes_[self._evidence(X, labels).argmax(axis=1)]
+
+    def predict_log_proba(self, X: ArrayLike, labels: Any = None) -> FloatArray:
+        """Logarithms of `predict_proba`."""
+        evidence = self._evidence(X, labels)
+        return evidence - logsumexp(evidence, axis=1, keepdims=True)
+
+    def predict_proba(self, X: ArrayLike, labels: Any = None) -> FloatArray:
+        """Probability (n, K) of each class given the features, and the labels where given."""
+        return np.exp(self.predict_log_proba(X, labels))
+
+    def predict_plausibility(self, X: ArrayLike, labels: Any = None) -> FloatArray:
+        """Plausibility (n, K) of each class: its probability relative to the most probable one."""
+        evidence = self._evidence(X, labels)
+        return np.exp(evidence - evidence.max(axis=1, keepdims=True))
+
+    def predict_mass(self, X: ArrayLike, labels: Any = None) -> SparseMasses:
+        """Least committed mass functions with these plausibilities; their focal sets are nested."""
+        return consonant(self.predict_plausibility(X, labels))
+
+    def predict_set(
+        self, X: ArrayLike, labels: Any = None, rule: str = "interval_dominance"
+    ) -> NDArray[np.bool_]:
+        """Classes (n, K) that cannot be ruled out, by a set-valued rule of `belief.decide`."""
+        contour = self.predict_plausibility(X, labels)
+        return decide(contour, rule, kind="plausibility").chosen
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Soft accuracy; rows that say nothing do not count."""
+        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
+
+    def _evidence(self, X: ArrayLike, labels: Any) -> FloatArray:
+        """Log of weight times density times plausibility, (n, K)."""
+        check_is_fitted(self)
+        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        evidence = self._log_joint(data)
+        if labels is None:
+            return evidence
+        known = as_labels(labels, classes=self.classes_.tolist())
+        if len(known) != len(data):
+            raise ValueError(
+                f"labels should have one row for each of the {len(data)} rows of X, but have "
+                f"{len(known)}; give Labels.unknown for items about which nothing is known."
+            )
+        with np.errstate(divide="ignore"):
+            evidence = evidence + np.log(known.contour)
+        lost = evidence.max(axis=1) == -np.inf
+        if lost.any():
+            raise ValueError(
+                "Labels should leave a class that the model knows, but contradict it in "
+                f"{name_rows(lost)}; discount them, or fit with items of their classes."
+            )
+        return evidence

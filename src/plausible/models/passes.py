@@ -1,0 +1,335 @@
+r"""The E step of Gaussian mixtures under soft labels, as sums over rows.
+
+The log of weight times density is linear in a few functions of x,
+
+.. math:: \log \pi_k f_k(x) = W_k \cdot \phi(x - c), \qquad
+          \phi(x) = [1, x, vech(xx')] \text{ (full)}, [1, x, x^2] \text{ (diag)},
+          [1, x, |x|^2] \text{ (spherical)}, [1, x] \text{ (tied)},
+
+so that an E step is one matrix product and the sums for the M step are another, block by block of
+rows, with no array of the size of the data. For tied covariances the quadratic term is common to
+the components: it leaves the responsibilities, and its sum over rows is computed once.
+
+This form loses digits when components lie far from the centre c for their width; then
+`centred_pass` computes every component about its own mean.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.engine.rows import Columns
+from plausible.models.gaussian import (
+    LOG_2PI,
+    FloatArray,
+    Gaussians,
+    apply,
+    cholesky,
+    log_determinants,
+    precisions,
+)
+
+BLOCK_DOUBLES = 1 << 17  # features of one block: 1 MB, within the cache of a core
+TOO_FAR = 1e6  # squared Mahalanobis distance to the centre that costs six digits
+WIDE = 10_000  # a feature map longer than this costs more than it saves
+FAST_WORK = 1e8  # multiplications in a pass from which compiled kernels pay
+FAST_WIDTH = 1500  # feature maps of which a block fits the cache
+
+
+def n_features_of_map(kind: str, d: int) -> int:
+    """Length of phi(x)."""
+    return 1 + d + {"full": d * (d + 1) // 2, "tied": 0, "diag": d, "spherical": 1}[kind]
+
+
+def feature_map(
+    X: FloatArray, centre: FloatArray, kind: str, out: FloatArray | None = None
+) -> FloatArray:
+    """phi(x - centre) of each row of X, as columns (P, b); written into `out` where it fits."""
+    d = X.shape[1]
+    shape = n_features_of_map(kind, d), len(X)
+    phi = out if out is not None and out.shape == shape else np.empty(shape)
+    phi[0] = 1.0
+    x = phi[1 : d + 1]
+    np.subtract(X.T, centre[:, None], out=x)
+    if kind == "full":
+        row = d + 1
+        for i in range(d):
+            np.multiply(x[i], x[i:], out=phi[row : row + d - i])
+            row += d - i
+    elif kind == "diag":
+        np.multiply(x, x, out=phi[d + 1 :])
+    elif kind == "spherical":
+        np.einsum("ij,ij->j", x, x, out=phi[d + 1])
+    return phi
+
+
+def use_linear(kind: str, d: int, far: float) -> bool:
+    """Whether the linear form is exact enough, and short enough to pay."""
+    return far <= TOO_FAR and n_features_of_map(kind, d) <= WIDE
+
+
+def use_compiled(n_rows: int, n_components: int, kind: str, d: int) -> bool:
+    """Whether a pass is enough work for compiled kernels; decided by sizes alone."""
+    n_features = n_features_of_map(kind, d)
+    work = n_rows * n_components * (n_features + 40)
+    return work >= FAST_WORK and n_features <= FAST_WIDTH
+
+
+def log_joint(X: FloatArray, parameters: Gaussians, kind: str) -> FloatArray:
+    """log(weight density) of each row and component: (n, M)."""
+    centre = parameters.weights @ parameters.means
+    W, far = linear_form(parameters, centre, kind)
+    if not use_linear(kind, X.shape[1], far):
+        form = centred_form(parameters, kind)
+        return np.concatenate([centred_scores(part, form, kind).T for part in blocks_of(X, 4096)])
+    size = max(BLOCK_DOUBLES // W.shape[1], 64)
+    scores = [(W @ feature_map(part, centre, kind)).T for part in blocks_of(X, size)]
+    result = np.concatenate(scores)
+    if kind == "tied":
+        white = (X - centre) @ np.linalg.inv(cholesky(parameters.covariances, kind)).T
+        result -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
+    return result
+
+
+def blocks_of(X: FloatArray, size: int) -> list[FloatArray]:
+    """The rows of X in blocks; one empty block for no rows."""
+    return [X[start : start + size] for start in range(0, max(len(X), 1), size)]
+
+
+def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[FloatArray, float]:
+    """Coefficients W (M, P) of the feature map, and how far the means are from the centre.
+
+    The distance is the largest squared Mahalanobis norm of a mean about the centre.
+    """
+    weights, means, covariances = parameters
+    n_components, d = means.shape
+    factor = cholesky(covariances, kind)
+    precision = precisions(factor, kind)
+    shifted = means - centre
+    linear = apply(precision, shifted, kind)
+    far = (linear * shifted).sum(axis=1)
+    form = np.empty((n_components, n_features_of_map(kind, d)))
+    with np.errstate(divide="ignore"):
+        form[:, 0] = np.log(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d) + far)
+    form[:, 1 : d + 1] = linear
+    if kind == "full":
+        upper = np.triu_indices(d)
+        form[:, d + 1 :] = np.where(upper[0] == upper[1], -0.5, -1.0) * precision[:, *upper]
+    elif kind == "diag":
+        form[:, d + 1 :] = -0.5 * precision
+    elif kind == "spherical":
+        form[:, d + 1] = -0.5 * precision
+    return form, float(far.max())
+
+
+def unfold(sums: FloatArray, kind: str, d: int) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Sums of r, r x and r xx' by component from sums of r phi(x) (P, M)."""
+    count, first, rest = sums[0], sums[1 : d + 1].T, sums[d + 1 :].T
+    if kind == "full":
+        second = np.empty((len(count), d, d))
+        upper = np.triu_indices(d)
+        second[:, *upper] = rest
+        second[:, upper[1], upper[0]] = rest
+        return count, first, second
+    return count, first, {"tied": None, "diag": rest, "spherical": rest[:, :1].ravel()}[kind]
+
+
+def linear_pass(
+    columns: Columns,
+    forms: list[FloatArray],
+    centre: FloatArray,
+    kind: str,
+    owner: NDArray[np.int64],
+    fast: bool,
+) -> list[tuple[FloatArray, float]]:
+    """Sums of responsibility times phi(x) (P, M), and the criterion, for each form.
+
+    `columns` are features, plausibilities of the classes (or None) and weights (or None); `owner`
+    is the class of each component.
+    """
+    X, plausibility, weight = as_float64(columns)
+    if fast:
+        from plausible.models.compiled import compiled_pass
+
+        return [compiled_pass(X, plausibility, weight, W, centre, kind, owner) for W in forms]
+    n_features = n_features_of_map(kind, X.shape[1])
+    size = max(BLOCK_DOUBLES // n_features, 64)
+    result = [(np.zeros((n_features, len(W))), 0.0) for W in forms]
+    phi = None
+    for start in range(0, len(X), size):
+        rows = slice(start, start + size)
+        phi = feature_map(X[rows], centre, kind, phi)
+        pl = None if plausibility is None else plausibility[rows]
+        w = None if weight is None else weight[rows]
+        for place, W in enumerate(forms):
+            sums, criterion = result[place]
+            responsibility, gain, active = respond(W, phi, pl, w, owner)
+            sums[:, active] += phi @ responsibility.T
+            result[place] = sums, criterion + gain
+    return result
+
+
+def respond(
+    W: FloatArray,
+    phi: FloatArray,
+    plausibility: FloatArray | None,
+    weight: FloatArray | None,
+    owner: NDArray[np.int64],
+) -> tuple[FloatArray, float, Any]:
+    """Weighted responsibilities of the active components (A, b), criterion, which are active."""
+    active: Any = slice(None)
+    if plausibility is None:
+        likelihood = W @ phi
+        peak = likelihood.max(axis=0)
+    else:
+        possible = np.asarray(plausibility.T > 0)
+        plausible_class = possible.any(axis=1)
+        if not plausible_class.all():
+            active = np.flatnonzero(plausible_class[owner])
+        likelihood = W[active] @ phi
+        mask = possible[owner[active]]
+        if not mask.all():
+            likelihood[~mask] = -np.inf
+        peak = likelihood.max(axis=0)
+    likelihood -= peak
+    np.exp(likelihood, out=likelihood)
+    if plausibility is not None:
+        likelihood *= plausibility.T[owner[active]]
+    total = likelihood.sum(axis=0)
+    log_total = np.log(total) + peak
+    if weight is None:
+        likelihood /= total
+        return likelihood, float(log_total.sum()), active
+    likelihood *= weight / total
+    return likelihood, float(log_total @ weight), active
+
+
+def given_pass(
+    columns: Columns, centre: FloatArray, kind: str, fast: bool
+) -> tuple[FloatArray, float]:
+    """Sums of r phi(x) where r is how far a row favours each class; sum of log plausibility.
+
+    A row favours a class with (pl - min pl) / max pl: one for a hard label, nothing for a row that
+    says nothing. The second sum is that of log max pl: what hard rows add to the criterion.
+    """
+    X, plausibility, weight = as_float64(columns)
+    if plausibility is None:
+        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+    favour = favours(plausibility)
+    logs = np.log(plausibility.max(axis=1))
+    if weight is not None:
+        favour *= weight[:, None]
+        logs *= weight
+    if fast:
+        from plausible.models.compiled import compiled_sums
+
+        return compiled_sums(X, favour, centre, kind), float(logs.sum())
+    sums = np.zeros((n_features_of_map(kind, X.shape[1]), favour.shape[1]))
+    size = max(BLOCK_DOUBLES // len(sums), 64)
+    for start in range(0, len(X), size):
+        rows = slice(start, start + size)
+        sums += feature_map(X[rows], centre, kind) @ favour[rows]
+    return sums, float(logs.sum())
+
+
+def favours(plausibility: FloatArray) -> FloatArray:
+    """How far each row favours each class, in [0, 1]; with one class every row favours it."""
+    peak = plausibility.max(axis=1, keepdims=True)
+    if plausibility.shape[1] == 1:
+        return np.ones_like(plausibility)
+    return (plausibility - plausibility.min(axis=1, keepdims=True)) / peak
+
+
+def scatter_pass(columns: Columns, centre: FloatArray) -> FloatArray:
+    """Total scatter (d, d) of the rows about the centre."""
+    X, _, weight = as_float64(columns)
+    gap = X - centre
+    return gap.T @ (gap if weight is None else gap * weight[:, None])
+
+
+class CentredForm(NamedTuple):
+    """Means, roots of the precisions and log constants of the components."""
+
+    means: FloatArray
+    roots: FloatArray
+    constants: FloatArray
+
+
+def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
+    """What `centred_scores` needs of the parameters."""
+    weights, means, covariances = parameters
+    d = means.shape[1]
+    factor = cholesky(covariances, kind)
+    roots: FloatArray = np.linalg.inv(factor) if kind in ("full", "tied") else 1 / factor
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d))
+    return CentredForm(means, roots, logs)
+
+
+def centred_scores(X: FloatArray, form: CentredForm, kind: str) -> FloatArray:
+    """log(weight density) (M, b) with every component about its own mean."""
+    means, roots, constants = form
+    scores = np.repeat(constants[:, None], len(X), axis=1)
+    for k, mean in enumerate(means):
+        root = roots if kind == "tied" else roots[k]
+        white = (X - mean) @ root.T if kind in ("full", "tied") else (X - mean) * root
+        scores[k] -= 0.5 * np.einsum("ij,ij->i", white, white)
+    return scores
+
+
+def centred_pass(
+    columns: Columns, forms: list[CentredForm], kind: str, owner: NDArray[np.int64]
+) -> list[tuple[FloatArray, FloatArray, FloatArray, float]]:
+    """Sums of r, r (x - mu), r (x - mu)(x - mu)' and the criterion, for each form."""
+    X, plausibility, weight = as_float64(columns)
+    identity = np.eye(len(owner))
+    result = []
+    for form in forms:
+        scores = centred_scores(X, form, kind)
+        r, criterion, active = respond(identity, scores, plausibility, weight, owner)
+        responsibility = np.zeros((len(owner), len(X)))
+        responsibility[active] = r
+        result.append((*centred_sums(X, responsibility, form.means, kind), criterion))
+    return result
+
+
+def centred_sums(
+    X: FloatArray, responsibility: FloatArray, centres: FloatArray, kind: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Sums of r, r (x - c_k) and r (x - c_k)(x - c_k)' by component."""
+    first = np.empty_like(centres)
+    seconds = []
+    for k, r in enumerate(responsibility):
+        gap = X - centres[k]
+        first[k] = r @ gap
+        if kind in ("full", "tied"):
+            seconds.append(gap.T @ (gap * r[:, None]))
+        else:
+            squares = r @ gap**2
+            seconds.append(squares if kind == "diag" else squares.sum())
+    second = np.sum(seconds, axis=0) if kind == "tied" else np.array(seconds)
+    return responsibility.sum(axis=1), first, second
+
+
+def favour_pass(
+    columns: Columns, centres: FloatArray, kind: str
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """As `given_pass`, with the rows of every class about a centre of its own."""
+    X, plausibility, weight = as_float64(columns)
+    if plausibility is None:
+        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+    favour = favours(plausibility)
+    if weight is not None:
+        favour *= weight[:, None]
+    return centred_sums(X, favour.T, centres, kind)
+
+
+def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
+    """Features, plausibilities and weights of a chunk in double precision, rows contiguous."""
+    X, plausibility, weight = (
+        None if column is None else np.ascontiguousarray(column, dtype=np.float64)
+        for column in columns
+    )
+    assert X is not None
+    return X, plausibility, weight
