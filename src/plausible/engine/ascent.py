@@ -134,7 +134,7 @@ class Ascent:
         if self.pause or near_end or self.gain > self.calm:
             return
         change = next_step - step
-        length = float(np.linalg.norm(step) / max(np.linalg.norm(change), 1e-300))
+        length = float(np.linalg.norm(step)) / max(float(np.linalg.norm(change)), 1e-300)
         if length <= 1.01:
             return
         if length >= self.longest:

@@ -172,7 +172,7 @@ class SoftMixture:
             np.tile(self.centre, (n_components, 1)),
             scatter if self.kind == "tied" else np.zeros((n_components, *scatter.shape[1:])),
         )
-        settled.count[lone], settled.mean[lone] = count[among], mean[among]
+        settled.counts[lone], settled.mean[lone] = count[among], mean[among]
         if self.kind != "tied":
             settled.scatter[lone] = scatter[among]
         self.settled = settled
@@ -237,7 +237,7 @@ class SoftMixture:
         try:
             cholesky(parameters.covariances, self.kind)
         except SingularCovarianceError as error:
-            error.counts = moments.count
+            error.counts = moments.counts
             raise
         return parameters
 
@@ -268,8 +268,8 @@ class SoftMixture:
 
 def lost_digits(moments: Moments, centre: FloatArray, kind: str) -> bool:
     """Whether means lie so far from the centre that their scatters have lost digits."""
-    present = moments.count > 0
-    count, gap = moments.count[present], (moments.mean - centre)[present]
+    present = moments.counts > 0
+    count, gap = moments.counts[present], (moments.mean - centre)[present]
     covariance = moments.scatter[present] / across(count, moments.scatter[present])
     if kind == "full":
         d = gap.shape[1]

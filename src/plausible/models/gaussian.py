@@ -34,7 +34,7 @@ class Gaussians(NamedTuple):
 class Moments(NamedTuple):
     """Weight (M,), mean (M, d) and scatter about the mean of the rows given to each component."""
 
-    count: FloatArray
+    counts: FloatArray
     mean: FloatArray
     scatter: FloatArray
 
@@ -102,11 +102,11 @@ def about_mean(
 
 def merge(one: Moments, other: Moments, kind: str) -> Moments:
     """Moments of the union of two sets of rows, without cancellation."""
-    count = one.count + other.count
-    share = np.divide(other.count, count, out=np.zeros_like(count), where=count > 0)
+    count = one.counts + other.counts
+    share = np.divide(other.counts, count, out=np.zeros_like(count), where=count > 0)
     gap = other.mean - one.mean
     between = outer(gap, kind)
-    between = between * across(one.count * share, between)
+    between = between * across(one.counts * share, between)
     if kind == "tied":
         between = between.sum(axis=0)
     return Moments(count, one.mean + share[:, None] * gap, one.scatter + other.scatter + between)
@@ -158,10 +158,11 @@ def cholesky(covariances: FloatArray, kind: str) -> FloatArray:
     try:
         if not np.isfinite(covariances).all():
             raise np.linalg.LinAlgError
-        return np.linalg.cholesky(covariances)
+        factor: FloatArray = np.linalg.cholesky(covariances)
+        return factor
     except np.linalg.LinAlgError:
-        bad = () if kind == "tied" else tuple(k for k, c in enumerate(covariances) if singular(c))
-        raise SingularCovarianceError("a covariance is singular", bad) from None
+        several = [] if kind == "tied" else [k for k, c in enumerate(covariances) if singular(c)]
+        raise SingularCovarianceError("a covariance is singular", tuple(several)) from None
 
 
 def singular(covariance: FloatArray) -> bool:
@@ -207,7 +208,7 @@ def scatter_trace(precision: FloatArray, scatter: FloatArray, kind: str) -> floa
 
 def expected_log_density(moments: Moments, parameters: Gaussians, kind: str) -> float:
     """Sum over components and their rows of log(weight density): linear in the moments."""
-    present = moments.count > 0
+    present = moments.counts > 0
     if not present.any():
         return 0.0
     d = parameters.means.shape[1]
@@ -217,7 +218,7 @@ def expected_log_density(moments: Moments, parameters: Gaussians, kind: str) -> 
     distance = (apply(precision, gap, kind) * gap).sum(axis=1)
     with np.errstate(divide="ignore"):
         logs = 2 * np.log(parameters.weights) - d * LOG_2PI - log_determinants(factor, kind, d)
-    logs = np.where(present, moments.count * (logs - distance), 0.0)
+    logs = np.where(present, moments.counts * (logs - distance), 0.0)
     return 0.5 * (float(logs.sum()) - scatter_trace(precision, moments.scatter, kind))
 
 

@@ -348,8 +348,8 @@ def explain_singular(
     if not error.components:
         return (
             f"The common covariance of {d} features should be invertible, but is singular with "
-            f"{problem.census.weight:.4g} effective items (a feature may be constant, or the sum of others); "
-            f"{REMEDY}."
+            f"{problem.census.weight:.4g} effective items (a feature may be constant, or the sum "
+            f"of others); {REMEDY}."
         )
     k = error.components[0]
     count = "few" if error.counts is None else f"{error.counts[k]:.4g}"

@@ -183,8 +183,8 @@ def respond(
         likelihood = W @ phi
         peak = likelihood.max(axis=0)
     else:
-        possible = np.asarray(plausibility.T > 0)
-        plausible_class = possible.any(axis=1)
+        possible = plausibility.T > 0
+        plausible_class = np.asarray(possible.any(axis=1))
         if not plausible_class.all():
             active = np.flatnonzero(plausible_class[owner])
         likelihood = W[active] @ phi
@@ -261,7 +261,7 @@ def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
     weights, means, covariances = parameters
     d = means.shape[1]
     factor = cholesky(covariances, kind)
-    roots: FloatArray = np.linalg.inv(factor) if kind in ("full", "tied") else 1 / factor
+    roots: Any = np.linalg.inv(factor) if kind in ("full", "tied") else 1 / factor
     with np.errstate(divide="ignore"):
         logs = np.log(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d))
     return CentredForm(means, roots, logs)

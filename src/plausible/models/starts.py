@@ -48,20 +48,20 @@ def label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussian
     if not problem.labelled:
         return cluster_start(problem, random)
     moments = problem.class_moments()
-    if not moments.count.any():
+    if not moments.counts.any():
         return cluster_start(problem, random)
     owner, kind = problem.owner, problem.kind
     if len(np.unique(owner)) < len(owner):
         return nested_start(problem, moments, random)
     moments = Moments(
-        moments.count[owner],
+        moments.counts[owner],
         moments.mean[owner],
         moments.scatter if kind == "tied" else moments.scatter[owner],
     )
-    if not problem.n_open and (moments.count > 0).all():
+    if not problem.n_open and (moments.counts > 0).all():
         return problem.solve_moments(moments)
     start = cautious_solve(problem, moments)
-    unseen = moments.count <= 1e-9 * moments.count.sum()
+    unseen = moments.counts <= 1e-9 * moments.counts.sum()
     return separate(fill_unseen(start, unseen, problem, random), problem, random)
 
 
@@ -69,10 +69,10 @@ def cautious_solve(problem: SoftMixture, moments: Moments) -> Gaussians:
     """An M step with covariances drawn to their average: a start should not be narrow."""
     kind, d = problem.kind, len(problem.centre)
     if kind != "tied":
-        pooled = moments.scatter.sum(axis=0) / max(moments.count.sum(), 1e-300)
+        pooled = moments.scatter.sum(axis=0) / max(moments.counts.sum(), 1e-300)
         more = float(d + 1)
         scatter = moments.scatter + more * pooled
-        moments = Moments(moments.count + more, moments.mean, scatter)
+        moments = Moments(moments.counts + more, moments.mean, scatter)
     start = solve(moments, kind, problem.reg_covar, None)
     return Gaussians(start.weights, start.means, widen(start.covariances, problem))
 
@@ -208,7 +208,7 @@ def nested_start(
     if unseen.all():
         return cluster_start(problem, random)
     start = cautious_solve(problem, moments_of(X, members, problem.kind))
-    share = np.maximum(classes.count, 1e-9)[problem.owner]
+    share = np.maximum(classes.counts, 1e-9)[problem.owner]
     within = start.weights / np.bincount(problem.owner, start.weights)[problem.owner]
     start = start._replace(weights=share * within / (share * within).sum())
     return separate(fill_unseen(start, unseen, problem, random), problem, random)
