@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plausible.models import SoftNearestCentroid
+from plausible.models import GaussianMixtureClassifier, SoftNearestCentroid
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,10 @@ class Entry:
 
 ESTIMATORS: dict[str, Entry] = {
     "SoftNearestCentroid": Entry(SoftNearestCentroid, vacuous="refuses"),
+    "GaussianMixtureClassifier": Entry(
+        lambda: GaussianMixtureClassifier(random_state=0), vacuous="works"
+    ),
+    "GaussianMixtureClassifier tied": Entry(
+        lambda: GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+    ),
 }

@@ -37,7 +37,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         labels : Labels, or all that `as_labels` takes, optional
             What is known about the class of each row already.
         """
-        return self.classes_[self._evidence(X, labels).argmax(axis=1)]
+        best = self._evidence(X, labels).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_log_proba(self, X: ArrayLike, labels: Any = None) -> FloatArray:
         """Logarithms of `predict_proba`."""

@@ -158,8 +158,7 @@ def cholesky(covariances: FloatArray, kind: str) -> FloatArray:
     try:
         if not np.isfinite(covariances).all():
             raise np.linalg.LinAlgError
-        factor: FloatArray = np.linalg.cholesky(covariances)
-        return factor
+        return np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
     except np.linalg.LinAlgError:
         several = [] if kind == "tied" else [k for k, c in enumerate(covariances) if singular(c)]
         raise SingularCovarianceError("a covariance is singular", tuple(several)) from None
