@@ -63,7 +63,7 @@ def check_fit_returns_self_and_leaves_its_input(entry):
 @promised
 def check_second_fit_forgets_the_first(entry):
     sample, former = draw(), draw(n=40, seed=5)
-    model = entry.make().fit(np.hstack([former.X, former.X]) + 2.0, former.plausible)
+    model = entry.make().fit(np.hstack([former.X, former.X[::-1]]) + 2.0, former.plausible)
     model.fit(sample.X, sample.plausible)
     fresh = entry.make().fit(sample.X, sample.plausible)
     assert_same(model, fresh, sample.fresh, "fitted once before on other data")

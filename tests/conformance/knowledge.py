@@ -149,7 +149,7 @@ def check_vacuous_labels(entry):
 
 @promised
 def check_unknown_rows(entry):
-    sample = draw()
+    sample = draw(150)  # enough for models with many parameters
     contour = sample.contour.copy()
     contour[::3] = 1.0
     labels = Labels.from_plausibility(contour, classes=NAMES)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plausible.models import GaussianMixtureClassifier, SoftNearestCentroid
+from plausible.models import DiscriminantClassifier, GaussianMixtureClassifier, SoftNearestCentroid
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,12 @@ class Entry:
 
 ESTIMATORS: dict[str, Entry] = {
     "SoftNearestCentroid": Entry(SoftNearestCentroid, vacuous="refuses"),
+    "DiscriminantClassifier": Entry(
+        lambda: DiscriminantClassifier(random_state=0), vacuous="works"
+    ),
+    "DiscriminantClassifier quadratic": Entry(
+        lambda: DiscriminantClassifier(False, shrinkage=0.1, random_state=0), vacuous="works"
+    ),
     "GaussianMixtureClassifier": Entry(
         lambda: GaussianMixtureClassifier(random_state=0), vacuous="works"
     ),

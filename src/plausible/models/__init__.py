@@ -1,15 +1,14 @@
 """Estimators that learn from labels of any kind."""
 
 from plausible.models.centroid import SoftNearestCentroid
-from plausible.models.mixture import (
-    EmptyClassWarning,
-    GaussianMixtureClassifier,
-    SmallClassWarning,
-)
+from plausible.models.discriminant import DiscriminantClassifier
+from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
+from plausible.models.mixture import GaussianMixtureClassifier
 
 __all__ = [
+    "DiscriminantClassifier",
     "EmptyClassWarning",
     "GaussianMixtureClassifier",
-    "SmallClassWarning",
+    "SingularCovarianceWarning",
     "SoftNearestCentroid",
 ]
