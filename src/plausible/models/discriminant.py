@@ -129,14 +129,17 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         wanted = most if self.n_components is None else self.n_components
         if not 0 <= wanted <= most:
             raise ValueError(
-                f"n_components should be at most min(classes - 1, features) = {most}, but "
+                f"n_components should be at most {most} for {len(weights)} "
+                f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
                 f"{wanted} was given."
             )
         values, axes = eigh(gaps.T @ (gaps * weights[:, None]), within)
         values = np.maximum(values[::-1][:most], 0.0)
         # Variances within classes are counted as scikit-learn does, with n - K.
         freedom = max(self._n_effective - len(weights), 1.0) / self._n_effective
-        self.scalings_ = axes[:, ::-1][:, :wanted] * np.sqrt(freedom)
+        axes = axes[:, ::-1][:, :wanted] * np.sqrt(freedom)
+        largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
+        self.scalings_ = axes * np.sign(largest)  # an axis has no sign of its own
         self.explained_variance_ratio_ = (values / max(values.sum(), 1e-300))[:wanted]
         self._n_features_out = wanted
 

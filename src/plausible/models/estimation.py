@@ -233,8 +233,8 @@ def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) ->
 
 
 REMEDY = (
-    "share or simplify the covariances, shrink them or give a prior, raise reg_covar, or take fewer "
-    "features"
+    "share or simplify the covariances, shrink them or give a prior, raise reg_covar, or take "
+    "fewer features"
 )
 
 
