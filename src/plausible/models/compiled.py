@@ -149,25 +149,26 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             scratch = np.empty((3, size))
             bits = np.empty(size, np.int64)
         _fill(X, start, size, centre, kind, phi)
+        if labelled:
+            for j in range(size):
+                for k in range(n_components):
+                    pl[k, j] = PL[start + j, owner[k]]
+        else:
+            pl[:] = 1.0
         n_active = 0
         complete = True
         for k in range(n_components):
-            row = pl[n_active]
-            low = np.inf
-            high = 0.0
-            if labelled:
-                for j in range(size):
-                    value = PL[start + j, owner[k]]
-                    row[j] = value
-                    low = min(low, value)
-                    high = max(high, value)
-            else:
-                row[:] = 1.0
-                low = high = 1.0
-            if high > 0:
+            row = pl[k]
+            n_zero = 0
+            for j in range(size):
+                n_zero += row[j] == 0.0
+            if n_zero < size:
                 active[n_active] = k
                 n_active += 1
-                complete = complete and low > 0
+                complete = complete and n_zero == 0
+        if n_active < n_components:
+            for a in range(n_active):
+                pl[a, :] = pl[active[a]]
         part = score[:n_active]
         if n_active == n_components:
             np.dot(W, phi, part)
