@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -21,42 +21,15 @@ def _blas(with_scipy: bool) -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-class _Limit:
-    """BLAS limited to one thread for as long as anyone in this process wants that.
-
-    The limit is one for the whole process. If each of several threads set and restored it, one
-    could restore what another had set, and BLAS would stay on one thread for good; so the first
-    to come sets it and the last to leave restores it.
-    """
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.holders = 0
-        self.limiter: Any = None
-
-    def hold(self) -> int:
-        """Set the limit; the number of threads that BLAS was set to."""
-        with self.lock:
-            blas = _blas("scipy.linalg" in sys.modules)
-            n_threads = min((pool["num_threads"] for pool in blas.info()), default=1)
-            if not self.holders:
-                self.limiter = blas.limit(limits=1)
-            self.holders += 1
-            return n_threads
-
-    def release(self) -> None:
-        with self.lock:
-            self.holders -= 1
-            if not self.holders:
-                self.limiter.restore_original_limits()
-
-
-_LIMIT = _Limit()
+_HELD = Lock()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[int]:
     """Keep BLAS to one thread; gives the number it was set to, which is ours to use.
+
+    The limit is one for the whole process. Whoever comes while it is set leaves it alone and gets
+    one thread: to restore a limit found then would keep BLAS on one thread for good.
 
     Examples
     --------
@@ -64,11 +37,16 @@ def one_blas_thread() -> Iterator[int]:
     ...     left
     1
     """
-    n_threads = _LIMIT.hold()
+    if not _HELD.acquire(blocking=False):
+        yield 1
+        return
     try:
-        yield n_threads
+        blas = _blas("scipy.linalg" in sys.modules)
+        n_threads = min((pool["num_threads"] for pool in blas.info()), default=1)
+        with blas.limit(limits=1):
+            yield n_threads
     finally:
-        _LIMIT.release()
+        _HELD.release()
 
 
 def in_order(
