@@ -1,6 +1,16 @@
 """The rows that an estimator learns from, and the one loop that runs over them."""
 
+from plausible.engine.numpy_files import read_npy
 from plausible.engine.rows import ArrayRows, Rows
+from plausible.engine.sources import read_arrow, read_csv, read_parquet
 from plausible.engine.stream import StreamRows
 
-__all__ = ["ArrayRows", "Rows", "StreamRows"]
+__all__ = [
+    "ArrayRows",
+    "Rows",
+    "StreamRows",
+    "read_arrow",
+    "read_csv",
+    "read_npy",
+    "read_parquet",
+]
