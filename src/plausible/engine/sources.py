@@ -95,11 +95,11 @@ class TableSource(ABC):
             features = [name for name in schema.names if name not in others]
         self.features = [features] if isinstance(features, str) else list(features)
         self._check_names(schema.names, others)
-        self.numeric = [*self.features, *plausibilities, *([] if weight is None else [weight])]
+        numeric = [*self.features, *plausibilities, *([] if weight is None else [weight])]
         self.columns = list(dict.fromkeys([*self.features, *others]))
-        types = {name: schema.field(name).type for name in self.numeric}
-        self._check_types(types)
-        single = all(str(types[name]) == "float" for name in self.features)
+        self.types = {name: schema.field(name).type for name in numeric}
+        self._check_types(self.types)
+        single = all(str(self.types[name]) == "float" for name in self.features)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         row_bytes = len(self.features) * self.dtype.itemsize + 8 * len(others)
         self.chunk_rows = rows_in_chunk(chunk_rows, row_bytes)
@@ -226,13 +226,16 @@ class CsvSource(TableSource):
             return reader.schema
 
     def _batches(self) -> Generator[Any, None, None]:
+        arrow = _import("pyarrow")
         # The first block may hold whole numbers where a later one has fractions.
-        double = _import("pyarrow").float64()
-        types = dict.fromkeys(self.numeric, double)
+        types = {
+            name: kind if kind == arrow.bool_() else arrow.float64()
+            for name, kind in self.types.items()
+        }
         try:
             with self._open(include_columns=self.columns, column_types=types) as reader:
                 yield from reader
-        except _import("pyarrow").ArrowInvalid as error:
+        except arrow.ArrowInvalid as error:
             raise ValueError(
                 f"The columns of {self.path.name} should hold values of one type throughout, "
                 f"numbers in features, plausibilities and weight, but: {error}; correct the file "
