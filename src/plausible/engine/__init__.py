@@ -1,5 +1,6 @@
 """The rows that an estimator learns from, and the one loop that runs over them."""
 
+from plausible.engine.distributed import DaskRows
 from plausible.engine.numpy_files import read_npy
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.engine.sources import read_arrow, read_csv, read_parquet
@@ -7,6 +8,7 @@ from plausible.engine.stream import StreamRows
 
 __all__ = [
     "ArrayRows",
+    "DaskRows",
     "Rows",
     "StreamRows",
     "read_arrow",
