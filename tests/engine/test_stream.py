@@ -1,11 +1,13 @@
 """Rows that are read again at each pass: the same sums as in memory, and no thread left behind."""
 
 import itertools
+import os
+import signal
 import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from plausible.engine import ArrayRows, StreamRows
 from plausible.engine import stream as module
@@ -125,6 +127,8 @@ def test_a_source_that_knows_its_length_is_not_read_for_it(data):
     source.n_rows = N_ROWS
     assert StreamRows(source).n_rows == N_ROWS
     assert source.passes == 0
+    source.n_rows = lambda: "not a number"
+    assert StreamRows(source).n_rows == N_ROWS
     source.n_rows = N_ROWS + 1
     with pytest.raises(ValueError, match=f"same {N_ROWS + 1} rows .* but yielded {N_ROWS}"):
         StreamRows(source).reduce(lambda columns: 1)
@@ -258,6 +262,27 @@ def test_an_error_of_the_source_or_of_the_summary_reaches_the_caller(error):
         with pytest.raises(error, match=message):
             rows.map(checked).n_rows  # noqa: B018
         closed.clear()
+
+
+def test_an_interrupt_from_the_keyboard():
+    closed = []
+
+    def source():
+        try:
+            for i in range(100_000):
+                if i == 20:
+                    os.kill(os.getpid(), signal.SIGINT)
+                yield np.full(3, i)
+        finally:
+            closed.append(True)
+
+    with threadpool_limits(3, "blas"):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            StreamRows(source).reduce(lambda columns: 1)
+        assert caught.value is not None
+        assert closed == [True]
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        assert {pool["num_threads"] for pool in pools} == {3}
 
 
 def test_a_pass_that_is_given_up_closes_the_source(data):

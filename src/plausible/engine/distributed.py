@@ -236,6 +236,7 @@ class Blocks:
         """Which blocks are summed in one task, and at which worker."""
         wait: Any = sys.modules["distributed"].wait
         wait(futures)
+        self.client.wait_for_workers(1)  # all may have been lost at the same time
         threads = self.client.nthreads()
         holders = self.client.who_has(futures)
         at: dict[str, list[int]] = {address: [] for address in threads}

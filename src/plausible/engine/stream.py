@@ -97,7 +97,8 @@ class CheckedSource:
                 "one array X."
             )
         self.source = source
-        self.n_rows: int | None = getattr(source, "n_rows", None)
+        known = getattr(source, "n_rows", None)
+        self.n_rows = int(known) if isinstance(known, int | np.integer) else None
         self.layout: str | None = None
 
     def __iter__(self) -> Iterator[Columns]:
