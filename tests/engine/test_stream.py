@@ -169,6 +169,25 @@ def test_arrange_puts_like_beside_like_in_each_chunk():
     assert [columns[0].tolist() for columns in rows.chunks()] == [[0, 0, 2, 2], [0, 1]]
 
 
+def test_chunks_of_which_nothing_remains_are_not_seen_again():
+    def positive(columns):
+        assert len(columns[0])
+        return (columns[0][columns[0] > 0],)
+
+    def seen(columns):
+        assert len(columns[0])
+        return columns
+
+    chunks = [np.array([-1, 2]), np.array([-3, -4]), np.array([5])]
+    mapped = StreamRows(chunks).map(positive)
+    arranged = StreamRows(chunks).arrange(lambda columns: columns[0])
+    arranged = arranged.map(seen).arrange(lambda columns: columns[0])
+    for rows in (mapped, arranged):
+        assert rows.reduce(lambda columns: seen(columns)[0].sum()) == 7
+        assert [columns[0].tolist() for columns in rows.chunks()] == [[2], [5]]
+        assert rows.n_rows == 2
+
+
 def test_when_all_rows_are_left_out(data):
     rows = StreamRows(cut(data, 1000)).arrange(lambda columns: np.full(len(columns[0]), -1))
     rows = rows.map(lambda columns: columns).arrange(lambda columns: columns[1])

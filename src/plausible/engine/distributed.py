@@ -12,6 +12,7 @@ worker that dies costs time only: dask computes its blocks again from where they
 import math
 import pickle
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -236,8 +237,8 @@ class Blocks:
         """Which blocks are summed in one task, and at which worker."""
         wait: Any = sys.modules["distributed"].wait
         wait(futures)
-        self.client.wait_for_workers(1)  # all may have been lost at the same time
-        threads = self.client.nthreads()
+        while not (threads := self.client.nthreads()):
+            time.sleep(0.05)  # all were lost at the same time, and are being started again
         holders = self.client.who_has(futures)
         at: dict[str, list[int]] = {address: [] for address in threads}
         for number, future in enumerate(futures):

@@ -116,6 +116,7 @@ class TableSource(ABC):
         for batch in self._batches():
             for start in range(0, batch.num_rows, self.chunk_rows):
                 yield self._chunk(batch.slice(start, self.chunk_rows))
+            del batch  # or it would still be held while the next one is read
 
     def _chunk(self, batch: Any) -> tuple[Array, Array | None, Array | None]:
         X = self._matrix(batch, self.features, self.dtype)
@@ -196,9 +197,7 @@ class ArrowSource(TableSource):
     def _batches(self) -> Generator[Any, None, None]:
         arrow, ipc = _import("pyarrow"), _import("pyarrow.ipc")
         names = self._schema().names
-        options = ipc.IpcReadOptions(
-            included_fields=sorted(names.index(name) for name in self.columns)
-        )
+        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in self.columns])
         number, n_batches = 0, 1
         while number < n_batches:
             # Mapped anew for each batch: what is mapped and was read counts as memory.
