@@ -10,16 +10,15 @@ is the same whether the rows lie in memory, on disk or on a cluster.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from plausible.engine.sums import total
+from plausible.engine.threads import one_blas_thread
 
 Array = NDArray[Any]
 Columns = tuple[Array | None, ...]
@@ -49,7 +48,20 @@ def order_by(codes: Array) -> Array | None:
 
 
 class Rows(ABC):
-    """What a loop needs of its data."""
+    """What a loop needs of its data.
+
+    Attributes
+    ----------
+    classes : names of the classes, if the rows hold a column of plausibilities and know its names
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isinstance(ArrayRows(np.zeros((3, 2)), None, None), Rows)
+    True
+    """
+
+    classes: Sequence[Any] | None = None
 
     @property
     @abstractmethod
@@ -76,17 +88,31 @@ class Rows(ABC):
         equal ones come together as far as the source allows.
         """
 
+    def peek(self) -> Columns:
+        """The columns of the first chunk."""
+        chunks = self.chunks()
+        try:
+            return next(chunks)
+        except StopIteration:
+            raise ValueError(
+                "There should be at least one row, but the rows are empty; check the source."
+            ) from None
+        finally:
+            if hasattr(chunks, "close"):
+                chunks.close()
+
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
         if n_rows >= self.n_rows:
             wanted = np.arange(self.n_rows)
         else:
             wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
-        parts, start = [], 0
+        parts: list[Columns] = []
+        start = 0
         for columns in self.chunks():
             stop = start + length(columns)
             low, high = np.searchsorted(wanted, (start, stop))
-            if high > low:
+            if high > low or not parts:
                 parts.append(take(columns, wanted[low:high] - start))
             start = stop
         return tuple(
@@ -136,17 +162,15 @@ class ArrayRows(Rows):
         return length(self.columns) if self.order is None else len(self.order)
 
     def reduce(self, summary: Summary, *parameters: Any) -> Any:
-        """Sum over chunks of ``summary(columns, *parameters)``, on all cores."""
+        """Sum over chunks of ``summary(columns, *parameters)``."""
         if self.n_rows <= self.chunk_rows:
             return total(summary(columns, *parameters) for columns in self.chunks())
-        blas = self._blas
-        n_threads = min((pool["num_threads"] for pool in blas.info()), default=1)
 
         # Each thread computes on its own core; BLAS must not start threads of its own.
         def work(start: int) -> Any:
             return summary(self._chunk(start), *parameters)
 
-        with blas.limit(limits=1):
+        with one_blas_thread() as n_threads:
             if n_threads == 1:
                 return total(map(work, self._starts()))
             with ThreadPoolExecutor(n_threads) as pool:
@@ -157,8 +181,8 @@ class ArrayRows(Rows):
         return map(self._chunk, self._starts())
 
     def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
-        """Rows whose columns are a function of these, computed at once."""
-        parts = [function(columns) for columns in self.chunks()]
+        """Rows whose columns are a function of these, computed now, chunk by chunk."""
+        parts = [function(columns) for columns in self.chunks()] or [function(self._chunk(0))]
         columns = (
             None if column[0] is None else np.concatenate(column)
             for column in zip(*parts, strict=True)
@@ -166,7 +190,9 @@ class ArrayRows(Rows):
         return ArrayRows(*columns)
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
-        """The same rows sorted by code, negative ones left out; nothing is copied."""
+        """The rows in the order of their codes, without those of negative code; no copy."""
+        if not self.n_rows:
+            return self
         codes = np.concatenate([code(columns) for columns in self.chunks()])
         index = order_by(codes)
         if index is not None and self.order is not None:
@@ -176,15 +202,11 @@ class ArrayRows(Rows):
         return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
-        """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
+        """Columns of rows drawn without replacement, in their order; all if there are fewer."""
         if n_rows >= self.n_rows:
             return self._chunk(0, self.n_rows)
         wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
         return take(self.columns, wanted if self.order is None else self.order[wanted])
-
-    @cached_property
-    def _blas(self) -> ThreadpoolController:
-        return ThreadpoolController().select(user_api="blas")
 
     def _starts(self) -> range:
         return range(0, self.n_rows, self.chunk_rows)

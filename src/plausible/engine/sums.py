@@ -27,11 +27,20 @@ def add(one: Any, other: Any) -> Any:
     return one + other
 
 
+def own(statistic: Any) -> Any:
+    """The same statistic in arrays of its own, which may be overwritten."""
+    if isinstance(statistic, tuple | list):
+        parts = [own(part) for part in statistic]
+        return type(statistic)(*parts) if hasattr(statistic, "_fields") else type(statistic)(parts)
+    return statistic.copy() if isinstance(statistic, np.ndarray) else statistic
+
+
 def total(statistics: Iterable[Any]) -> Any:
     """Sum of one or more statistics, in their order."""
     parts = iter(statistics)
     try:
-        result = next(parts)
+        # A summary may return a view of the rows or of its parameters, which stay as they are.
+        result = own(next(parts))
     except StopIteration:
         raise ValueError(
             "There should be at least one row, but the rows are empty; check the source."

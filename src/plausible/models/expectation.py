@@ -81,7 +81,7 @@ def census_pass(
 
 def take_census(rows: Rows, single: NDArray[np.bool_]) -> Census:
     """Count the rows and locate them; `single` says which classes have one component."""
-    first = next(iter(rows.chunks()))[0]
+    first = rows.peek()[0]
     assert first is not None
     origin = np.asarray(first[:1000], dtype=np.float64).mean(axis=0)
     n_rows, n_settled, support, weight, once, twice = rows.reduce(census_pass, origin, single)
@@ -150,7 +150,7 @@ class SoftMixture:
         self.settled_constant = 0.0
         self.n_open = self.census.n_rows - self.census.n_settled
         self.rows = self.all_rows = rows
-        self.labelled = next(iter(rows.chunks()))[1] is not None
+        self.labelled = rows.peek()[1] is not None
         if self.labelled:
             codes = partial(candidate_codes, single=single)
             if self.census.n_settled:

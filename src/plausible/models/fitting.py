@@ -77,7 +77,9 @@ def gather(
     if is_dask(X):
         from plausible.engine.distributed import DaskRows
 
-        return from_rows(estimator, DaskRows(X, y, sample_weight), n_classes)
+        rows = DaskRows(X, y, sample_weight)
+        rows.classes = list(getattr(y, "columns", ())) or None
+        return from_rows(estimator, rows, n_classes)
     data = validate_data(estimator, X, dtype=(np.float64, np.float32))
     weights = None if sample_weight is None else check_weights(sample_weight, len(data))
     if y is None and n_classes is not None:
@@ -100,7 +102,7 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
     """Rows of raw features, labels and weights, checked and converted whenever they are read."""
     X: Any
     y: Any
-    X, y, _ = padded(next(iter(rows.chunks())))
+    X, y, _ = padded(rows.peek())
     if np.ndim(X) != 2:
         raise ValueError(
             "The first column of the rows should be features (n, d), but has shape "
@@ -111,14 +113,13 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
         if n_classes is None:
             check_labels_and_weights(estimator, None, None, 0)
         classes = np.arange(n_classes or 0)
-    elif isinstance(y, Labels):
-        classes = np.array(sorted(y.classes.tolist()))
     elif np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        classes = np.arange(np.shape(y)[1])
+        classes = Labels.unknown(1, rows.classes or range(y.shape[1])).classes
     else:
         names = set(rows.reduce(distinct_labels))
         classes = Labels.from_crisp(list(names)).classes
-    return Training(rows.map(partial(convert, classes=classes)), classes)
+    ordered = np.sort(classes)
+    return Training(rows.map(partial(convert, classes=classes, ordered=ordered)), ordered)
 
 
 def padded(columns: Columns) -> Columns:
@@ -138,8 +139,8 @@ def distinct_labels(columns: Columns) -> "Counter[Any]":
     return Counter(labels.crisp()[~labels.is_unknown].tolist())
 
 
-def convert(columns: Columns, classes: NDArray[Any]) -> Columns:
-    """Raw columns of a chunk as features, plausibilities and weights."""
+def convert(columns: Columns, classes: NDArray[Any], ordered: NDArray[Any]) -> Columns:
+    """Raw columns of a chunk as features, plausibilities of the ordered classes, and weights."""
     X: Any
     y: Any
     X, y, weight = padded(columns)
@@ -156,5 +157,5 @@ def convert(columns: Columns, classes: NDArray[Any]) -> Columns:
         )
     if y is not None:
         y = as_labels(np.ravel(y) if np.ndim(y) == 2 and y.shape[1] == 1 else y, classes.tolist())
-        y = y.contour
+        y = as_labels(y, ordered.tolist()).contour
     return X, y, None if weight is None else check_weights(np.ravel(weight), len(X))

@@ -1,0 +1,340 @@
+"""Rows on a cluster: dask arrays and data frames, summed where they lie.
+
+The rows are kept on the workers in blocks. At each pass
+
+    sum over blocks b of summary(columns of b, parameters)
+
+only the parameters travel to the blocks, and one statistic for each block back. The statistics are
+added in the order of the blocks, so that the result does not depend on which worker is quicker. A
+worker that dies costs time only: dask computes its blocks again from where they came.
+"""
+
+import math
+import pickle
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from plausible.engine.rows import Array, ArrayRows, Columns, Rows, Summary, length, take
+from plausible.engine.sums import total
+from plausible.engine.threads import one_blas_thread
+
+# A task costs the scheduler some milliseconds, however small; but all blocks of a task must be in
+# the memory of its worker at once.
+BLOCKS_IN_TASK = 16
+
+
+def _import_dask() -> Any:
+    try:
+        import dask
+        import dask.array
+    except ImportError as error:
+        raise ImportError(
+            'Rows of dask collections need dask, which is not installed; run pip install "plausible'
+            '[dask]".'
+        ) from error
+    return dask
+
+
+def _active_client() -> Any:
+    """The client of the cluster that dask uses at present, or None."""
+    chosen = _import_dask().config.get("scheduler", None)
+    distributed = sys.modules.get("distributed")
+    if distributed is None or chosen not in (None, "dask.distributed", "distributed"):
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+# What runs on the workers.
+
+
+def _as_block(number: int, *columns: Any) -> Columns:
+    block = tuple(None if column is None else np.asarray(column) for column in columns)
+    lengths = [len(column) for column in block if column is not None]
+    if len(set(lengths)) != 1:
+        raise ValueError(
+            f"Block {number} should have columns of one length, but they have {lengths} rows; "
+            "rechunk the collections alike, or call compute_chunk_sizes() on them before."
+        )
+    return block
+
+
+def _sum(columns: Columns, summary: Summary, parameters: tuple[Any, ...]) -> Any:
+    return ArrayRows(*columns).reduce(summary, *parameters) if length(columns) else None
+
+
+def _map(columns: Columns, function: Callable[[Columns], Columns]) -> Columns:
+    return ArrayRows(*columns).map(function).columns if length(columns) else columns
+
+
+def _arrange(columns: Columns, code: Callable[[Columns], Array]) -> Columns:
+    order = ArrayRows(*columns).arrange(code).order
+    return columns if order is None else take(columns, order)
+
+
+def _apply(function: Callable[..., Any], own: list[Any], *blocks: Columns) -> list[Any]:
+    with one_blas_thread():
+        return [function(columns, *args) for columns, args in zip(blocks, own, strict=True)]
+
+
+def _pack(function: Callable[..., Any], own: list[Any]) -> Any:
+    """A call of `_apply` as one object, in which dask does not look for collections.
+
+    For a cluster it is pickled here, also by value where need be, and unpickled by the task: so
+    what a worker cannot import is an error of that task.
+    """
+    call = partial(_apply, function, own)
+    if _active_client() is None:
+        return call
+    import cloudpickle
+
+    return cloudpickle.dumps(call)
+
+
+def _unpack(call: Any) -> Callable[..., list[Any]]:
+    return pickle.loads(call) if isinstance(call, bytes) else call
+
+
+def _apply_to_one(call: Any, block: Columns) -> Any:
+    return _unpack(call)(block)[0]
+
+
+def _apply_to_many(call: Any, *blocks: Columns) -> tuple[str, list[Any]]:
+    """Where this task runs, and what it finds for its blocks."""
+    from distributed import get_worker
+
+    return get_worker().address, _unpack(call)(*blocks)
+
+
+# How collections become blocks.
+
+
+def _is_known(array: Any) -> bool:
+    return not any(math.isnan(size) for size in array.chunks[0])
+
+
+def _as_dask_array(column: Any, like: Any) -> Any:
+    """A dask array with all columns in one block; data in memory are cut `like` another."""
+    if hasattr(column, "to_dask_array"):
+        with warnings.catch_warnings():
+            # That words become objects is what we want.
+            warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)
+            column = column.to_dask_array()
+    if not hasattr(column, "dask"):
+        values = np.asarray(column)
+        rows = like.chunks[0] if _is_known(like) else len(values)
+        column = _import_dask().array.from_array(values, chunks=(rows, *values.shape[1:]))
+    return column.rechunk(dict.fromkeys(range(1, column.ndim), -1)) if column.ndim > 1 else column
+
+
+def align(collections: tuple[Any, ...]) -> list[Any]:
+    """Dask arrays with the row-chunks of the first, None where there was none."""
+    lazy = [column for column in collections if hasattr(column, "dask")]
+    if not lazy:
+        raise TypeError(
+            "At least one column should be a dask array or data frame, but they are "
+            f"{[type(column).__name__ for column in collections]}; use ArrayRows for data in "
+            "memory."
+        )
+    first = _as_dask_array(lazy[0], None)
+    arrays = [None if c is None else _as_dask_array(c, first) for c in collections]
+    given = [array for array in arrays if array is not None]
+    if len({array.numblocks[0] for array in given}) > 1:
+        # To cut them alike, all sizes must be known; a copy, as they are written into the array.
+        arrays = [
+            array if array is None or _is_known(array) else array.copy().compute_chunk_sizes()
+            for array in arrays
+        ]
+        first = next(array for array, c in zip(arrays, collections, strict=True) if c is lazy[0])
+    return [None if array is None else _cut_like(array, first) for array in arrays]
+
+
+def _cut_like(array: Any, first: Any) -> Any:
+    if not (_is_known(array) and _is_known(first)) or array.chunks[0] == first.chunks[0]:
+        return array  # where sizes are not known, the blocks are checked when they are made
+    if len(array) != len(first):
+        raise ValueError(
+            f"Columns should have one length, but have {[len(first), len(array)]} rows; give one "
+            "value for each row."
+        )
+    return array.rechunk({0: first.chunks[0]})
+
+
+class Blocks:
+    """Blocks of columns, kept in the memory of the cluster, or of this process if there is none."""
+
+    def __init__(self, delayed: list[Any], persist: bool) -> None:
+        self.client: Any = _active_client() if persist else None
+        self.persist = persist
+        self.delayed = list(_import_dask().persist(*delayed)) if persist else delayed
+        self._groups: list[tuple[str, list[int]]] = []
+
+    def derive(self, function: Callable[..., Columns], argument: Any) -> "Blocks":
+        """Blocks whose columns are a function of these."""
+        apply, call = self._delayed_apply(), _pack(function, [(argument,)])
+        return Blocks([apply(call, block) for block in self.delayed], self.persist)
+
+    def each(self, function: Callable[..., Any], own: list[Any] | None = None) -> list[Any]:
+        """``function(columns, *arguments)`` for each block, in the order of blocks.
+
+        `own` holds a tuple of arguments for each block.
+        """
+        own = [()] * len(self.delayed) if own is None else own
+        if self.client is not None:
+            return self._each_there(function, own)
+        apply = self._delayed_apply()
+        tasks = [
+            apply(_pack(function, [arguments]), block)
+            for block, arguments in zip(self.delayed, own, strict=True)
+        ]
+        with one_blas_thread():
+            return list(_import_dask().compute(*tasks))
+
+    def _delayed_apply(self) -> Any:
+        return _import_dask().delayed(_apply_to_one, pure=False)
+
+    def _each_there(self, function: Callable[..., Any], own: list[Any]) -> list[Any]:
+        """The same on a cluster, in few tasks: each for several blocks that lie together."""
+        futures = self._futures
+        groups = self._groups or self._group(futures)
+        tasks = [
+            self.client.submit(
+                _apply_to_many,
+                _pack(function, [own[number] for number in numbers]),
+                *(futures[number] for number in numbers),
+                workers=[address],
+                allow_other_workers=True,
+                pure=False,
+            )
+            for address, numbers in groups
+        ]
+        results: list[Any] = [None] * len(futures)
+        moved = False
+        for (address, numbers), (found_at, found) in zip(
+            groups, self.client.gather(tasks), strict=True
+        ):
+            moved |= found_at != address
+            for number, result in zip(numbers, found, strict=True):
+                results[number] = result
+        # After a worker was lost, its blocks lie elsewhere.
+        self._groups = [] if moved else groups
+        return results
+
+    @cached_property
+    def _futures(self) -> list[Any]:
+        futures_of: Any = sys.modules["distributed"].futures_of
+        return [futures_of(block)[0] for block in self.delayed]
+
+    def _group(self, futures: list[Any]) -> list[tuple[str, list[int]]]:
+        """Which blocks are summed in one task, and at which worker."""
+        wait: Any = sys.modules["distributed"].wait
+        wait(futures)
+        while not (threads := self.client.nthreads()):
+            time.sleep(0.05)  # all were lost at the same time, and are being started again
+        holders = self.client.who_has(futures)
+        at: dict[str, list[int]] = {address: [] for address in threads}
+        for number, future in enumerate(futures):
+            held = [address for address in holders.get(future.key, ()) if address in at]
+            # The one with fewest blocks so far, if several workers hold it, or none.
+            at[min(held or at, key=lambda address: len(at[address]))].append(number)
+        groups = []
+        for address, numbers in at.items():
+            n_tasks = max(threads[address], -(-len(numbers) // BLOCKS_IN_TASK))
+            parts = np.array_split(np.array(numbers, dtype=int), n_tasks)
+            groups += [(address, part.tolist()) for part in parts if len(part)]
+        return groups
+
+
+class DaskRows(Rows):
+    """Rows of dask arrays and data frames, summed where they lie.
+
+    The cluster is that of the active ``distributed.Client``; without one, the threads of dask are
+    used.
+
+    Parameters
+    ----------
+    *collections : dask arrays, data frames, series, arrays in memory, or None
+        Columns with the same rows. Their row-chunks are brought to those of the first dask
+        collection; the chunks of data frames may be of unknown size.
+    persist : bool, default True
+        Whether the rows are kept in memory, so that they are not computed again at each pass.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> rows = DaskRows(dask.array.arange(10.0, chunks=4), None)
+    >>> rows.reduce(lambda columns, power: (columns[0] ** power).sum(), 2)
+    np.float64(285.0)
+    """
+
+    def __init__(self, *collections: Any, persist: bool = True) -> None:
+        make = _import_dask().delayed(_as_block, pure=False)
+        columns = [
+            None if array is None else array.to_delayed().ravel().tolist()
+            for array in align(collections)
+        ]
+        # One tuple of columns for each block; None stands for as many blocks as there are.
+        n_blocks = max(len(blocks) for blocks in columns if blocks is not None)
+        aligned = zip(*([None] * n_blocks if b is None else b for b in columns), strict=True)
+        self._set(Blocks([make(number, *block) for number, block in enumerate(aligned)], persist))
+
+    def _set(self, blocks: Blocks) -> "DaskRows":
+        self._blocks = blocks
+        return self
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        return self._blocks.each(length)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, counted where they lie."""
+        return sum(self._lengths)
+
+    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+        """Sum over blocks of ``summary(columns, *parameters)``."""
+        own = [(summary, parameters)] * len(self._blocks.delayed)
+        return total(part for part in self._blocks.each(_sum, own) if part is not None)
+
+    def chunks(self) -> Iterator[Columns]:
+        """The columns of one block after another, brought here."""
+        for block in self._blocks.delayed:
+            columns = block.compute()
+            if length(columns):
+                yield columns
+
+    def map(self, function: Callable[[Columns], Columns]) -> "DaskRows":
+        """Rows whose columns are a function of these, computed where they lie."""
+        return object.__new__(DaskRows)._set(self._blocks.derive(_map, function))
+
+    def arrange(self, code: Callable[[Columns], Array]) -> "DaskRows":
+        """The rows of each block in the order of their codes, without those of negative code."""
+        return object.__new__(DaskRows)._set(self._blocks.derive(_arrange, code))
+
+    def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
+        """Columns of rows drawn without replacement, in their order; all if there are fewer."""
+        wanted = np.arange(self.n_rows)
+        if n_rows < self.n_rows:
+            wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
+        stops = np.cumsum(self._lengths)
+        starts = stops - self._lengths
+        low, high = np.searchsorted(wanted, starts), np.searchsorted(wanted, stops)
+        own = [
+            (wanted[first:last] - start,)
+            for first, last, start in zip(low, high, starts, strict=True)
+        ]
+        parts = self._blocks.each(take, own)
+        # A block without rows may be older than a map, and not have the columns that it makes.
+        parts = [part for part, rows in zip(parts, self._lengths, strict=True) if rows]
+        return tuple(
+            None if column[0] is None else np.concatenate(column)
+            for column in zip(*parts, strict=True)
+        )

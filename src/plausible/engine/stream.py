@@ -1,0 +1,282 @@
+"""Rows that are read again at each pass: data larger than memory.
+
+A source yields chunks. One thread reads the next ones while the others sum,
+
+    sum over chunks c of sum over pieces p of c of summary(columns of p, parameters),
+
+where a piece fits the cache. Few chunks are in memory at a time, and their sums are added in the
+order of the source, so that the result does not depend on the number of threads.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from plausible.engine.rows import (
+    CHUNK_BYTES,
+    Array,
+    ArrayRows,
+    Columns,
+    Rows,
+    Summary,
+    length,
+    take,
+)
+from plausible.engine.sums import add, own, total
+from plausible.engine.threads import in_order, one_blas_thread, read_ahead
+
+Chunk = Any  # a tuple of columns, or one array
+Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
+Step = tuple[str, Callable[[Columns], Any]]
+
+READ_AHEAD = 2
+TASK_BYTES = 8 << 20  # what one thread takes at a time: rows enough to put like beside like
+LEAST_ROWS = 2048  # below, a summary costs more for its call than for its rows
+
+
+def split(columns: Columns, n_bytes: int) -> Iterator[Columns]:
+    """The columns in parts of about equal length and at most `n_bytes`, or of few rows."""
+    n_rows, size = length(columns), part_rows(columns, n_bytes)
+    for start in range(0, n_rows, size):
+        yield take(columns, slice(start, start + size))
+
+
+def part_rows(columns: Columns, n_bytes: int) -> int:
+    """Rows in each part when the columns are cut in parts of about equal length."""
+    n_rows = length(columns)
+    all_bytes = sum(column.nbytes for column in columns if column is not None)
+    n_parts = max(1, min(-(-all_bytes // n_bytes), n_rows // LEAST_ROWS))
+    return max(1, -(-n_rows // n_parts))
+
+
+def as_columns(chunk: Chunk, where: str) -> Columns:
+    """A chunk as a tuple of arrays of one length and None; anything else is refused."""
+    given = chunk if isinstance(chunk, tuple | list) else (chunk,)
+    columns = tuple(None if column is None else np.asarray(column) for column in given)
+    for number, column in enumerate(columns):
+        if hasattr(given[number], "contour"):
+            raise TypeError(
+                f"{where} should hold arrays, but its column {number} holds Labels, whose degrees "
+                "would be lost; yield labels.contour, and give the source an attribute classes."
+            )
+        if column is not None and column.ndim == 0:
+            raise ValueError(
+                f"{where} should be an array or a tuple of arrays and None, but its column "
+                f"{number} is a {type(given[number]).__name__}; yield one array for each column."
+            )
+    lengths = [len(column) for column in columns if column is not None]
+    if len(set(lengths)) != 1:
+        raise ValueError(
+            f"{where} should have columns of one length, but they have {lengths} rows; yield one "
+            "value for each row."
+        )
+    return columns
+
+
+def layout(columns: Columns) -> str:
+    """What all chunks must have in common, in words."""
+    return ", ".join(
+        "None" if column is None else f"({', '.join(['n', *map(str, column.shape[1:])])})"
+        for column in columns
+    )
+
+
+class CheckedSource:
+    """A source that can be read again, and of which every pass must be like the first."""
+
+    def __init__(self, source: Source) -> None:
+        if isinstance(source, Iterator):
+            raise TypeError(
+                "A source should give its chunks again at each pass, but a "
+                f"{type(source).__name__} can be read only once; give a list, an object with "
+                "__iter__, or the function that makes the iterator."
+            )
+        if isinstance(source, np.ndarray | str | bytes | dict) or not (
+            isinstance(source, Iterable) or callable(source)
+        ):
+            raise TypeError(
+                "A source should be a list, an object with __iter__ or a function without "
+                f"arguments that yields chunks, but is a {type(source).__name__}; give [X] for "
+                "one array X."
+            )
+        self.source = source
+        known = getattr(source, "n_rows", None)
+        self.n_rows = int(known) if isinstance(known, int | np.integer) else None
+        self.layout: str | None = None
+
+    def __iter__(self) -> Iterator[Columns]:
+        start = 0
+        chunks = self.source if isinstance(self.source, Iterable) else self.source()
+        for number, chunk in enumerate(chunks):
+            where = f"Chunk {number} (from row {start})"
+            columns = as_columns(chunk, where)
+            self._check_layout(columns, where)
+            start += length(columns)
+            yield columns
+        self._check_length(start)
+
+    def _check_layout(self, columns: Columns, where: str) -> None:
+        found = layout(columns)
+        if self.layout is None:
+            self.layout = found
+        if found != self.layout:
+            raise ValueError(
+                f"{where} should have columns of shapes {self.layout}, as the first chunk has, "
+                f"but they are {found}; yield the same columns in every chunk."
+            )
+
+    def _check_length(self, n_rows: int) -> None:
+        if self.n_rows is None:
+            self.n_rows = n_rows
+        if n_rows == self.n_rows:
+            return
+        if not n_rows:
+            raise ValueError(
+                f"The source should yield its {self.n_rows} rows at each pass, but yielded none "
+                "at a later one; a function must return a fresh iterator at each call."
+            )
+        raise ValueError(
+            f"The source should yield the same {self.n_rows} rows at each pass, but yielded "
+            f"{n_rows} this time; it must not change while it is being read."
+        )
+
+
+class StreamRows(Rows):
+    """Rows that are read chunk by chunk, again at each pass, and never held in memory together.
+
+    The next chunks are read by a thread of their own while chunks are being summed, on as many
+    cores as BLAS is set to (see ``threadpoolctl.threadpool_limits``).
+
+    Parameters
+    ----------
+    source : iterable or callable
+        What yields the chunks, at each pass anew: a list, an object with ``__iter__`` or a function
+        without arguments that returns an iterator. A chunk is a tuple of columns, that is arrays
+        of one length or None, or it is one array. If the source has an attribute `n_rows`, the
+        rows need not be counted; an attribute `classes` names the columns of plausibilities.
+
+    See Also
+    --------
+    read_parquet, read_arrow, read_csv, read_npy : sources that read files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def source():
+    ...     for start in range(0, 10, 4):
+    ...         yield np.arange(start, min(start + 4, 10.0)), None
+    >>> rows = StreamRows(source)
+    >>> rows.reduce(lambda columns, power: (columns[0] ** power).sum(), 2)
+    np.float64(285.0)
+    >>> rows.n_rows
+    10
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = CheckedSource(source)
+        self._steps: tuple[Step, ...] = ()
+        self._n_rows: int | None = None
+        self.classes = getattr(source, "classes", None)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are; counted by any pass, or by one of its own."""
+        if self._n_rows is None and not self._steps:
+            if self._source.n_rows is None:
+                for _ in self._source:
+                    pass
+            self._n_rows = self._source.n_rows
+        if self._n_rows is None:
+            self._n_rows = self._count(lambda columns: 0, sum)[0]
+        return self._n_rows
+
+    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+        """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
+        _, result = self._count(lambda columns: summary(columns, *parameters), total)
+        return result
+
+    def chunks(self) -> Iterator[Columns]:
+        """The columns of one piece after another; close it when it is not run to its end."""
+        n_rows = 0
+        with closing(self._read()) as parts:
+            for part in parts:
+                for columns in self._pieces(part):
+                    n_rows += length(columns)
+                    yield columns
+        self._n_rows = n_rows
+
+    def map(self, function: Callable[[Columns], Columns]) -> "StreamRows":
+        """Rows whose columns are a function of these, computed at each pass."""
+        return self._with(("map", function))
+
+    def arrange(self, code: Callable[[Columns], Array]) -> "StreamRows":
+        """The rows of each chunk in the order of their codes, without those of negative code."""
+        return self._with(("arrange", code))
+
+    def _with(self, step: Step) -> "StreamRows":
+        rows = object.__new__(StreamRows)
+        rows._source = self._source
+        rows._steps = (*self._steps, step)
+        rows._n_rows = None
+        rows.classes = self.classes
+        return rows
+
+    def _read(self) -> Generator[Columns, None, None]:
+        with closing(read_ahead(self._source, READ_AHEAD)) as chunks:
+            for columns in chunks:
+                yield from split(columns, TASK_BYTES)
+
+    def _pieces(self, columns: Columns) -> Iterator[Columns]:
+        """What the steps make of a part of a chunk, in pieces that fit the cache."""
+        # Maps that come last need not hold more than a piece.
+        n_early = len(self._steps)
+        while n_early and self._steps[n_early - 1][0] == "map":
+            n_early -= 1
+        rows = _as_rows(columns)
+        for name, function in self._steps[:n_early]:
+            if not rows.n_rows:
+                return
+            rows = rows.map(function) if name == "map" else rows.arrange(function)
+        rows = _as_rows(rows.columns, rows.order)
+        for piece in rows.chunks():
+            for _, function in self._steps[n_early:]:
+                piece = function(piece)
+            if length(piece):
+                yield piece
+
+    def _count(
+        self, function: Callable[[Columns], Any], gather: Callable[[Iterable[Any]], Any]
+    ) -> tuple[int, Any]:
+        """One pass: number of rows, and what `gather` makes of the sums of the chunks."""
+        n_rows = 0
+
+        def work(part: Columns) -> tuple[int, Any]:
+            count, result = 0, None
+            for columns in self._pieces(part):
+                found = function(columns)
+                result = add(result, found) if count else own(found)
+                count += length(columns)
+            return count, result
+
+        def counted(results: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+            nonlocal n_rows
+            for count, result in results:
+                n_rows += count
+                if count:
+                    yield result
+
+        with (
+            one_blas_thread() as n_threads,
+            closing(self._read()) as parts,
+            closing(in_order(work, parts, n_threads)) as results,
+        ):
+            gathered = gather(counted(results))
+        self._n_rows = n_rows
+        return n_rows, gathered
+
+
+def _as_rows(columns: Columns, order: Array | None = None) -> ArrayRows:
+    """A part of a chunk as rows in memory, in pieces of about equal length."""
+    return ArrayRows(*columns, order=order, chunk_rows=part_rows(columns, CHUNK_BYTES))

@@ -1,0 +1,106 @@
+"""Threads: one core for each chunk, and BLAS kept from starting threads of its own."""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@cache
+def _blas(with_scipy: bool) -> ThreadpoolController:
+    """The BLAS libraries loaded so far; that of scipy comes with ``scipy.linalg``."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+_HELD = Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Keep BLAS to one thread; gives the number it was set to, which is ours to use.
+
+    The limit is one for the whole process. Whoever comes while it is set leaves it alone and gets
+    one thread: to restore a limit found then would keep BLAS on one thread for good.
+
+    Examples
+    --------
+    >>> with one_blas_thread() as n_threads, one_blas_thread() as left:
+    ...     left
+    1
+    """
+    if not _HELD.acquire(blocking=False):
+        yield 1
+        return
+    try:
+        blas = _blas("scipy.linalg" in sys.modules)
+        n_threads = min((pool["num_threads"] for pool in blas.info()), default=1)
+        with blas.limit(limits=1):
+            yield n_threads
+    finally:
+        _HELD.release()
+
+
+def in_order(
+    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+) -> Generator[Result, None, None]:
+    """``map(function, items)`` on several threads, with few items taken at a time.
+
+    Close it when it is not run to its end: the threads are then gone.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [3, -1, 2], n_threads=2))
+    [3, 1, 2]
+    """
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="plausible-sum") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def read_ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]:
+    """The items, of which the next `depth` are read by a thread while one is being used.
+
+    Close it when it is not run to its end: the thread and the iterator are then gone.
+
+    Examples
+    --------
+    >>> list(read_ahead([3, 1, 2], depth=2))
+    [3, 1, 2]
+    """
+    end = object()
+    iterator = iter(items)
+    try:
+        with ThreadPoolExecutor(1, thread_name_prefix="plausible-read") as reader:
+            ahead = deque(reader.submit(next, iterator, end) for _ in range(depth))
+            try:
+                while (item := ahead.popleft().result()) is not end:
+                    ahead.append(reader.submit(next, iterator, end))
+                    yield item  # type: ignore[misc]
+            finally:
+                for future in ahead:
+                    future.cancel()
+    finally:
+        # Not left to the garbage collector: the traceback of an error may hold the iterator.
+        if hasattr(iterator, "close"):
+            iterator.close()

@@ -1,0 +1,324 @@
+"""Rows of dask collections: the same sums as in memory, on threads and on a cluster that fails."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from plausible.engine import ArrayRows, DaskRows
+from plausible.engine import distributed as module
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+distributed = pytest.importorskip("distributed")
+cloudpickle = pytest.importorskip("cloudpickle")
+
+# The workers cannot import this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+N_ROWS = 1000
+CENTRE = np.array([0.5, -1.0, 2.0])
+CODES = {
+    "some": lambda columns: (10 * columns[1]).astype(int) - 2,
+    "a whole block": lambda columns: np.where(columns[2] < 400, -1, columns[2] % 3),
+}
+
+
+def moments(columns, centre):
+    X, weight = columns[:2]
+    weight = np.ones(len(X)) if weight is None else weight
+    return weight.sum(), weight @ (X - centre), [(X.T * weight) @ X]
+
+
+def close(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+
+
+@pytest.fixture(scope="module")
+def data():
+    random = np.random.default_rng(0)
+    return random.normal(size=(N_ROWS, 3)), random.uniform(size=N_ROWS), np.arange(N_ROWS)
+
+
+@pytest.fixture(scope="module")
+def client():
+    # Fixed ports would clash with another run; nothing but loopback is used.
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["threads", "cluster"])
+def scheduler(request):
+    if request.param == "cluster":
+        yield request.getfixturevalue("client")
+    else:
+        with dask.config.set(scheduler="threads"):
+            yield None
+
+
+def split(data, size=130):
+    return [da.from_array(column, chunks=(size, *column.shape[1:])) for column in data]
+
+
+def frame(X, n_partitions):
+    return dd.from_pandas(pd.DataFrame(X, columns=list("abc")), npartitions=n_partitions)
+
+
+def columns_cut_in_two(data):
+    X, weight, number = data
+    return da.from_array(X, chunks=(130, 2)), da.from_array(weight, chunks=130), number
+
+
+def rows_cut_differently(data):
+    X, weight, number = data
+    return (
+        da.from_array(X, chunks=(130, 3)),
+        da.from_array(weight, chunks=77),
+        da.from_array(number, chunks=N_ROWS),
+    )
+
+
+def data_frames(data):
+    X, weight, number = data
+    series = dd.from_pandas(pd.Series(weight), npartitions=5)
+    return frame(X, 5), series, dd.from_pandas(pd.Series(number), npartitions=5)
+
+
+def data_frame_and_arrays(data):
+    X, weight, number = data
+    return frame(X, 5), da.from_array(weight, chunks=77), number
+
+
+def array_and_data_frame(data):
+    X, weight, number = data
+    return (
+        da.from_array(X, chunks=(77, 3)),
+        dd.from_pandas(pd.Series(weight), npartitions=5),
+        number,
+    )
+
+
+def unknown_after_a_filter(data):
+    X, weight, number = split(data)
+    return X[weight >= 0], weight[weight >= 0], number
+
+
+FORMS = [
+    split,
+    columns_cut_in_two,
+    rows_cut_differently,
+    data_frames,
+    data_frame_and_arrays,
+    array_and_data_frame,
+    unknown_after_a_filter,
+]
+
+
+@pytest.mark.parametrize("make", FORMS)
+def test_the_form_of_the_collections_does_not_matter(data, make):
+    with dask.config.set(scheduler="threads"):
+        close(
+            DaskRows(*make(data)).reduce(moments, CENTRE), ArrayRows(*data).reduce(moments, CENTRE)
+        )
+
+
+@pytest.mark.parametrize("make", [split, data_frame_and_arrays])
+def test_the_sum_is_that_of_rows_in_memory(data, scheduler, make):
+    rows = DaskRows(*make(data))
+    assert (rows._blocks.client is None) == (scheduler is None)
+    expected = ArrayRows(*data).reduce(moments, CENTRE)
+    for _ in range(2):
+        close(rows.reduce(moments, CENTRE), expected)
+    assert rows.n_rows == N_ROWS
+    found = [np.concatenate(parts) for parts in zip(*rows.chunks(), strict=True)]
+    for one, other in zip(found, data, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_a_column_that_is_not_there_and_labels_that_are_words(data):
+    words = np.where(data[1] < 0.5, "no", "yes")
+    series = dd.from_pandas(pd.Series(words), npartitions=5)
+    rows = DaskRows(frame(data[0], 5), None, series)
+    assert rows.reduce(lambda columns: (columns[2] == "no").sum()) == (data[1] < 0.5).sum()
+    close(rows.reduce(moments, CENTRE), ArrayRows(data[0], None).reduce(moments, CENTRE))
+    assert rows.sample(4, np.random.RandomState(0))[1] is None
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+@pytest.mark.usefixtures("scheduler")
+def test_steps_are_those_of_rows_in_memory(data, code):
+    def shift(columns):
+        X, weight, number = columns
+        assert len(X)  # an empty block has nothing to be mapped
+        return X[:, :2] - weight[:, None], weight, number
+
+    rows, memory = DaskRows(*split(data)), ArrayRows(*data)
+    rows, memory = rows.arrange(code).map(shift), memory.arrange(code).map(shift)
+    assert rows.n_rows == memory.n_rows < N_ROWS
+    close(rows.reduce(moments, CENTRE[:2]), memory.reduce(moments, CENTRE[:2]))
+    found = sorted(row for columns in rows.chunks() for row in columns[0].tolist())
+    assert found == sorted(row for columns in memory.chunks() for row in columns[0].tolist())
+    assert rows.sample(5, np.random.RandomState(0))[0].shape == (5, 2)
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_arrange_puts_like_beside_like_in_each_block(data):
+    code = CODES["some"]
+    for columns in DaskRows(*split(data)).arrange(code).chunks():
+        codes = code(columns)
+        assert codes.min() >= 0
+        assert (np.diff(codes) >= 0).all()
+        assert len(set(codes.tolist())) > 1
+
+
+@pytest.mark.parametrize("n_rows", [0, 30, 2 * N_ROWS])
+@pytest.mark.usefixtures("scheduler")
+def test_a_sample_is_that_of_rows_in_memory(data, n_rows):
+    found = DaskRows(*split(data)).sample(n_rows, np.random.RandomState(3))
+    expected = ArrayRows(*data).sample(n_rows, np.random.RandomState(3))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_when_all_rows_are_left_out(data):
+    rows = DaskRows(*split(data)).arrange(lambda columns: np.full(len(columns[0]), -1))
+    assert rows.n_rows == 0
+    assert list(rows.chunks()) == []
+    with pytest.raises(ValueError, match="at least one row, but the rows are empty"):
+        rows.reduce(moments, CENTRE)
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_an_error_of_a_summary_has_its_own_type(data):
+    def fail(columns):
+        raise FloatingPointError("row 12")
+
+    rows = DaskRows(*split(data))
+    with pytest.raises(FloatingPointError, match="row 12"):
+        rows.reduce(fail)
+    close(rows.reduce(moments, CENTRE), ArrayRows(*data).reduce(moments, CENTRE))
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_rows_are_computed_once_unless_asked_otherwise(data, tmp_path):
+    for persist, expected in [(True, 4), (False, 12)]:
+        path = tmp_path / str(persist)
+
+        def counted(block, path=path):
+            with open(path, "a") as file:
+                file.write("x")
+            return block
+
+        X = da.from_array(data[0], chunks=(250, 3)).map_blocks(counted, meta=np.empty((0, 3)))
+        rows = DaskRows(X, None, persist=persist)
+        for _ in range(3):
+            close(rows.reduce(moments, CENTRE), ArrayRows(data[0], None).reduce(moments, CENTRE))
+        assert len(path.read_text()) == expected
+
+
+def test_few_tasks_each_where_its_blocks_lie(data, client):
+    rows = DaskRows(*split(data, 25))  # 40 blocks
+    rows.reduce(moments, CENTRE)
+    groups = rows._blocks._groups
+    assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
+    assert max(len(numbers) for _, numbers in groups) <= module.BLOCKS_IN_TASK
+    assert len(groups) <= 5
+    holders = client.who_has(rows._blocks._futures)
+    for address, numbers in groups:
+        for number in numbers:
+            assert address in holders[rows._blocks._futures[number].key]
+
+
+def kill(client, address):
+    os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_between_passes_costs_time_only(data, client):
+    rows = DaskRows(*split(data)).map(lambda columns: (columns[0] * 2, *columns[1:]))
+    expected = ArrayRows(2 * data[0], *data[1:]).reduce(moments, CENTRE)
+    close(rows.reduce(moments, CENTRE), expected)
+    dead = rows._blocks._groups[0][0]
+    kill(client, dead)
+    for _ in range(3):
+        close(rows.reduce(moments, CENTRE), expected)
+    assert dead not in {address for address, _ in rows._blocks._groups}
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_all_workers_may_be_killed(data, client):
+    rows = DaskRows(*split(data))
+    expected = ArrayRows(*data).reduce(moments, CENTRE)
+    close(rows.reduce(moments, CENTRE), expected)
+    for pid in client.run(os.getpid).values():
+        os.kill(pid, signal.SIGKILL)
+    for _ in range(2):
+        rows._blocks._groups = []  # look for the blocks while there are no workers
+        close(rows.reduce(moments, CENTRE), expected)
+    client.wait_for_workers(2, timeout=30)
+
+
+def killed_once(columns, centre, path):
+    """A summary in which the worker that comes to row 500 first is killed."""
+    if 500 in columns[2]:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            pass
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(60)
+    return moments(columns, centre)
+
+
+def test_a_worker_that_is_killed_during_a_pass_costs_time_only(data, client, tmp_path):
+    rows = DaskRows(*split(data))
+    path = str(tmp_path / "killed")
+    expected = ArrayRows(*data).reduce(moments, CENTRE)
+    close(rows.reduce(killed_once, CENTRE, path), expected)
+    assert os.path.exists(path)
+    close(rows.reduce(killed_once, CENTRE, path), expected)
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_blocks_that_do_not_fit(data):
+    X, weight, _ = data
+    with pytest.raises(ValueError, match=r"one length, but have \[1000, 999\] rows"):
+        DaskRows(da.from_array(X, chunks=(100, 3)), da.from_array(weight[1:], chunks=100))
+    shifted = da.from_array(weight, chunks=((99, 101, 800),))
+    expected = r"Block \d should .* they have \[(334, 99|333, 101|333, 800)\] rows"
+    with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=expected):
+        DaskRows(frame(X, 3), shifted[shifted >= 0]).reduce(moments, CENTRE)
+
+
+def test_no_dask_collection(data):
+    with pytest.raises(TypeError, match=r"but they are \['ndarray', 'NoneType'\]; use ArrayRows"):
+        DaskRows(data[0], None)
+
+
+def test_dask_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r'pip install "plausible\[dask\]"'):
+        DaskRows(np.ones(3))
+
+
+def test_importing_the_engine_loads_neither_dask_nor_pyarrow():
+    code = """
+import sys, plausible.engine
+loaded = [name for name in ("dask", "distributed", "pyarrow", "pandas") if name in sys.modules]
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

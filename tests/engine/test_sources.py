@@ -1,0 +1,250 @@
+"""Files as sources: what was written is read, in any chunks, and what cannot be read is named."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from plausible.engine import StreamRows, read_arrow, read_csv, read_npy, read_parquet
+
+pa = pytest.importorskip("pyarrow")
+csv = pytest.importorskip("pyarrow.csv")
+feather = pytest.importorskip("pyarrow.feather")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+N_ROWS = 1000
+
+
+def write_parquet(table, path):
+    parquet.write_table(table, path, row_group_size=300)
+
+
+def write_arrow(table, path):
+    feather.write_feather(table, path, chunksize=300)
+
+
+def write_arrow_uncompressed(table, path):
+    feather.write_feather(table, path, chunksize=N_ROWS, compression="uncompressed")
+
+
+FORMATS = {
+    "parquet": (write_parquet, read_parquet),
+    "arrow": (write_arrow, read_arrow),
+    "arrow, uncompressed": (write_arrow_uncompressed, read_arrow),
+    "csv": (csv.write_csv, read_csv),
+}
+
+
+@pytest.fixture(params=FORMATS.values(), ids=FORMATS)
+def file_format(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def columns():
+    random = np.random.default_rng(0)
+    return {
+        "a": random.normal(size=N_ROWS),
+        "p1": random.uniform(size=N_ROWS),
+        "b": random.normal(size=N_ROWS).astype(np.float32),
+        "w": random.integers(1, 5, N_ROWS),
+        "p0": random.uniform(size=N_ROWS),
+        "c": random.integers(-9, 9, N_ROWS),
+        "name": random.choice(["yes", "no", "perhaps"], N_ROWS),
+        "f": random.integers(0, 2, N_ROWS).astype(bool),
+    }
+
+
+@pytest.fixture
+def written(columns, file_format, tmp_path):
+    write, read = file_format
+    path = tmp_path / "data.file"
+    write(pa.table(columns), path)
+    return path, read
+
+
+def joined(source):
+    return [
+        None if parts[0] is None else np.concatenate(parts) for parts in zip(*source, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("chunk_rows", [7, 300, N_ROWS, None])
+def test_what_was_written_is_read(columns, written, chunk_rows):
+    path, read = written
+    source = read(path, ["c", "a", "f", "b"], ["p0", "p1"], "w", chunk_rows=chunk_rows)
+    X, P, weight = joined(source)
+    expected = np.column_stack([columns[name].astype(float) for name in "cafb"])
+    np.testing.assert_allclose(X, expected, rtol=1e-6 if read is read_csv else 0)
+    np.testing.assert_array_equal(P, np.column_stack([columns["p0"], columns["p1"]]))
+    np.testing.assert_array_equal(weight, columns["w"])
+    assert [X.dtype, P.dtype, weight.dtype] == [np.float64] * 3
+    sizes = [len(chunk[0]) for chunk in source]  # a second pass
+    assert sum(sizes) == N_ROWS
+    assert max(sizes) <= (chunk_rows or N_ROWS)
+
+
+def test_labels_in_one_column_and_all_others_as_features(columns, written):
+    path, read = written
+    X, y, weight = joined(read(path, labels="name", weight="w"))
+    np.testing.assert_array_equal(y, columns["name"])
+    others = [name for name in columns if name not in ("name", "w")]
+    assert X.shape == (N_ROWS, len(others))
+    np.testing.assert_array_equal(X[:, others.index("p1")], columns["p1"])
+    np.testing.assert_array_equal(weight, columns["w"])
+    X, y, weight = joined(read(path, ["a"], labels="c"))
+    np.testing.assert_array_equal(y, columns["c"])
+    assert weight is None
+
+
+def test_sums_over_a_file(columns, written):
+    path, read = written
+    rows = StreamRows(read(path, ["a", "c"], chunk_rows=64))
+    found = rows.reduce(lambda chunk: chunk[0].sum(axis=0))
+    np.testing.assert_allclose(found, [columns["a"].sum(), columns["c"].sum()], rtol=1e-10)
+    assert rows.n_rows == N_ROWS
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_float32_stays_and_mixtures_become_float64(columns, tmp_path, name):
+    write, read = FORMATS[name]
+    path = tmp_path / "data.file"
+    write(pa.table({"b": columns["b"], "e": columns["b"] * 2, "a": columns["a"]}), path)
+    assert {X.dtype for X, _, _ in read(path, ["b", "e"])} == {np.dtype(np.float32)}
+    assert {X.dtype for X, _, _ in read(path, ["b", "a"])} == {np.dtype(np.float64)}
+    np.testing.assert_array_equal(joined(read(path, ["e", "b"]))[0][:, 1], columns["b"])
+
+
+def test_nulls_become_nan(tmp_path, file_format):
+    write, read = file_format
+    table = pa.table(
+        {
+            "x": pa.array([1.5, None, 3.0]),
+            "i": pa.array([None, 2, 3]),
+            "f": pa.array([True, False, None]),
+            "none": pa.array([None, None, None], pa.float64()),
+        }
+    )
+    write(table, tmp_path / "data.file")
+    X, _, _ = joined(read(tmp_path / "data.file"))
+    nan = np.nan
+    np.testing.assert_array_equal(X, [[1.5, nan, 1, nan], [nan, 2, 0, nan], [3, 3, nan, nan]])
+
+
+def test_labels_of_a_dictionary_type(tmp_path):
+    table = pa.table({"x": [1.0, 2.0, 3.0], "y": pa.array(["b", "a", "b"]).dictionary_encode()})
+    write_parquet(table, tmp_path / "data.parquet")
+    assert joined(read_parquet(tmp_path / "data.parquet", labels="y"))[1].tolist() == list("bab")
+
+
+def test_decimals_are_numbers(tmp_path):
+    table = pa.table({"x": pa.array([1, 2, None]).cast(pa.decimal128(21, 2))})
+    write_parquet(table, tmp_path / "data.parquet")
+    X, _, _ = joined(read_parquet(tmp_path / "data.parquet"))
+    np.testing.assert_array_equal(X, [[1], [2], [np.nan]])
+
+
+@pytest.mark.parametrize("end", ["", "7.5"])
+def test_csv_numbers_that_look_whole_at_first(tmp_path, monkeypatch, end):
+    """Types are guessed from the first block, which may not show them."""
+    monkeypatch.setattr("plausible.engine.sources.CHUNK_BYTES", 200)
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n" + "1,2\n" * 100 + f"{end},3\n")
+    X, _, _ = joined(read_csv(path))
+    assert X[:-1].tolist() == [[1, 2]] * 100
+    np.testing.assert_array_equal(X[-1], [float(end or "nan"), 3])
+
+
+def test_csv_with_a_word_among_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr("plausible.engine.sources.CHUNK_BYTES", 200)
+    path = tmp_path / "data.csv"
+    path.write_text("a,b\n" + "1,2\n" * 100 + "1,word\n")
+    source = read_csv(path)
+    with pytest.raises(ValueError, match="data.csv should hold .*invalid value 'word'"):
+        list(source)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"features": ["a", "z"]}, "Column 'z' should be once in data.file, .*0 times.* a, p1, b"),
+        ({"labels": "z"}, "Column 'z' .* its columns are a, p1"),
+        ({"labels": ["p0", "z"]}, "Column 'z' .* its columns are a, p1"),
+        ({"features": ["a"], "weight": "z"}, "Column 'z' .* its columns are a, p1"),
+        ({"features": ["a", "name"]}, "Column 'name' of data.file should be numeric, .*string"),
+        ({}, "Column 'name' of data.file should be numeric.*features=\\['a', 'p1', 'b'\\]"),
+        ({"features": ["a"], "labels": ["p0", "name"]}, "Column 'name' .* should be numeric"),
+        ({"features": ["a"], "weight": "name"}, "Column 'name' .* should be numeric"),
+        ({"features": ["a", "c"], "labels": "c"}, r"neither labels nor .* but \['c'\] are"),
+        ({"features": ["a", "a"]}, r"named twice, but \['a'\] are"),
+        ({"features": []}, "but there are none; the columns of data.file are a, p1"),
+        ({"features": ["a"], "chunk_rows": 0}, "at least 1, but is 0"),
+    ],
+)
+def test_columns_that_cannot_be_used(written, asked, message):
+    path, read = written
+    with pytest.raises(ValueError, match=message):
+        read(path, **asked)
+
+
+@pytest.mark.parametrize("read", [read_parquet, read_arrow, read_csv, read_npy])
+def test_a_file_that_is_not_there(tmp_path, read):
+    (tmp_path / "date.parquet").write_text("")
+    with pytest.raises(FileNotFoundError, match="'.*data.parquet' should .* holds date.parquet"):
+        read(tmp_path / "data.parquet")
+    with pytest.raises(FileNotFoundError, match="folder is empty or does not exist"):
+        read(tmp_path / "nowhere" / "data.parquet")
+    with pytest.raises(FileNotFoundError, match="should be a file"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("read", [read_parquet, read_arrow, read_csv])
+def test_pyarrow_is_not_installed(tmp_path, monkeypatch, read):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r'pip install "plausible\[stream\]"'):
+        read(tmp_path / "data")
+
+
+def test_a_file_that_grows_between_passes(tmp_path):
+    path = tmp_path / "data.parquet"
+    write_parquet(pa.table({"x": np.arange(10.0)}), path)
+    rows = StreamRows(read_parquet(path))
+    write_parquet(pa.table({"x": np.arange(12.0)}), path)
+    with pytest.raises(ValueError, match="same 10 rows .* but yielded 12"):
+        rows.reduce(lambda columns: columns[0].sum())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy(tmp_path, dtype, order):
+    random = np.random.default_rng(0)
+    X = np.array(100 * random.normal(size=(N_ROWS, 3)), dtype=dtype, order=order)
+    P, weight = random.uniform(size=(N_ROWS, 2)), random.uniform(size=N_ROWS)
+    paths = [tmp_path / folder / "data.npy" for folder in ("X", "P", "weight")]
+    for path, array in zip(paths, (X, P, weight), strict=True):
+        path.parent.mkdir()
+        np.save(path, array)
+    source = read_npy(*paths, chunk_rows=70)
+    assert source.n_rows == N_ROWS
+    for found, array in zip(joined(source), (X, P, weight), strict=True):
+        np.testing.assert_array_equal(found, array)
+    assert {chunk[0].dtype for chunk in source} == {
+        np.dtype(np.float32 if dtype == np.float32 else np.float64)
+    }
+    assert joined(read_npy(paths[0]))[1:] == [None, None]
+
+
+def test_npy_files_that_do_not_fit(tmp_path):
+    for name, array in {
+        "X": np.ones((3, 2)), "y": np.ones(4), "one": np.array(1.0), "words": np.array([["a"]]),
+    }.items():  # fmt: skip
+        np.save(tmp_path / f"{name}.npy", array)
+    X, y, one, words = (tmp_path / f"{name}.npy" for name in ("X", "y", "one", "words"))
+    with pytest.raises(ValueError, match=r"one number of rows, but have \[3, 4\] rows"):
+        read_npy(X, y)
+    with pytest.raises(ValueError, match="one.npy should hold one entry for each row"):
+        read_npy(X, weight=one)
+    with pytest.raises(ValueError, match=r"y.npy should .* matrix .* shape \(4,\)"):
+        read_npy(y)
+    with pytest.raises(ValueError, match="words.npy should .* matrix of numbers.*type <U1"):
+        read_npy(words)
