@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine.ascent import Ascent, Chart, Statistics
 from plausible.engine.checkpoint import load_ascents, save_ascents
@@ -226,6 +225,8 @@ def conclude(
     ascents: list[Ascent], failures: dict[int, ValueError], interrupted: bool, max_iter: int
 ) -> Result:
     """The result of the best start, with a warning if it is not a maximum."""
+    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+
     number = best_of(ascents, failures)
     best = ascents[number]
     if interrupted:

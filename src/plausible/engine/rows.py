@@ -34,7 +34,10 @@ def length(columns: Columns) -> int:
 
 def take(columns: Columns, index: Any) -> Columns:
     """The columns at some rows: a view for a slice, a copy for an array of row numbers."""
-    return tuple(None if column is None else column[index] for column in columns)
+    if isinstance(index, slice):
+        return tuple(None if column is None else column[index] for column in columns)
+    # Twice as fast as column[index] for rows of numbers.
+    return tuple(None if column is None else np.take(column, index, axis=0) for column in columns)
 
 
 def order_by(codes: Array) -> Array | None:

@@ -13,6 +13,7 @@ from plausible.models.gaussian import KINDS, FloatArray
 from plausible.models.passes import n_features_of_map
 
 FULL, TIED, DIAG, SPHERICAL = range(4)
+FEW = 3  # components up to which loops beat matrix products
 BLOCK = 200  # rows at a time: the products are small enough for BLAS's quickest path
 
 _NOTHING = np.ones((1, 1))
@@ -67,13 +68,16 @@ def compiled_sums(X: FloatArray, given: FloatArray, centre: FloatArray, kind: st
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill(X, start, size, centre, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write phi(x - centre) of the rows from start on into the columns of phi."""
-    d = X.shape[1]
-    phi[0, :size] = 1.0
-    for j in range(size):
-        for i in range(d):
-            phi[1 + i, j] = X[start + j, i] - centre[i]
+def _fill(X, centre, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write phi(x - centre) of the rows into the columns of phi."""
+    size, d = X.shape
+    phi[0] = 1.0
+    x = phi[1:]
+    for i in range(d):
+        z = x[i]
+        c = centre[i]
+        for j in range(size):
+            z[j] = X[j, i] - c
     row = d + 1
     if kind == FULL:
         for i in range(d):
@@ -92,7 +96,7 @@ def _fill(X, start, size, centre, kind, phi):  # type: ignore[no-untyped-def]  #
                 z[j] = x[j] * x[j]
     elif kind == SPHERICAL:
         z = phi[row]
-        z[:size] = 0.0
+        z[:] = 0.0
         for i in range(d):
             x = phi[1 + i]
             for j in range(size):
@@ -132,6 +136,59 @@ def _weigh(score, peak, plausibility, total, power, power_bits):  # type: ignore
         total[j] += score[j]
 
 
+@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _score_few(W, active, phi, score):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """W[active] @ phi for few components, where a matrix product does not pay."""
+    n_features, size = phi.shape
+    in_fours = n_features - n_features % 4
+    score[:] = 0.0
+    for p in range(0, in_fours, 4):  # four rows at a time stay in the first-level cache
+        x0, x1, x2, x3 = phi[p], phi[p + 1], phi[p + 2], phi[p + 3]
+        for a in range(len(active)):
+            w = W[active[a], p : p + 4]
+            w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+            target = score[a]
+            for j in range(size):
+                target[j] += (w0 * x0[j] + w1 * x1[j]) + (w2 * x2[j] + w3 * x3[j])
+    for p in range(in_fours, n_features):
+        x0 = phi[p]
+        for a in range(len(active)):
+            w0 = W[active[a], p]
+            target = score[a]
+            for j in range(size):
+                target[j] += w0 * x0[j]
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def _sum_few(phi, responsibility, active, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add phi @ responsibility.T to the columns of the active components, if they are few."""
+    n_features, size = phi.shape
+    in_fours = n_features - n_features % 4
+    for p in range(0, in_fours, 4):
+        x0, x1, x2, x3 = phi[p], phi[p + 1], phi[p + 2], phi[p + 3]
+        for a in range(len(active)):
+            r = responsibility[a]
+            t0 = t1 = t2 = t3 = 0.0
+            for j in range(size):
+                t0 += x0[j] * r[j]
+                t1 += x1[j] * r[j]
+                t2 += x2[j] * r[j]
+                t3 += x3[j] * r[j]
+            k = active[a]
+            sums[p, k] += t0
+            sums[p + 1, k] += t1
+            sums[p + 2, k] += t2
+            sums[p + 3, k] += t3
+    for p in range(in_fours, n_features):
+        x0 = phi[p]
+        for a in range(len(active)):
+            r = responsibility[a]
+            t0 = 0.0
+            for j in range(size):
+                t0 += x0[j] * r[j]
+            sums[p, active[a]] += t0
+
+
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
     X, PL, weight, labelled, weighted, owner, W, centre, kind, sums, phi, score, pl, scratch, bits
@@ -148,11 +205,14 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             pl = np.empty((n_components, size))
             scratch = np.empty((3, size))
             bits = np.empty(size, np.int64)
-        _fill(X, start, size, centre, kind, phi)
+        _fill(X[start : start + size], centre, kind, phi)
         if labelled:
-            for j in range(size):
-                for k in range(n_components):
-                    pl[k, j] = PL[start + j, owner[k]]
+            block = PL[start : start + size]
+            for k in range(n_components):
+                row = pl[k]
+                c = owner[k]
+                for j in range(size):
+                    row[j] = block[j, c]
         else:
             pl[:] = 1.0
         n_active = 0
@@ -170,7 +230,10 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             for a in range(n_active):
                 pl[a, :] = pl[active[a]]
         part = score[:n_active]
-        if n_active == n_components:
+        few = n_active <= FEW
+        if few:
+            _score_few(W, active[:n_active], phi, part)
+        elif n_active == n_components:
             np.dot(W, phi, part)
         else:
             np.dot(W[active[:n_active]], phi, part)
@@ -191,6 +254,12 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             w = weight[start + j] if weighted else 1.0
             criterion += w * (np.log(total[j]) + peak[j])
             factor[j] = w / total[j]
+        if few:
+            for a in range(n_active):
+                for j in range(size):
+                    part[a, j] *= factor[j]
+            _sum_few(phi, part, active[:n_active], sums)
+            continue
         responsibility = np.empty((size, n_active))
         for a in range(n_active):
             for j in range(size):
@@ -209,5 +278,5 @@ def _sum_given(X, given, centre, kind, sums, phi):  # type: ignore[no-untyped-de
         size = min(BLOCK, n - start)
         if size < BLOCK:
             phi = np.empty((phi.shape[0], size))
-        _fill(X, start, size, centre, kind, phi)
+        _fill(X[start : start + size], centre, kind, phi)
         sums += np.dot(phi, given[start : start + size])
