@@ -1,5 +1,6 @@
 """The state of a loop in a file: arrays and numbers only, written in one piece."""
 
+import io
 import json
 import os
 import tempfile
@@ -53,13 +54,14 @@ def save_ascents(path: str | Path, ascents: list[Ascent]) -> None:
 def load_ascents(path: str | Path, ascents: list[Ascent]) -> None:
     """Put every start where the file says; refuses a file of another problem."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        content = io.BytesIO(Path(path).read_bytes())
+        with np.load(content, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         state = json.loads(str(arrays["state"]))
         if state["format"] != FORMAT:
             raise ValueError(state["format"])
         states = state["ascents"]
-    except (OSError, ValueError, KeyError, TypeError, BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
         raise ValueError(
             f"{path} should be a checkpoint of a fit, but cannot be read as one ({error}); delete "
             "it to start anew."

@@ -132,7 +132,7 @@ def maximise(
         check_same_problem(checkpoint, ascents, summarise)
     began = saved = time.perf_counter()
     passes, interrupted, failures = 0, False, dict[int, ValueError]()
-    live = [a for a in ascents if not a.converged and a.n_iter < max_iter]
+    live = survivors(ascents, failures, max_iter)
     try:
         while live:
             failures.update(advance(live, ascents, summarise))
