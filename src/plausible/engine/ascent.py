@@ -41,7 +41,7 @@ class Statistics(Protocol):
 
 FIRST_MAPS = 8  # plain maps before the first jump: early ones find the way, not the rate
 FEW_STEPS = 10  # jumps do not pay when plain maps are this near to their end
-PAUSE = 2  # plain maps after a jump that failed
+PAUSE = 2  # plain maps after a jump that failed; twice as many after the next one
 LONGEST = 32.0  # length of the first jumps at most, in plain steps
 STRICT = 0.4  # after jumps, an ascent stops at this part of the tolerance: never a lower end
 
@@ -63,6 +63,7 @@ class Ascent:
     longest : length of the next jump at most
     pause : plain maps before the next jump
     n_jumps : jumps that succeeded
+    n_failures : jumps that failed since the last success
     """
 
     proposal: Any
@@ -79,6 +80,7 @@ class Ascent:
     longest: float = LONGEST
     pause: int = FIRST_MAPS
     n_jumps: int = 0
+    n_failures: int = 0
     converged: bool = False
 
     @property
@@ -101,7 +103,7 @@ class Ascent:
             self._stay(jumped)
             return
         elif jumped:
-            self.n_jumps += 1
+            self.n_jumps, self.n_failures = self.n_jumps + 1, 0
         else:
             self.gain = value - self.criterion
             self.converged = self.gain < self.tolerance * (STRICT if self.n_jumps else 1.0)
@@ -116,7 +118,8 @@ class Ascent:
         self.history.append(self.criterion)
         if jumped:
             self.proposal, self.fallback, self.previous = self.fallback, None, None
-            self.pause = PAUSE
+            self.pause = PAUSE << self.n_failures
+            self.n_failures += 1
             self.longest = max(self.longest / 2, 1.0)
         else:
             self.gain, self.converged = 0.0, True

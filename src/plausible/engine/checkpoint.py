@@ -13,7 +13,7 @@ import numpy as np
 from plausible.engine.ascent import Ascent
 
 POINTS = ("proposal", "point", "fallback", "previous")
-NUMBERS = ("gain", "steps_left", "longest", "pause", "n_jumps", "converged")
+NUMBERS = ("gain", "steps_left", "longest", "pause", "n_jumps", "n_failures", "converged")
 FORMAT = "plausible checkpoint 1"
 
 
@@ -78,7 +78,8 @@ def load_ascents(path: str | Path, ascents: list[Ascent]) -> None:
         ascent.history = arrays[f"{number}.history"].tolist()
         for name in NUMBERS:
             setattr(ascent, name, numbers[name])
-        ascent.pause, ascent.n_jumps = int(ascent.pause), int(ascent.n_jumps)
+        for name in ("pause", "n_jumps", "n_failures"):
+            setattr(ascent, name, int(numbers[name]))
         ascent.converged = bool(ascent.converged)
 
 
