@@ -48,9 +48,7 @@ START = (np.array([3.0, -2.0]),)
 
 
 def climb(hill, starts=(START,), **options):
-    return maximise(
-        hill.summarise, hill.solve, list(starts), n_rows=1, **{"tol": 1e-12, **options}
-    )
+    return maximise(hill.summarise, hill.solve, list(starts), n_rows=1, **{"tol": 1e-12, **options})
 
 
 def test_reaches_the_top_and_tells_how():

@@ -132,7 +132,7 @@ class Ascent:
             return
         old, here, there = map(self.chart.flatten, (self.previous, self.point, mapped))
         step, next_step = here - old, there - here
-        self.steps_left = steps_to_go(self.gain / self.tolerance, step, next_step)
+        self.steps_left = steps_to_go(self.gain, self.tolerance, step, next_step)
         near_end = self.steps_left < FEW_STEPS and not self.n_jumps
         if self.pause or near_end or self.gain > self.calm:
             return
@@ -170,14 +170,16 @@ def check_start(value: float) -> None:
         )
 
 
-def steps_to_go(excess: float, step: FloatArray, next_step: FloatArray) -> float:
-    """How many plain maps until gains, now `excess` times the tolerance, fall below it.
+def steps_to_go(gain: float, tolerance: float, step: FloatArray, next_step: FloatArray) -> float:
+    """How many plain maps until gains fall below the tolerance.
 
     Near a maximum steps shrink by a constant rate, and gains by its square.
     """
-    if excess <= 1:
+    if gain <= tolerance:
         return 0.0
+    if not tolerance > 0:
+        return np.inf
     first, second = float(np.linalg.norm(step)), float(np.linalg.norm(next_step))
     if second >= first or not first > 0:
         return np.inf
-    return float(np.log(excess) / (-2 * np.log(max(second / first, 1e-300))))
+    return float(np.log(gain / tolerance) / (-2 * np.log(max(second / first, 1e-300))))

@@ -135,9 +135,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
         values, axes = eigh(gaps.T @ (gaps * weights[:, None]), within)
         values = np.maximum(values[::-1][:most], 0.0)
-        # Variances within classes are counted as scikit-learn does, with n - K.
-        freedom = max(self._n_effective - len(weights), 1.0) / self._n_effective
-        axes = axes[:, ::-1][:, :wanted] * np.sqrt(freedom)
+        axes = axes[:, ::-1][:, :wanted]
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
         self.scalings_ = axes * np.sign(largest)  # an axis has no sign of its own
         self.explained_variance_ratio_ = (values / max(values.sum(), 1e-300))[:wanted]

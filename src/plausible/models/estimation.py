@@ -274,7 +274,8 @@ def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: Soft
         message += f"{counts.sum() if shared else counts[k]:.4g} effective items for "
         message += f"{len(problem.centre)} features; {REMEDY}."
         warnings.warn(message, SingularCovarianceWarning, stacklevel=4)
-    if problem.n_open and result.n_iter and result.history[-1] == result.history[0]:
+    rise = result.history[-1] - result.history[0]
+    if problem.n_open and result.n_iter and rise <= 1e-12 * abs(result.history[0]):
         message = "An EM step should improve on the start, but none did: it is a maximum already, "
         message += "or a saddle from which equal components cannot part; try another init."
         warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,185 @@
+"""The three forms of the E step (NumPy, compiled, centred) are one computation."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from plausible.engine import ArrayRows
+from plausible.models import passes
+from plausible.models.expectation import SoftMixture, candidate_codes, take_census
+from plausible.models.gaussian import KINDS, Chart, Gaussians, about_mean, merge
+
+D = 4
+
+
+def mixture(kind, n_components, seed=0, d=D):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n_components, d, d))
+    full = np.eye(d) * 0.3 + A @ A.transpose(0, 2, 1) / d
+    covariances = {
+        "full": full,
+        "tied": full[0],
+        "diag": rng.uniform(0.3, 2.0, (n_components, d)),
+        "spherical": rng.uniform(0.3, 2.0, n_components),
+    }[kind]
+    weights = rng.dirichlet(np.ones(n_components) * 3)
+    return Gaussians(weights, rng.normal(size=(n_components, d)) * 2, covariances)
+
+
+def as_matrices(parameters, kind):
+    n_components, d = parameters.means.shape
+    c = parameters.covariances
+    return {
+        "full": lambda: c,
+        "tied": lambda: np.tile(c, (n_components, 1, 1)),
+        "diag": lambda: np.array([np.diag(v) for v in c]),
+        "spherical": lambda: np.array([v * np.eye(d) for v in c]),
+    }[kind]()
+
+
+def slow_e_step(X, pl, w, parameters, kind):
+    """Responsibilities and criterion from scipy's density, row by row."""
+    joint = np.column_stack(
+        [
+            pi * multivariate_normal(m, S).pdf(X)
+            for pi, m, S in zip(
+                parameters.weights, parameters.means, as_matrices(parameters, kind), strict=True
+            )
+        ]
+    ).reshape(len(X), -1)
+    joint = joint * pl
+    total = joint.sum(axis=1)
+    return joint / total[:, None] * w[:, None], float(w @ np.log(total))
+
+
+def draw(n, n_classes, zeros, seed=1, d=D):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * 2 + 5.0
+    pl = rng.uniform(0.01, 1.0, (n, n_classes))
+    pl[rng.uniform(size=pl.shape) < zeros] = 0.0
+    pl[np.arange(n), rng.integers(n_classes, size=n)] = 0.7
+    return X, pl, rng.uniform(0.0, 2.0, n)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ["numpy", "compiled", "centred"])
+@pytest.mark.parametrize(("n", "zeros"), [(1, 0.0), (199, 0.9), (200, 0.5), (1203, 0.0)])
+def test_all_forms_give_the_moments_of_the_definition(kind, form, n, zeros, monkeypatch):
+    owner = np.array([0, 1, 1, 2, 3])
+    X, pl, w = draw(n, 4, zeros)
+    w[0] += 0.1
+    parameters = mixture(kind, len(owner))
+    parameters = parameters._replace(means=parameters.means + 5.0)
+    monkeypatch.setattr(passes, "FAST_WORK", 0 if form == "compiled" else np.inf)
+    monkeypatch.setattr(passes, "TOO_FAR", -1.0 if form == "centred" else np.inf)
+    rows = ArrayRows(X, pl, w, chunk_rows=217)
+    census = take_census(rows, np.bincount(owner) == 1)
+    problem = SoftMixture(rows, census, kind, owner)
+    summary = problem.summarise([parameters])[0]
+    r, criterion = slow_e_step(X, pl[:, owner], w, parameters, kind)
+    np.testing.assert_allclose(summary.criterion, criterion, rtol=1e-10)
+    np.testing.assert_allclose(summary.moments.counts, r.sum(axis=0), atol=1e-9)
+    means = (r.T @ X) / np.maximum(r.sum(axis=0), 1e-300)[:, None]
+    kept = r.sum(axis=0) > 1e-6
+    np.testing.assert_allclose(summary.moments.mean[kept], means[kept], atol=1e-7)
+    gaps = X[:, None, :] - summary.moments.mean
+    scatter = np.einsum("nk,nki,nkj->kij", r, gaps, gaps)
+    variances = np.diagonal(scatter, axis1=1, axis2=2)
+    expected = {
+        "full": scatter,
+        "tied": scatter.sum(axis=0),
+        "diag": variances,
+        "spherical": variances.sum(axis=1),
+    }[kind]
+    np.testing.assert_allclose(summary.moments.scatter, expected, atol=1e-8 * (1 + n))
+
+
+@pytest.mark.parametrize("n_classes", [1, 3, 4, 5, 70])
+def test_compiled_sums_equal_those_of_numpy_for_sorted_candidates(n_classes):
+    rng = np.random.default_rng(2)
+    n, owner = 1501, np.arange(n_classes)
+    X = rng.normal(size=(n, D))
+    pl = np.zeros((n, n_classes))
+    for _ in range(2):
+        pl[np.arange(n), rng.integers(n_classes, size=n)] = rng.uniform(0.1, 1.0, n)
+    code = partial(candidate_codes, single=np.zeros(n_classes, dtype=bool), settled=False)
+    rows = ArrayRows(X, pl, None).arrange(code)
+    parameters = mixture("full", n_classes, seed=3)
+    W, _ = passes.linear_form(parameters, X.mean(axis=0), "full")
+    (slow, low), (quick, high) = (
+        rows.reduce(passes.linear_pass, [W], X.mean(axis=0), "full", owner, fast)[0]
+        for fast in (False, True)
+    )
+    np.testing.assert_allclose(quick, slow, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(high, low, rtol=1e-12)
+
+
+def test_a_class_that_is_ruled_out_does_not_hide_the_others():
+    parameters = Gaussians(np.array([0.5, 0.5]), np.array([[0.0], [60.0]]), np.ones((2, 1, 1)))
+    columns = np.zeros((1, 1)), np.array([[0.0, 1.0]]), None
+    W, _ = passes.linear_form(parameters, np.array([30.0]), "full")
+    for fast in (False, True):
+        args = [W], np.array([30.0]), "full", np.arange(2), fast
+        ((sums, criterion),) = passes.linear_pass(columns, *args)
+        np.testing.assert_allclose(sums[0], [0.0, 1.0])
+        assert criterion == pytest.approx(np.log(0.5) - 0.5 * np.log(2 * np.pi) - 1800.0)
+
+
+def test_tiny_plausibilities_do_not_underflow():
+    parameters = Gaussians(np.array([0.5, 0.5]), np.array([[0.0], [1.0]]), np.ones((2, 1, 1)))
+    columns = np.zeros((1, 1)), np.array([[1e-300, 2e-300]]), None
+    W, _ = passes.linear_form(parameters, np.array([0.5]), "full")
+    expected = np.array([1.0, 2 * np.exp(-0.5)])
+    for fast in (False, True):
+        args = [W], np.array([0.5]), "full", np.arange(2), fast
+        ((sums, _),) = passes.linear_pass(columns, *args)
+        np.testing.assert_allclose(sums[0], expected / expected.sum())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_log_joint_is_the_log_of_weight_times_density(kind, monkeypatch):
+    parameters = mixture(kind, 3)
+    X = draw(50, 3, 0.0)[0] - 4.0
+    expected = np.column_stack(
+        [
+            np.log(pi) + multivariate_normal(m, S).logpdf(X)
+            for pi, m, S in zip(
+                parameters.weights, parameters.means, as_matrices(parameters, kind), strict=True
+            )
+        ]
+    )
+    for far in (np.inf, -1.0):
+        monkeypatch.setattr(passes, "TOO_FAR", far)
+        np.testing.assert_allclose(passes.log_joint(X, parameters, kind), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_merging_moments_is_taking_moments_of_the_union(kind):
+    rng = np.random.default_rng(4)
+    X, R = rng.normal(size=(30, D)) + 1e4, rng.uniform(size=(2, 30))
+
+    def moments(rows):
+        centre = np.full((2, D), 1e4)
+        sums = passes.centred_sums(X[rows], R[:, rows], centre, kind)
+        return about_mean(*sums, centre, kind)
+
+    whole = moments(slice(None))
+    union = merge(moments(slice(0, 11)), moments(slice(11, 30)), kind)
+    np.testing.assert_allclose(union.counts, R.sum(axis=1))
+    np.testing.assert_allclose(union.mean, whole.mean, rtol=1e-13)
+    np.testing.assert_allclose(union.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coordinates_lead_back_to_the_parameters(kind):
+    parameters = mixture(kind, 3)
+    chart = Chart(kind, np.array([1.0, 10.0, 0.1, 3.0]))
+    again = chart.restore(chart.flatten(parameters), parameters)
+    for one, other in zip(again, parameters, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    moved = chart.restore(chart.flatten(parameters) + 3.0, parameters)
+    np.testing.assert_allclose(moved.weights.sum(), 1.0)
+    matrices = as_matrices(moved, kind)
+    assert (np.linalg.eigvalsh(matrices) > 0).all()
