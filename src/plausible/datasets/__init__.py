@@ -9,7 +9,7 @@ Examples
 """
 
 from plausible.datasets.pooling import (
-    disagreement,
+    estimate_doubt,
     majority_vote,
     pool_plausibilities,
     pool_votes,
@@ -28,7 +28,7 @@ __all__ = [
     "DoubtfulExpert",
     "MissingDataError",
     "RealData",
-    "disagreement",
+    "estimate_doubt",
     "load",
     "majority_vote",
     "make_annotators",

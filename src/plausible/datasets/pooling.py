@@ -134,25 +134,30 @@ def majority_vote(votes: ArrayLike, random_state: Any = None) -> NDArray[np.int6
     return np.where(counts.any(axis=1), (counts + lots).argmax(axis=1), -1)
 
 
-def disagreement(votes: ArrayLike) -> float:
-    """How often two votes on the same item differ: a doubt that needs no true label.
+def estimate_doubt(votes: ArrayLike) -> float:
+    """Doubt of single votes, from how often two votes on the same item agree.
 
-    Rows weigh by their number of pairs of votes.
+    A vote that is drawn from all K classes with probability `doubt`, and is right else, agrees with
+    another one with probability a = q + (1 - q) / K, where q = (1 - doubt)^2. Rows weigh by their
+    number of pairs of votes. The answer is at least 0.01, for votes are never beyond doubt.
 
     Examples
     --------
-    >>> disagreement([[2, 0], [1, 1], [1, 0]])
-    0.5
+    >>> round(estimate_doubt([[3, 0], [0, 2], [2, 1]]), 3)     # 5 pairs of 7 agree
+    0.345
     """
     counts = check_votes(votes)
     total = counts.sum(axis=1)
     pairs = float((total * (total - 1.0)).sum())
-    if pairs <= 0.0:
+    n_classes = counts.shape[1]
+    if pairs <= 0.0 or n_classes < 2:
         raise ValueError(
-            "votes should hold an item with at least two votes to measure disagreement, but there "
-            "is none; give the doubt yourself."
+            "votes should hold at least two classes and an item with at least two votes to "
+            "estimate their doubt, but do not; give the doubt yourself."
         )
-    return 1.0 - float((counts * (counts - 1.0)).sum()) / pairs
+    agreement = float((counts * (counts - 1.0)).sum()) / pairs
+    beyond_chance = (agreement - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
+    return max(0.01, 1.0 - float(np.sqrt(max(beyond_chance, 0.0))))
 
 
 def check_votes(votes: ArrayLike) -> FloatArray:

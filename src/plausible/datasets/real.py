@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.belief.errors import check_option
-from plausible.datasets.pooling import disagreement, pool_votes
+from plausible.datasets.pooling import estimate_doubt, pool_votes
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -42,7 +42,16 @@ EXPRESSIONS = [
     "contempt",
 ]
 OBJECTS = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-SCENES = "highway,inside city,tall building,street,forest,coast,mountain,open country".split(",")
+SCENES = [
+    "highway",
+    "inside city",
+    "tall building",
+    "street",
+    "forest",
+    "coast",
+    "mountain",
+    "open country",
+]
 EMOTIONS = ["happiness", "sadness", "surprise", "anger", "disgust", "fear"]
 
 
@@ -89,7 +98,7 @@ def load(name: str, doubt: float | None = None) -> RealData:
     ----------
     name : {"ferplus", "cifar10h", "labelme", "music_genre", "sjaffe"}
     doubt : float, optional
-        Doubt of each vote; by default how often two votes on the same training item differ.
+        Doubt of each vote; by default as `estimate_doubt` finds it on the training rows.
 
     Returns
     -------
@@ -156,7 +165,7 @@ def make(
     counts = votes.astype(np.float64)
     names = np.asarray(classes)
     if doubt is None:
-        doubt = disagreement(counts if split is None else counts[split == "train"])
+        doubt = estimate_doubt(counts if split is None else counts[split == "train"])
     labels = pool_votes(counts, doubt, names.tolist())
     true = None if y is None else y.astype(np.int64)
     return RealData(name, X.astype(np.float64), names, counts, labels, doubt, true, split)

@@ -111,14 +111,14 @@ def write_json(results: Results, path: Path) -> None:
         raise
 
 
-def open_figure(*shape: int, size: tuple[float, float]) -> tuple[Any, Any]:
+def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> tuple[Any, Any]:
     """A figure without a window, and its axes; ImportError where matplotlib is not installed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(*shape, sharey=True, squeeze=False)
+    panels = figure.subplots(*shape, sharey=share, squeeze=False)
     for axes in panels.flat:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.3)
