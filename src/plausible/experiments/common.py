@@ -64,7 +64,8 @@ def summary(values: ArrayLike) -> dict[str, float]:
 
 def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:
     """One claim of a paper and whether it held in this run; None where the run cannot tell."""
-    return {"claim": text, "holds": holds, "detail": detail, "required": required}
+    verdict = None if holds is None else bool(holds)
+    return {"claim": text, "holds": verdict, "detail": detail, "required": required}
 
 
 def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -158,15 +159,16 @@ def command(
 ) -> int:
     """Run an experiment as a program; the answer is the exit code."""
     chosen = parse(experiment, about, arguments)
+    try:  # before the run, so that hours are not lost for want of a folder
+        chosen.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        to_stderr(f"--output should name a folder that can be made, but {error}; name another.")
+        return 1
     start = time.perf_counter()
     try:
-        chosen.output.mkdir(parents=True, exist_ok=True)
         results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr)
     except MissingDataError as error:
         to_stderr(str(error))
-        return 1
-    except OSError as error:
-        to_stderr(f"--output should name a folder that can be written, but {error}; name another.")
         return 1
     results["seconds"] = round(time.perf_counter() - start, 1)
     print(tables(results))

@@ -147,8 +147,9 @@ def outcomes(
     steps = make_pipeline(StandardScaler(), reduce) if PROTOCOLS[data.name].scale else reduce
     X, X_test = steps.fit_transform(data.X[train]), steps.transform(data.X[test])
     found = {}
+    prior = "weak" if shape == "full" else None  # rare classes
     for form in ("rows", *labels):
-        model = GaussianMixtureClassifier(shape, max_iter=10_000, random_state=0)
+        model = GaussianMixtureClassifier(shape, max_iter=10_000, random_state=0, prior=prior)
         if form == "rows":
             row, column = np.nonzero(data.votes[train])
             weight = data.votes[train][row, column] / data.votes[train].sum(axis=1)[row]
