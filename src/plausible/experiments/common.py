@@ -48,7 +48,7 @@ def describe(experiment: str, seed: int, quick: bool, settings: dict[str, Any]) 
 
 
 def seed_of(*parts: int) -> int:
-    """A seed of its own for each part of an experiment, whatever order they run in."""
+    """A seed of its own for each part of an experiment, whatever order parts run in."""
     return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
 
