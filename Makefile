@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test test-long bench pictures clean
+.PHONY: demo test test-long bench pictures reproduce clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/core
@@ -25,6 +25,13 @@ bench: $(VENV)/bench
 
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py
+
+# About a quarter of an hour; ARGUMENTS=--quick for a minute. The last experiment needs real sets:
+# make reproduce PLAUSIBLE_DATA=folder
+reproduce: $(VENV)/plots
+	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
+	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_soft_labels $(ARGUMENTS)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
 $(VENV)/core: extras :=

@@ -1,5 +1,6 @@
 """The repository keeps its own promises."""
 
+import importlib
 import importlib.metadata
 import inspect
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief, labels, metrics, models
+from plausible import belief, datasets, experiments, labels, metrics, models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -62,7 +63,7 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, labels, metrics, models)
+    for room in (belief, datasets, labels, metrics, models)
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]
@@ -71,6 +72,28 @@ PUBLIC = [
 @pytest.mark.parametrize(("room", "name"), PUBLIC)
 def test_every_public_function_has_a_running_example(room, name):
     assert ">>>" in inspect.getdoc(getattr(room, name))
+
+
+@pytest.mark.parametrize("name", experiments.EXPERIMENTS)
+def test_every_experiment_is_run_and_reported(name):
+    guide = (ROOT / "docs" / "reproduction.md").read_text()
+    assert f"plausible.experiments.{name} $(ARGUMENTS)" in (ROOT / "Makefile").read_text()
+    assert f"python -m plausible.experiments.{name}" in guide
+    assert f"(pictures/{name}.png)" in guide
+    assert (ROOT / "docs" / "pictures" / f"{name}.png").stat().st_size < 100_000
+    module = importlib.import_module(f"plausible.experiments.{name}")
+    assert list(inspect.signature(module.run).parameters)[:3] == ["quick", "seed", "progress"]
+
+
+def test_every_file_of_the_experiments_is_one_or_shared():
+    files = {path.stem for path in (ROOT / "src/plausible/experiments").glob("*.py")}
+    assert files - {"__init__", "common"} == set(experiments.EXPERIMENTS)
+
+
+def test_experiments_need_neither_pandas_nor_matplotlib():
+    modules = ", ".join(f"plausible.experiments.{name}" for name in experiments.EXPERIMENTS)
+    code = f"import sys; sys.modules |= dict.fromkeys(['pandas', 'matplotlib']); import {modules}"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_unknown_rooms_are_an_attribute_error():

@@ -4,8 +4,12 @@ The rooms of the library are subpackages, loaded when they are first used:
 
 belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
+datasets
+    Generators of the papers' data, and loaders of real sets with human doubt.
 engine
     The rows that an estimator learns from, and the loop that runs over them.
+experiments
+    One file for each table or figure of the papers.
 labels
     `Labels`: what is known about the class of each item.
 metrics
@@ -19,7 +23,7 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief", "engine", "labels", "metrics", "models")
+_ROOMS = ("belief", "datasets", "engine", "experiments", "labels", "metrics", "models")
 
 __all__ = ["__version__", *_ROOMS]
 

@@ -1,0 +1,38 @@
+"""Data of the papers: generators, and loaders of sets that are not bundled.
+
+Examples
+--------
+>>> from plausible.datasets import make_doubtful_expert
+>>> data = make_doubtful_expert(n=2000, doubt=0.6, random_state=0)
+>>> float((data.expert != data.y).mean().round(2))     # doubt * (K - 1) / K = 0.3
+0.29
+"""
+
+from plausible.datasets.pooling import (
+    estimate_doubt,
+    majority_vote,
+    pool_plausibilities,
+    pool_votes,
+)
+from plausible.datasets.real import NAMES, MissingDataError, RealData, load
+from plausible.datasets.simulated import (
+    Annotators,
+    DoubtfulExpert,
+    make_annotators,
+    make_doubtful_expert,
+)
+
+__all__ = [
+    "NAMES",
+    "Annotators",
+    "DoubtfulExpert",
+    "MissingDataError",
+    "RealData",
+    "estimate_doubt",
+    "load",
+    "majority_vote",
+    "make_annotators",
+    "make_doubtful_expert",
+    "pool_plausibilities",
+    "pool_votes",
+]

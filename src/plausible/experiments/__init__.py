@@ -1,0 +1,16 @@
+"""Experiments of the papers, and of real soft labels: one file for each table or figure.
+
+Each is a program, ``python -m plausible.experiments.come_2008 [--quick] [--output FOLDER]``, with a
+function ``run(quick, seed, progress)`` that returns its results as a dictionary ready for JSON.
+
+come_2008
+    Figure 1.1 of Côme, Oukhellou, Denoeux and Aknin: a doubtful expert.
+denoeux_2015_lda
+    Partially supervised discriminant analysis with five annotators (Denoeux's slides of 2015).
+real_soft_labels
+    Soft against hardened labels on five real sets.
+"""
+
+EXPERIMENTS = ("come_2008", "denoeux_2015_lda", "real_soft_labels")
+
+__all__ = ["EXPERIMENTS"]

@@ -1,0 +1,185 @@
+"""What experiments share: arguments, tables, intervals, JSON and pictures."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from plausible.datasets import MissingDataError
+
+Progress = Callable[[str], None]
+Results = dict[str, Any]
+
+VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "open: intervals reach 0"}
+
+
+def silent(message: str) -> None:
+    """Progress that nobody sees."""
+
+
+def to_stderr(message: str) -> None:
+    """Progress on the terminal, apart from the table."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def describe(experiment: str, seed: int, quick: bool, settings: dict[str, Any]) -> Results:
+    """What identifies a run: name, seed, settings and versions."""
+    packages = ("plausible", "numpy", "scipy", "scikit-learn")
+    versions = {name: version(name) for name in packages}
+    versions["python"] = platform.python_version()
+    return {
+        "experiment": experiment,
+        "seed": seed,
+        "quick": quick,
+        "settings": settings,
+        "versions": versions,
+    }
+
+
+def seed_of(*parts: int) -> int:
+    """A seed of its own for each part of an experiment, whatever order parts run in."""
+    return int(np.random.SeedSequence(parts).generate_state(1)[0])
+
+
+def summary(values: ArrayLike) -> dict[str, float]:
+    """Mean of independent results, with the 95 % interval of Student's t."""
+    given = np.asarray(values, dtype=np.float64)
+    mean = float(given.mean())
+    if len(given) < 2:
+        return {"mean": mean, "low": mean, "high": mean}
+    half = float(stats.t.ppf(0.975, len(given) - 1) * given.std(ddof=1) / np.sqrt(len(given)))
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:
+    """One claim of a paper and whether it held in this run; None where the run cannot tell."""
+    verdict = None if holds is None else bool(holds)
+    return {"claim": text, "holds": verdict, "detail": detail, "required": required}
+
+
+def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown with aligned columns."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(head))]
+    texts = [
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
+        for line in lines
+    ]
+    texts.insert(1, "| " + " | ".join("-" * w for w in widths) + " |")
+    return "\n".join(texts)
+
+
+def format_claims(claims: Iterable[dict[str, Any]]) -> str:
+    """A table of claims and verdicts."""
+    rows = [
+        [
+            ("required: " if one["required"] else "") + one["claim"],
+            one["detail"],
+            VERDICTS[one["holds"]],
+        ]
+        for one in claims
+    ]
+    return format_table(["claim", "ours", "verdict"], rows)
+
+
+def with_interval(value: dict[str, float], digits: int = 4) -> str:
+    """Write a summary as ``"0.1663 (0.1651-0.1675)"``."""
+    return f"{value['mean']:.{digits}f} ({value['low']:.{digits}f} to {value['high']:.{digits}f})"
+
+
+def write_json(results: Results, path: Path) -> None:
+    """Write results so that a reader never sees half a file."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1, allow_nan=False)
+            file.write("\n")
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> tuple[Any, Any]:
+    """A figure without a window, and its axes; ImportError where matplotlib is not installed."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(*shape, sharey=share, squeeze=False)
+    for axes in panels.flat:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(alpha=0.3)
+        axes.set_axisbelow(True)
+    return figure, panels
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Save without a date or a version, so that equal results give equal files."""
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def parse(experiment: str, about: str, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Arguments that every experiment takes."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m plausible.experiments.{experiment}", description=about
+    )
+    parser.add_argument("--quick", action="store_true", help="a small run that takes seconds")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default 0)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("reproduction"),
+        metavar="FOLDER",
+        help="where JSON and picture go (default: reproduction)",
+    )
+    return parser.parse_args(arguments)
+
+
+def command(
+    experiment: str,
+    about: str,
+    run: Callable[..., Results],
+    tables: Callable[[Results], str],
+    draw: Callable[[Results, Path], None],
+    arguments: Sequence[str] | None = None,
+) -> int:
+    """Run an experiment as a program; the answer is the exit code."""
+    chosen = parse(experiment, about, arguments)
+    try:  # before the run, so that hours are not lost for want of a folder
+        chosen.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        to_stderr(f"--output should name a folder that can be made, but {error}; name another.")
+        return 1
+    start = time.perf_counter()
+    try:
+        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr)
+    except MissingDataError as error:
+        to_stderr(str(error))
+        return 1
+    results["seconds"] = round(time.perf_counter() - start, 1)
+    print(tables(results))
+    print(f"\n{results['seconds']} seconds, seed {chosen.seed}.")
+    path = chosen.output / f"{experiment}.json"
+    write_json(results, path)
+    print(f"Results: {path}")
+    try:
+        draw(results, path.with_suffix(".png"))
+    except ImportError:
+        print("No picture: matplotlib is not installed (pip install 'plausible[plots]').")
+    else:
+        print(f"Picture: {path.with_suffix('.png')}")
+    return 0
