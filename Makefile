@@ -22,6 +22,9 @@ test-long: $(VENV)/dev  ## the same laws on many more random cases
 bench: $(VENV)/bench
 	$(RUN) benchmarks/belief.py
 	$(RUN) benchmarks/labels.py
+	$(RUN) benchmarks/mixture.py
+	$(RUN) benchmarks/mixture.py 1000000
+	$(RUN) benchmarks/scale.py
 
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py

@@ -15,8 +15,8 @@ import numpy as np
 
 from plausible.engine.rows import Array
 
-CHUNK_BYTES = 8 << 20
-BUFFER_BYTES = 1 << 16  # of each column of a Parquet file, instead of all that a row group holds
+CHUNK_BYTES = 5 << 18
+BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 PathLike = str | Path
 Names = Sequence[str]
@@ -181,11 +181,13 @@ class ParquetSource(TableSource):
 
     def _batches(self) -> Generator[Any, None, None]:
         # On two cores, which are busy with sums, threads would only add to the work.
-        use_threads = _import("pyarrow").cpu_count() > 2
+        arrow = _import("pyarrow")
+        use_threads = arrow.cpu_count() > 2
         with self._open() as file:
             yield from file.iter_batches(
                 self.chunk_rows, columns=self.columns, use_threads=use_threads
             )
+        arrow.default_memory_pool().release_unused()  # or the next pass comes on top of it
 
 
 class ArrowSource(TableSource):

@@ -31,8 +31,8 @@ Chunk = Any  # a tuple of columns, or one array
 Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
 Step = tuple[str, Callable[[Columns], Any]]
 
-READ_AHEAD = 2
-TASK_BYTES = 8 << 20  # what one thread takes at a time: rows enough to put like beside like
+READ_AHEAD = 4
+TASK_BYTES = 4 << 20  # what one thread takes at a time: rows enough to put like beside like
 LEAST_ROWS = 2048  # below, a summary costs more for its call than for its rows
 
 

@@ -40,7 +40,7 @@ def compiled_pass(
     n_components, n_features = W.shape
     sums = np.zeros((n_features, n_components))
     criterion = _expect(
-        X,
+        X.T,
         _NOTHING if plausibility is None else plausibility,
         _NOTHING[0] if weight is None else weight,
         plausibility is not None,
@@ -63,21 +63,21 @@ def compiled_sums(X: FloatArray, given: FloatArray, centre: FloatArray, kind: st
     """Sums of given responsibilities (n, M) times phi(x): (P, M)."""
     n_features = n_features_of_map(kind, X.shape[1])
     sums = np.zeros((n_features, given.shape[1]))
-    _sum_given(X, given, centre, KINDS.index(kind), sums, aligned(n_features, BLOCK))
+    _sum_given(X.T, given, centre, KINDS.index(kind), sums, aligned(n_features, BLOCK))
     return sums
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill(X, centre, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write phi(x - centre) of the rows into the columns of phi."""
-    size, d = X.shape
+def _fill(XT, start, size, centre, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write phi(x - centre) of the rows from start on into the columns of phi."""
+    d = len(XT)
     phi[0] = 1.0
-    x = phi[1:]
     for i in range(d):
-        z = x[i]
+        x = XT[i, start : start + size]
+        z = phi[1 + i]
         c = centre[i]
         for j in range(size):
-            z[j] = X[j, i] - c
+            z[j] = x[j] - c
     row = d + 1
     if kind == FULL:
         for i in range(d):
@@ -191,9 +191,9 @@ def _sum_few(phi, responsibility, active, sums):  # type: ignore[no-untyped-def]
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
-    X, PL, weight, labelled, weighted, owner, W, centre, kind, sums, phi, score, pl, scratch, bits
+    XT, PL, weight, labelled, weighted, owner, W, centre, kind, sums, phi, score, pl, scratch, bits
 ):
-    n = X.shape[0]
+    n = XT.shape[1]
     n_components, n_features = W.shape
     active = np.empty(n_components, np.int64)
     criterion = 0.0
@@ -205,7 +205,7 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             pl = np.empty((n_components, size))
             scratch = np.empty((3, size))
             bits = np.empty(size, np.int64)
-        _fill(X[start : start + size], centre, kind, phi)
+        _fill(XT, start, size, centre, kind, phi)
         if labelled:
             block = PL[start : start + size]
             for k in range(n_components):
@@ -272,11 +272,11 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _sum_given(X, given, centre, kind, sums, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    n = X.shape[0]
+def _sum_given(XT, given, centre, kind, sums, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+    n = XT.shape[1]
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         if size < BLOCK:
             phi = np.empty((phi.shape[0], size))
-        _fill(X[start : start + size], centre, kind, phi)
+        _fill(XT, start, size, centre, kind, phi)
         sums += np.dot(phi, given[start : start + size])

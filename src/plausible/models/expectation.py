@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.belief.errors import name_rows
 from plausible.engine.rows import Columns, Rows
 from plausible.models import passes
 from plausible.models.gaussian import (
@@ -69,8 +70,11 @@ def census_pass(
     """Rows, settled rows, support, weight, and sums of x and x^2 about an origin."""
     X, plausibility, weight = passes.as_float64(columns)
     gap = X - origin
+    total = gap.sum(axis=0)
+    if not np.isfinite(total).all():
+        check_finite(X)
     if weight is None:
-        sums = float(len(X)), gap.sum(axis=0), np.einsum("ij,ij->j", gap, gap)
+        sums = float(len(X)), total, np.einsum("ij,ij->j", gap, gap)
     else:
         sums = float(weight.sum()), weight @ gap, weight @ gap**2
     if plausibility is None:
@@ -79,11 +83,23 @@ def census_pass(
     return len(X), int(settled_rows(plausibility, single).sum()), support, *sums
 
 
+def check_finite(X: FloatArray) -> None:
+    """Refuse missing and infinite features; arrays in memory have been checked before."""
+    bad = ~np.isfinite(X).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            "Features should be finite numbers, but NaN or infinity was found in "
+            f"{name_rows(bad)} of a chunk; fill in or leave out missing values."
+        )
+
+
 def take_census(rows: Rows, single: NDArray[np.bool_]) -> Census:
     """Count the rows and locate them; `single` says which classes have one component."""
     first = rows.peek()[0]
     assert first is not None
-    origin = np.asarray(first[:1000], dtype=np.float64).mean(axis=0)
+    head = np.asarray(first[:1000], dtype=np.float64)
+    check_finite(head)
+    origin = head.mean(axis=0)
     n_rows, n_settled, support, weight, once, twice = rows.reduce(census_pass, origin, single)
     if not weight > 0:
         raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from plausible.belief.errors import as_floats, name_rows
+from plausible.belief.errors import as_floats
 from plausible.engine.rows import ArrayRows, Columns, Rows
 from plausible.labels import Labels, as_labels
 
@@ -147,14 +147,6 @@ def convert(columns: Columns, classes: NDArray[Any], ordered: NDArray[Any]) -> C
     X = np.asarray(X)
     if X.dtype not in (np.float32, np.float64):
         X = as_floats(X, "features")
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(X.sum())
-    if not finite and not np.isfinite(X).all():
-        bad = name_rows(~np.isfinite(X).all(axis=1))
-        raise ValueError(
-            f"Features should be finite numbers, but NaN or infinity was found in {bad} of a "
-            "chunk; fill in or leave out missing values."
-        )
     if y is not None:
         y = as_labels(np.ravel(y) if np.ndim(y) == 2 and y.shape[1] == 1 else y, classes.tolist())
         y = as_labels(y, ordered.tolist()).contour

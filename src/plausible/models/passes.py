@@ -326,10 +326,15 @@ def favour_pass(
 
 
 def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
-    """Features, plausibilities and weights of a chunk in double precision, rows contiguous."""
-    X, plausibility, weight = (
-        None if column is None else np.ascontiguousarray(column, dtype=np.float64)
-        for column in columns
-    )
+    """Features, plausibilities and weights of a chunk in double precision.
+
+    Features stay row by row or column by column in memory, as they came; the rest is row by row.
+    """
+    X, plausibility, weight = columns
     assert X is not None
-    return X, plausibility, weight
+    by_column = X.ndim == 2 and X.strides[0] < X.strides[1]
+    return (
+        np.asarray(X, dtype=np.float64, order="F" if by_column else "C"),
+        None if plausibility is None else np.ascontiguousarray(plausibility, dtype=np.float64),
+        None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+    )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 
 from plausible.belief.errors import as_floats
 from plausible.models.expectation import SoftMixture
@@ -134,6 +133,8 @@ def jitter(start: Gaussians, problem: SoftMixture, random: np.random.RandomState
 
 def cluster(X: FloatArray, n_clusters: int, weight: FloatArray | None, seed: int) -> FloatArray:
     """Memberships (n_clusters, n) by k-means on standardised rows."""
+    from sklearn.cluster import KMeans  # takes 20 MB, and most fits do without
+
     n_clusters = min(n_clusters, len(np.unique(X, axis=0)))
     found = KMeans(n_clusters, n_init=1, random_state=seed).fit_predict(X, sample_weight=weight)
     return np.eye(n_clusters)[:, found]
