@@ -133,7 +133,7 @@ def test_axes_have_unit_variance_within_soft_classes():
     [
         ({"shrinkage": "much"}, "shrinkage"),
         ({"shrinkage": 1.5}, r"shrinkage should be a finite number in \[0, 1\]"),
-        ({"n_components": 3}, "at most 2 for 3 classes and 4 features, but 3"),
+        ({"n_components": 3}, "from 0 to 2 for 3 classes and 4 features, but 3"),
     ],
 )
 def test_bad_options_are_refused(options, message):

@@ -454,7 +454,7 @@ def test_no_improvement_is_said():
         ({"reg_covar": -1.0}, "reg_covar"),
         ({"prior": {"strength": 3}}, r"\['strength'\]"),
         ({"prior": {"scale": -1.0}}, "positive definite"),
-        ({"prior": {"weights": 0.5}}, "weights should be at least 1"),
+        ({"prior": {"weights": 0.5}}, "weights should be a finite number of at least 1"),
         ({"init": {"weights": [1, 1, 1]}}, "should be a dict with means"),
         ({"init": {"means": [[0.0] * 4] * 2}}, r"shape \(3, 4\), but have shape \(2, 4\)"),
         ({"n_classes": 2}, "n_classes=2"),

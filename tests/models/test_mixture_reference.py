@@ -371,14 +371,11 @@ def test_a_stream_gives_what_memory_gives(estimator):
     assert_same_fit(stream, memory, rtol=1e-9, atol=1e-9)
 
 
-# What follows fails today: take the mark off with the repair.
-@pytest.mark.xfail(reason="gain / tolerance divides by zero", raises=ZeroDivisionError)
 def test_without_a_tolerance_a_fit_runs_until_nothing_rises():
     X, _, labels = soft_blobs(0)
     assert GaussianMixtureClassifier(tol=0).fit(X, labels).converged_
 
 
-@pytest.mark.xfail(reason="a log weight of -inf times zero spoils the centred pass")
 @pytest.mark.filterwarnings("ignore::plausible.models.estimation.EmptyClassWarning")
 def test_a_far_component_without_rows_spoils_no_other():
     X = np.random.default_rng(0).normal(size=(150, 1)) + np.repeat([-1e5, 0, 1e5], 50)[:, None]
@@ -387,7 +384,6 @@ def test_a_far_component_without_rows_spoils_no_other():
     np.testing.assert_allclose(model.weights_, [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-9)
 
 
-@pytest.mark.xfail(reason="rows of no weight have no component left")
 @pytest.mark.filterwarnings("ignore::plausible.models.estimation.EmptyClassWarning")
 def test_rows_of_no_weight_say_nothing():
     X, _, labels = soft_blobs(0)

@@ -100,9 +100,20 @@ def check_number(value: float, name: str, low: float = -math.inf, high: float = 
     """Return a finite number that lies in [low, high], refusing all else."""
     is_number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
     if not is_number or not low <= value <= high:
-        limits = "" if math.isinf(high) else f" in [{low:g}, {high:g}]"
+        limits = f" in [{low:g}, {high:g}]"
+        if math.isinf(high):
+            limits = "" if math.isinf(low) else f" of at least {low:g}"
         raise ValueError(f"{name} should be a finite number{limits}, but {value!r} was given.")
     return float(value)
+
+
+def check_whole(value: int, name: str, low: int) -> int:
+    """Return a whole number that is not below `low`, refusing all else."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
+        raise ValueError(
+            f"{name} should be a whole number of at least {low}, but {value!r} was given."
+        )
+    return int(value)
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:

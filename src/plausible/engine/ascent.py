@@ -64,6 +64,8 @@ class Ascent:
     pause : plain maps before the next jump
     n_jumps : jumps that succeeded
     n_failures : jumps that failed since the last success
+    converged : whether a plain map gained less than the tolerance
+    ended : whether a plain map did not rise at all
     """
 
     proposal: Any
@@ -82,6 +84,7 @@ class Ascent:
     n_jumps: int = 0
     n_failures: int = 0
     converged: bool = False
+    ended: bool = False
 
     @property
     def criterion(self) -> float:
@@ -100,21 +103,26 @@ class Ascent:
         if not self.history:
             check_start(value)
         elif not value > self.criterion:
-            self._stay(jumped)
+            self._stay(value, jumped)
             return
-        elif jumped:
+        gain = value - self.criterion
+        enough = self.tolerance * (STRICT if self.n_jumps else 1.0)
+        converged = gain < enough and not jumped
+        # It may fail, and must then leave everything as it was.
+        mapped = None if converged else self.solve(statistics)
+        if jumped:
             self.n_jumps, self.n_failures = self.n_jumps + 1, 0
         else:
-            self.gain = value - self.criterion
-            self.converged = self.gain < self.tolerance * (STRICT if self.n_jumps else 1.0)
+            self.gain, self.converged = gain, converged
         self.history.append(value)
         self.previous = None if jumped else self.point
         self.point = self.proposal
-        if not self.converged:
-            self._propose(self.solve(statistics))
+        if mapped is not None:
+            self._propose(mapped)
 
-    def _stay(self, jumped: bool) -> None:
+    def _stay(self, value: float, jumped: bool) -> None:
         """No rise: give up a jump for the plain map; a plain map without rise is the end."""
+        fall = self.criterion - value
         self.history.append(self.criterion)
         if jumped:
             self.proposal, self.fallback, self.previous = self.fallback, None, None
@@ -122,7 +130,9 @@ class Ascent:
             self.n_failures += 1
             self.longest = max(self.longest / 2, 1.0)
         else:
-            self.gain, self.converged = 0.0, True
+            # Near the end, what a solution adds to the estimates may weigh more than the gain.
+            self.ended, self.converged = True, fall <= max(self.tolerance, 1e-3 * self.calm)
+            self.gain = -fall if np.isfinite(fall) else -np.inf
 
     def _propose(self, mapped: Any) -> None:
         """Propose the plain map, or a jump if it pays."""

@@ -13,7 +13,8 @@ import numpy as np
 from plausible.engine.ascent import Ascent
 
 POINTS = ("proposal", "point", "fallback", "previous")
-NUMBERS = ("gain", "steps_left", "longest", "pause", "n_jumps", "n_failures", "converged")
+WHOLE = ("pause", "n_jumps", "n_failures")
+NUMBERS = ("gain", "steps_left", "longest", "converged", "ended", "tolerance", *WHOLE)
 FORMAT = "plausible checkpoint 1"
 
 
@@ -32,7 +33,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         raise
 
 
-def save_ascents(path: str | Path, ascents: list[Ascent]) -> None:
+def save_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None:
     """Write where every start stands."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     state = []
@@ -44,14 +45,16 @@ def save_ascents(path: str | Path, ascents: list[Ascent]) -> None:
             if parameters is not None:
                 for part, value in enumerate(parameters):
                     arrays[f"{number}.{name}.{part}"] = np.asarray(value)
-    arrays["state"] = np.array(json.dumps({"format": FORMAT, "ascents": state}))
+    arrays["state"] = np.array(
+        json.dumps({"format": FORMAT, "settings": settings, "ascents": state})
+    )
     with tempfile.SpooledTemporaryFile() as buffer:
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         buffer.seek(0)
         write_atomically(path, buffer.read())
 
 
-def load_ascents(path: str | Path, ascents: list[Ascent]) -> None:
+def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None:
     """Put every start where the file says; refuses a file of another problem."""
     try:
         content = io.BytesIO(Path(path).read_bytes())
@@ -66,21 +69,51 @@ def load_ascents(path: str | Path, ascents: list[Ascent]) -> None:
             f"{path} should be a checkpoint of a fit, but cannot be read as one ({error}); delete "
             "it to start anew."
         ) from None
+    if state.get("settings") != settings:
+        raise ValueError(
+            f"The checkpoint {path} should have the settings {settings}, but has "
+            f"{state.get('settings')}; use those, or delete it to start anew."
+        )
     if len(states) != len(ascents):
         raise ValueError(
             f"The checkpoint {path} should have {len(ascents)} starts, but has {len(states)}; "
             "use the settings it was written with, or delete it to start anew."
         )
-    for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
-        start = ascent.proposal
-        for name in POINTS:
-            setattr(ascent, name, restore(arrays, f"{number}.{name}", start, path))
-        ascent.history = arrays[f"{number}.history"].tolist()
-        for name in NUMBERS:
-            setattr(ascent, name, numbers[name])
-        for name in ("pause", "n_jumps", "n_failures"):
-            setattr(ascent, name, int(numbers[name]))
-        ascent.converged = bool(ascent.converged)
+    try:
+        for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
+            place(ascent, number, numbers, arrays, path)
+    except KeyError as error:
+        raise ValueError(
+            f"{path} should be a checkpoint of a fit, but lacks {error}; delete it to start anew."
+        ) from None
+
+
+def place(
+    ascent: Ascent, number: int, numbers: dict[str, float], arrays: dict[str, Any], path: str | Path
+) -> None:
+    """Put one start where the file says."""
+    start, tolerance = ascent.proposal, ascent.tolerance
+    for name in POINTS:
+        setattr(ascent, name, restore(arrays, f"{number}.{name}", start, path))
+    ascent.history = arrays[f"{number}.history"].tolist()
+    for name in NUMBERS:
+        setattr(ascent, name, numbers[name])
+    for name in WHOLE:
+        setattr(ascent, name, int(numbers[name]))
+    # What was near enough for another tolerance may not be for this one.
+    ascent.converged = bool(ascent.converged) and tolerance >= ascent.tolerance
+    ascent.ended = bool(ascent.ended)
+    ascent.tolerance = tolerance
+
+
+def check_folder(path: str | Path) -> None:
+    """Refuse a place where no file can be written, before there is something to lose."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise ValueError(
+            f"The checkpoint {path} should be in a folder that can be written, but {folder} is "
+            "none; create it, or choose another."
+        )
 
 
 def restore(arrays: dict[str, Any], name: str, like: Any, path: str | Path) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.engine.ascent import Ascent, Chart, Statistics
-from plausible.engine.checkpoint import load_ascents, save_ascents
+from plausible.engine.checkpoint import check_folder, load_ascents, save_ascents
 
 CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
 PATIENCE = 5  # maps before a start may be dropped
@@ -83,6 +83,7 @@ def maximise(
     callback: Callback | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 60.0,
+    settings: str = "",
 ) -> Result:
     """Maximise a criterion from one or more starts.
 
@@ -106,6 +107,8 @@ def maximise(
         The state is written there at the end and every `checkpoint_seconds`, and read from there
         when the file exists: the loop goes on as if it had not stopped. Parameters must be tuples
         of arrays.
+    settings : str
+        What a checkpoint must have in common with this call, in words.
 
     Returns
     -------
@@ -127,9 +130,11 @@ def maximise(
     (3.0, True)
     """
     ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
-    if checkpoint is not None and Path(checkpoint).exists():
-        load_ascents(checkpoint, ascents)
-        check_same_problem(checkpoint, ascents, summarise)
+    if checkpoint is not None:
+        check_folder(checkpoint)
+        if Path(checkpoint).exists():
+            load_ascents(checkpoint, ascents, settings)
+            check_same_problem(checkpoint, ascents, summarise)
     began = saved = time.perf_counter()
     passes, interrupted, failures = 0, False, dict[int, ValueError]()
     live = survivors(ascents, failures, max_iter)
@@ -139,8 +144,8 @@ def maximise(
             passes += 1
             live = survivors(ascents, failures, max_iter)
             now = time.perf_counter()
-            if checkpoint is not None and (not live or now - saved > checkpoint_seconds):
-                save_ascents(checkpoint, ascents)
+            if checkpoint is not None and now - saved > checkpoint_seconds:
+                save_ascents(checkpoint, ascents, settings)
                 saved = now
             if callback is not None and len(failures) < len(ascents):
                 report = progress(ascents, len(live), now - began, passes, n_rows, max_iter)
@@ -150,8 +155,8 @@ def maximise(
         interrupted = True
         if all(ascent.point is None for ascent in ascents):
             raise
-        if checkpoint is not None:
-            save_ascents(checkpoint, ascents)
+    if checkpoint is not None and len(failures) < len(ascents):
+        save_ascents(checkpoint, ascents, settings)
     if len(failures) == len(ascents):
         raise failures[0]
     return conclude(ascents, failures, interrupted, max_iter)
@@ -164,6 +169,8 @@ def check_same_problem(
 ) -> None:
     """Refuse a checkpoint whose criterion is not that of these rows."""
     known = [ascent for ascent in ascents if ascent.point is not None]
+    if not known:
+        return
     for ascent, summary in zip(known, summarise([a.point for a in known]), strict=True):
         if not np.isclose(summary.criterion, ascent.criterion, rtol=1e-7, atol=0):
             raise ValueError(
@@ -198,7 +205,7 @@ def survivors(
         ascent
         for number, ascent in enumerate(ascents)
         if number not in failures
-        and not ascent.converged
+        and not (ascent.converged or ascent.ended)
         and ascent.n_iter < max_iter
         and (ascent.n_iter < PATIENCE or ascent.criterion + OPTIMISM * ascent.gain >= best)
     ]
@@ -233,6 +240,13 @@ def conclude(
         message = (
             f"The fit was interrupted after {best.n_iter} iterations; the best parameters so far "
             "are kept, and fitting on from a checkpoint gives the rest."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    elif best.ended and not best.converged:
+        message = (
+            f"An iteration should not lower the criterion, but one did, by {-best.gain:.3g} in "
+            "all; the parameters before it are kept. What is added to the estimates (reg_covar) is "
+            "large for these features: scale them, or lower it."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     elif not best.converged and best.n_iter >= max_iter:

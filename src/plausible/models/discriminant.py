@@ -127,9 +127,9 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Directions that maximise the variance between classes relative to that within."""
         most = max(min(len(weights) - 1, len(within)), 0)
         wanted = most if self.n_components is None else self.n_components
-        if not 0 <= wanted <= most:
+        if not isinstance(wanted, int | np.integer) or not 0 <= wanted <= most:
             raise ValueError(
-                f"n_components should be at most {most} for {len(weights)} "
+                f"n_components should be a whole number from 0 to {most} for {len(weights)} "
                 f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
                 f"{wanted} was given."
             )
@@ -152,9 +152,17 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.coef_, self.intercept_ = coef, intercept
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Log of weight times density (n, K); for two classes the log odds (n,) of the second."""
+        """Log of weight times density (n, K); for two classes the log odds (n,) of the second.
+
+        With a shared covariance, what all classes have in common is left out: it is linear in X.
+        """
         evidence = self._evidence(X, None)
-        return evidence[:, 1] - evidence[:, 0] if len(self.classes_) == 2 else evidence
+        if len(self.classes_) == 2:
+            return evidence[:, 1] - evidence[:, 0]
+        if not self.shared_covariance:
+            return evidence
+        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.where(self._present, data @ self.coef_.T + self.intercept_, -np.inf)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Coordinates (n, n_components) on the discriminant axes."""
@@ -193,7 +201,7 @@ def shrinkage_prior(problem: SoftMixture, shrinkage: float | str) -> Prior | Non
     else:
         parts = np.full(len(covariance), float(shrinkage))
         target = variances.mean(axis=1)[:, None, None] * np.eye(d)
-    parts = np.minimum(parts, 1 - 1e-9)
+    parts = np.minimum(parts, 1 - 1e-6)  # the prior must not drown the criterion
     strength = items * problem.census.weight / items.sum() * parts / (1 - parts)
     scale = strength[:, None, None] * target
     if tied:

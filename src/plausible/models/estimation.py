@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_number, check_option
+from plausible.belief.errors import check_number, check_option, check_whole
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
 from plausible.models.answers import GenerativeClassifier
@@ -125,6 +126,7 @@ class GaussianClassifier(GenerativeClassifier):
             chart=Chart(problem.kind, problem.census.spread) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
             checkpoint=self.checkpoint,
+            settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
         )
 
     def _keep(self, result: Result, problem: SoftMixture, training: Training) -> None:
@@ -186,11 +188,12 @@ class GaussianClassifier(GenerativeClassifier):
     def predict_novelty(self, X: ArrayLike, level: float = 0.01) -> NDArray[np.bool_]:
         """Whether a row is so unusual that the model would draw one like it at most at `level`."""
         check_number(level, "level", 0.0, 1.0)
-        return self.score_novelty(X) >= 1.0 - level
+        return self.score_novelty(X) > 1.0 - level
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, NDArray[Any]]:
         """Draw items: features (n, d) and classes (n,), with `random_state`."""
         check_is_fitted(self)
+        check_whole(n_samples, "n_samples", 0)
         random = check_random_state(self.random_state)
         weights, means, covariances = self._parameters
         drawn = random.choice(len(weights), size=n_samples, p=weights)
@@ -219,10 +222,23 @@ class GaussianClassifier(GenerativeClassifier):
         return n_parameters(n_components, d, self._kind)
 
     def _check_options(self) -> None:
-        if isinstance(self.init, str):
+        if not isinstance(self.init, Mapping):
             check_option(self.init, ("labels", "kmeans", "random"), "init")
-        for name, low in (("n_init", 1), ("max_iter", 1), ("tol", 0.0), ("reg_covar", 0.0)):
-            check_number(getattr(self, name), name, low, np.inf)
+        check_number(self.tol, "tol", 0.0)
+        check_number(self.reg_covar, "reg_covar", 0.0)
+        check_whole(self.n_init, "n_init", 1)
+        check_whole(self.max_iter, "max_iter", 1)
+        check_whole(int(self.verbose), "verbose", 0)
+        if self.n_classes is not None:
+            check_whole(self.n_classes, "n_classes", 1)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(
+                f"callback should be a function of the progress, but {self.callback!r} was given."
+            )
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
+            raise ValueError(
+                f"checkpoint should be the path of a file, but {self.checkpoint!r} was given."
+            )
 
 
 def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:

@@ -58,9 +58,9 @@ class Census(NamedTuple):
     spread: FloatArray
 
 
-def settled_rows(plausibility: FloatArray, single: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which rows have one plausible class, and that class one component (`single`)."""
-    possible = plausibility > 0
+    possible = np.asarray(columns[1]) > 0
     return (possible.sum(axis=1) == 1) & single[possible.argmax(axis=1)]
 
 
@@ -79,8 +79,10 @@ def census_pass(
         sums = float(weight.sum()), weight @ gap, weight @ gap**2
     if plausibility is None:
         return len(X), 0, np.full(len(single), sums[0]), *sums
-    support = (plausibility > 0).T @ (np.ones(len(X)) if weight is None else weight)
-    return len(X), int(settled_rows(plausibility, single).sum()), support, *sums
+    counts = np.ones(len(X)) if weight is None else weight
+    support = (plausibility > 0).T @ counts
+    n_settled = int((settled_rows(columns, single) & (counts > 0)).sum())
+    return int((counts > 0).sum()), n_settled, support, *sums
 
 
 def check_finite(X: FloatArray) -> None:
@@ -125,10 +127,13 @@ def candidate_codes(
     possible = plausibility > 0
     n_classes = possible.shape[1]
     if possible.all() and n_classes > 1:
-        return np.full(len(possible), LEFT_OUT if settled else 0, dtype=np.int16)
-    values = np.int64(1) << (np.arange(n_classes) % 14)
-    codes = ((possible @ values) % 32749).astype(np.int16)
-    codes[settled_rows(plausibility, single) != settled] = LEFT_OUT
+        codes = np.full(len(possible), LEFT_OUT if settled else 0, dtype=np.int16)
+    else:
+        values = np.int64(1) << (np.arange(n_classes) % 14)
+        codes = ((possible @ values) % 32749).astype(np.int16)
+        codes[settled_rows(columns, single) != settled] = LEFT_OUT
+    if columns[2] is not None:
+        codes[columns[2] == 0] = LEFT_OUT
     return codes
 
 
@@ -229,18 +234,25 @@ class SoftMixture:
             *(passes.linear_form(p, self.centre, self.kind) for p in starts), strict=True
         )
         if not passes.use_linear(self.kind, len(self.centre), max(far)):
-            centred = [passes.centred_form(p, self.kind) for p in starts]
-            sums = self.rows.reduce(passes.centred_pass, centred, self.kind, self.owner)
-            return [
-                self._complete(about_mean(n, s, ss, p.means, self.kind), gain, p)
-                for (n, s, ss, gain), p in zip(sums, starts, strict=True)
-            ]
+            return self._centred(starts, [p.means for p in starts])
         folded = self.rows.reduce(
             passes.linear_pass, list(forms), self.centre, self.kind, self.owner, self.fast
         )
+        moments = [self._unfold(sums) for sums, _ in folded]
+        if any(lost_digits(found, self.centre, self.kind) for found in moments):
+            return self._centred(starts, [found.mean for found in moments])
         return [
-            self._complete(self._unfold(sums), gain + self._common(p), p)
-            for (sums, gain), p in zip(folded, starts, strict=True)
+            self._complete(found, gain + self._common(p), p)
+            for found, (_, gain), p in zip(moments, folded, starts, strict=True)
+        ]
+
+    def _centred(self, starts: list[Gaussians], centres: list[FloatArray]) -> list[Summary]:
+        """The same with every component about a centre of its own: slower, and always exact."""
+        forms = [passes.centred_form(p, self.kind) for p in starts]
+        sums = self.rows.reduce(passes.centred_pass, forms, centres, self.kind, self.owner)
+        return [
+            self._complete(about_mean(n, s, ss, c, self.kind), gain, p)
+            for (n, s, ss, gain), c, p in zip(sums, centres, starts, strict=True)
         ]
 
     def solve(self, summary: Summary) -> Gaussians:
@@ -284,14 +296,16 @@ class SoftMixture:
 
 def lost_digits(moments: Moments, centre: FloatArray, kind: str) -> bool:
     """Whether means lie so far from the centre that their scatters have lost digits."""
-    present = moments.counts > 0
-    count, gap = moments.counts[present], (moments.mean - centre)[present]
-    covariance = moments.scatter[present] / across(count, moments.scatter[present])
-    if kind == "full":
-        d = gap.shape[1]
-        ridge = 1e-13 * np.trace(covariance, axis1=1, axis2=2)[:, None, None] + 1e-300
-        white = np.linalg.solve(covariance + ridge * np.eye(d), gap[:, :, None])[:, :, 0]
-        far = np.abs((white * gap).sum(axis=1))
+    present = moments.counts > 1e-6 * moments.counts.sum()
+    counts, gap = moments.counts[present], (moments.mean - centre)[present]
+    if kind == "tied":
+        covariance = moments.scatter / max(counts.sum(), 1e-300)
+    else:
+        covariance = moments.scatter[present] / across(counts, moments.scatter[present])
+    if kind in ("full", "tied"):
+        ridge = 1e-13 * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-300
+        safe = covariance + ridge * np.eye(gap.shape[1])
+        far = np.abs((np.linalg.solve(safe, gap[:, :, None])[:, :, 0] * gap).sum(axis=1))
     else:
         covariance = covariance if kind == "diag" else covariance[:, None]
         far = (gap**2 / np.maximum(covariance, 1e-300)).sum(axis=1)

@@ -109,6 +109,12 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
             f"{np.shape(X)}; give tuples of features, labels and weights."
         )
     estimator.n_features_in_ = X.shape[1]
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of a data frame that was fitted before
+    if y is not None and n_classes is not None:
+        raise ValueError(
+            f"n_classes={n_classes} should be left out where rows hold labels; leave it out."
+        )
     if y is None:
         if n_classes is None:
             check_labels_and_weights(estimator, None, None, 0)

@@ -97,10 +97,16 @@ def blocks_of(X: FloatArray, size: int) -> list[FloatArray]:
     return [X[start : start + size] for start in range(0, max(len(X), 1), size)]
 
 
-def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[FloatArray, float]:
-    """Coefficients W (M, P) of the feature map, and how far the means are from the centre.
+def log_weights(weights: FloatArray) -> FloatArray:
+    """Logs of weights; a very low but finite one for zero, which no arithmetic turns into NaN."""
+    return np.log(weights, out=np.full_like(weights, -1e300), where=weights > 0)
 
-    The distance is the largest squared Mahalanobis norm of a mean about the centre.
+
+def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[FloatArray, float]:
+    """Coefficients W (M, P) of the feature map, and by how much its terms exceed their sum.
+
+    That is the largest squared Mahalanobis norm of a mean about the centre, or more for nearly
+    collinear features: so many times the rounding error is lost.
     """
     weights, means, covariances = parameters
     n_components, d = means.shape
@@ -109,9 +115,11 @@ def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[F
     shifted = means - centre
     linear = apply(precision, shifted, kind)
     far = (linear * shifted).sum(axis=1)
+    worst = max(float(far.max()), correlation_cost(parameters, precision, shifted, kind))
     form = np.empty((n_components, n_features_of_map(kind, d)))
-    with np.errstate(divide="ignore"):
-        form[:, 0] = np.log(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d) + far)
+    form[:, 0] = log_weights(weights) - 0.5 * (
+        d * LOG_2PI + log_determinants(factor, kind, d) + far
+    )
     form[:, 1 : d + 1] = linear
     if kind == "full":
         upper = np.triu_indices(d)
@@ -120,7 +128,19 @@ def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[F
         form[:, d + 1 :] = -0.5 * precision
     elif kind == "spherical":
         form[:, d + 1] = -0.5 * precision
-    return form, float(far.max())
+    return form, worst
+
+
+def correlation_cost(
+    parameters: Gaussians, precision: FloatArray, shifted: FloatArray, kind: str
+) -> float:
+    """Size of the terms of x' P x relative to their sum: large for nearly collinear features."""
+    weights, _, covariances = parameters
+    if kind not in ("full", "tied"):
+        return 0.0
+    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    total = weights @ (own + shifted**2) if kind == "full" else own + weights @ shifted**2
+    return float((np.diagonal(precision, axis1=-2, axis2=-1) * total).sum(axis=-1).max())
 
 
 def unfold(sums: FloatArray, kind: str, d: int) -> tuple[FloatArray, FloatArray, FloatArray | None]:
@@ -162,47 +182,48 @@ def linear_pass(
         phi = feature_map(X[rows], centre, kind, phi)
         pl = None if plausibility is None else plausibility[rows]
         w = None if weight is None else weight[rows]
+        active = active_components(pl, owner)
         for place, W in enumerate(forms):
             sums, criterion = result[place]
-            responsibility, gain, active = respond(W, phi, pl, w, owner)
+            responsibility, gain = respond(W[active] @ phi, pl, w, owner[active])
             sums[:, active] += phi @ responsibility.T
             result[place] = sums, criterion + gain
     return result
 
 
+def active_components(plausibility: FloatArray | None, owner: NDArray[np.int64]) -> Any:
+    """Components whose class is plausible for some row of a block."""
+    if plausibility is None:
+        return slice(None)
+    plausible_class = np.asarray((plausibility > 0).any(axis=0))
+    return slice(None) if plausible_class.all() else np.flatnonzero(plausible_class[owner])
+
+
 def respond(
-    W: FloatArray,
-    phi: FloatArray,
+    scores: FloatArray,
     plausibility: FloatArray | None,
     weight: FloatArray | None,
     owner: NDArray[np.int64],
-) -> tuple[FloatArray, float, Any]:
-    """Weighted responsibilities of the active components (A, b), criterion, which are active."""
-    active: Any = slice(None)
-    if plausibility is None:
-        likelihood = W @ phi
-        peak = likelihood.max(axis=0)
-    else:
-        possible = plausibility.T > 0
-        plausible_class = np.asarray(possible.any(axis=1))
-        if not plausible_class.all():
-            active = np.flatnonzero(plausible_class[owner])
-        likelihood = W[active] @ phi
-        mask = possible[owner[active]]
-        if not mask.all():
-            likelihood[~mask] = -np.inf
-        peak = likelihood.max(axis=0)
-    likelihood -= peak
-    np.exp(likelihood, out=likelihood)
-    if plausibility is not None:
-        likelihood *= plausibility.T[owner[active]]
+) -> tuple[FloatArray, float]:
+    """Weighted responsibilities (A, b), written over the scores, and the criterion.
+
+    `owner` holds the classes of the A components.
+    """
+    own = None if plausibility is None else plausibility.T[owner]
+    if own is not None and not own.all():
+        scores[own == 0] = -np.inf
+    peak = scores.max(axis=0)
+    scores -= peak
+    likelihood = np.exp(scores, out=scores)
+    if own is not None:
+        likelihood *= own
     total = likelihood.sum(axis=0)
     log_total = np.log(total) + peak
     if weight is None:
         likelihood /= total
-        return likelihood, float(log_total.sum()), active
+        return likelihood, float(log_total.sum())
     likelihood *= weight / total
-    return likelihood, float(log_total @ weight), active
+    return likelihood, float(log_total @ weight)
 
 
 def given_pass(
@@ -262,8 +283,7 @@ def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
     d = means.shape[1]
     factor = cholesky(covariances, kind)
     roots: Any = np.linalg.inv(factor) if kind in ("full", "tied") else 1 / factor
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d))
+    logs = log_weights(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d))
     return CentredForm(means, roots, logs)
 
 
@@ -279,18 +299,19 @@ def centred_scores(X: FloatArray, form: CentredForm, kind: str) -> FloatArray:
 
 
 def centred_pass(
-    columns: Columns, forms: list[CentredForm], kind: str, owner: NDArray[np.int64]
+    columns: Columns,
+    forms: list[CentredForm],
+    centres: list[FloatArray],
+    kind: str,
+    owner: NDArray[np.int64],
 ) -> list[tuple[FloatArray, FloatArray, FloatArray, float]]:
-    """Sums of r, r (x - mu), r (x - mu)(x - mu)' and the criterion, for each form."""
+    """Sums of r, r (x - c), r (x - c)(x - c)' and the criterion, for each form and its centres."""
     X, plausibility, weight = as_float64(columns)
-    identity = np.eye(len(owner))
     result = []
-    for form in forms:
+    for form, centre in zip(forms, centres, strict=True):
         scores = centred_scores(X, form, kind)
-        r, criterion, active = respond(identity, scores, plausibility, weight, owner)
-        responsibility = np.zeros((len(owner), len(X)))
-        responsibility[active] = r
-        result.append((*centred_sums(X, responsibility, form.means, kind), criterion))
+        responsibility, criterion = respond(scores, plausibility, weight, owner)
+        result.append((*centred_sums(X, responsibility, centre, kind), criterion))
     return result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_floats, check_option
+from plausible.belief.errors import as_floats, check_number, check_option
 from plausible.models.expectation import Census
 from plausible.models.gaussian import FloatArray, Prior
 
@@ -35,7 +35,7 @@ def make_prior(
     """
     if prior is None:
         return None
-    if isinstance(prior, str):
+    if not isinstance(prior, Mapping):
         check_option(prior, ("weak",), "prior")
         prior = {"mean_precision": 0.01}
     unknown = set(prior) - set(KEYS)
@@ -51,10 +51,10 @@ def make_prior(
     mean = as_floats(prior.get("mean", census.centre), "prior mean")
     default = census.spread**2 / n_components ** (2 / d)
     scale = matrix(as_floats(prior.get("scale", default), "prior scale"), d)
-    if mean.shape != (d,):
+    if mean.shape != (d,) or not np.isfinite(mean).all():
         raise ValueError(
-            f"The prior mean should have shape ({d},), but has {mean.shape}; give one number for "
-            "each feature."
+            f"The prior mean should be {d} finite numbers, but is {mean}; give one number for each "
+            "feature."
         )
     # A mean with a prior brings one more root of the determinant for each component.
     extra = float(precision > 0)
@@ -71,10 +71,10 @@ def make_prior(
 
 def at_least(value: Any, low: float, name: str) -> float:
     """A number that is not below `low`."""
-    number = float(as_floats(value, f"prior {name}"))
-    if not low <= number < np.inf:
-        raise ValueError(f"The prior's {name} should be at least {low:g}, but is {number}.")
-    return number
+    try:
+        return check_number(value, name, low)
+    except ValueError as error:
+        raise ValueError(f"In a prior, {error}") from None
 
 
 def matrix(scale: FloatArray, d: int) -> FloatArray:
@@ -85,10 +85,14 @@ def matrix(scale: FloatArray, d: int) -> FloatArray:
         full = np.diag(np.broadcast_to(scale, d))
     else:
         raise ValueError(
-            f"The prior scale should have shape ({d}, {d}), ({d},) or (), but has {scale.shape}."
+            f"The prior scale should have shape ({d}, {d}), ({d},) or (), but has {scale.shape}; "
+            "give a matrix, variances, or one number."
         )
     if not np.allclose(full, full.T) or not np.linalg.eigvalsh(full).min() > 0:
-        raise ValueError("The prior scale should be symmetric and positive definite, but is not.")
+        raise ValueError(
+            "The prior scale should be symmetric and positive definite, but is not; give a "
+            "covariance matrix, or positive variances."
+        )
     return full
 
 

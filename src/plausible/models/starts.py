@@ -37,8 +37,10 @@ def make_starts(
     if not isinstance(init, str):
         return [given_start(problem, init)]
     if init == "labels":
-        first = label_start(problem, random)
-        return [first] + [jitter(first, problem, random) for _ in range(n_init - 1)]
+        starts = [label_start(problem, random)]
+        if n_init > 1:
+            starts.append(cluster_start(problem, random))
+        return starts + [jitter(starts[0], problem, random) for _ in range(n_init - 2)]
     make = {"kmeans": cluster_start, "random": random_start}[init]
     return [make(problem, random) for _ in range(n_init)]
 
@@ -66,15 +68,24 @@ def label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussian
 
 
 def cautious_solve(problem: SoftMixture, moments: Moments) -> Gaussians:
-    """An M step with covariances drawn to their average: a start should not be narrow."""
+    """An M step with covariances drawn to their average, and that without correlations.
+
+    Few labels in many dimensions would give narrow or badly shaped components, from which EM does
+    not find back.
+    """
     kind, d = problem.kind, len(problem.centre)
-    if kind != "tied":
-        pooled = moments.scatter.sum(axis=0) / max(moments.counts.sum(), 1e-300)
-        more = float(d + 1)
-        scatter = moments.scatter + more * pooled
-        moments = Moments(moments.counts + more, moments.mean, scatter)
+    counts, more = moments.counts, float(d + 1)
+    pooled = moments.scatter if kind == "tied" else moments.scatter.sum(axis=0)
+    pooled = pooled / max(counts.sum(), 1e-300)
+    if kind in ("full", "tied"):
+        pooled = np.diag(np.diagonal(pooled))
+    divisor = (
+        np.full(len(counts), more / len(counts)) if kind == "tied" else np.full_like(counts, more)
+    )
+    moments = Moments(counts + divisor, moments.mean, moments.scatter + more * pooled)
     start = solve(moments, kind, problem.reg_covar, None)
-    return Gaussians(start.weights, start.means, widen(start.covariances, problem))
+    weights = np.maximum(counts, 0.0) / max(counts.sum(), 1e-300)
+    return Gaussians(weights, start.means, widen(start.covariances, problem))
 
 
 def widen(covariances: FloatArray, problem: SoftMixture) -> FloatArray:
