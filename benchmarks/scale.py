@@ -65,7 +65,8 @@ def write_parquet(path: Path) -> None:
     writer = None
     for X in blocks(N_STREAM):
         table = pa.table({f"x{j}": X[:, j] for j in range(D)})
-        writer = writer or pq.ParquetWriter(path, table.schema)
+        # Numbers that hardly repeat gain nothing from a dictionary, and cost time when read.
+        writer = writer or pq.ParquetWriter(path, table.schema, use_dictionary=False)
         writer.write_table(table)
     assert writer is not None
     writer.close()
