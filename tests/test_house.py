@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief, datasets, experiments, labels, metrics, models
+from plausible import belief, datasets, engine, experiments, labels, metrics, models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -63,7 +63,7 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, datasets, labels, metrics, models)
+    for room in (belief, engine, datasets, labels, metrics, models)
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]

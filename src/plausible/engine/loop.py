@@ -28,6 +28,11 @@ class Progress:
     seconds : since the loop began
     seconds_left : estimate until convergence, at most until `max_iter`; infinite while unknown
     n_starts : starts still running
+
+    Examples
+    --------
+    >>> Progress(3, -12.5, 0.25, 1.0, 4.0, 1).seconds_left
+    4.0
     """
 
     iteration: int
@@ -55,6 +60,12 @@ class Result:
     best_start : int
     criteria : array, one for each start
         Where the starts were when they ended or were dropped.
+
+    Examples
+    --------
+    >>> history = np.array([-3.0, -1.0])
+    >>> Result((2.0,), history, 1, True, False, 0, np.array([-1.0])).criterion
+    -1.0
     """
 
     parameters: Any

@@ -25,6 +25,7 @@ Columns = tuple[Array | None, ...]
 Summary = Callable[..., Any]
 
 CHUNK_BYTES = 3 << 19  # a chunk and the work on it share a core's second-level cache
+ORDER_BYTES = 3 << 23  # rows among which like is put beside like: the last-level cache
 
 
 def length(columns: Columns) -> int:
@@ -42,12 +43,26 @@ def take(columns: Columns, index: Any) -> Columns:
 
 def order_by(codes: Array) -> Array | None:
     """Row numbers in the order of their codes, negative codes left out; None if nothing changes."""
-    first = codes[0] if len(codes) else 0
-    if first >= 0 and (codes == first).all():
+    if are_alike(codes):
         return None
     index = np.argsort(codes, kind="stable")
-    index = index[np.searchsorted(codes, 0, sorter=index) :]
-    return index.astype(np.int32) if len(codes) < 2**31 else index
+    return index[np.searchsorted(codes, 0, sorter=index) :]
+
+
+def are_alike(codes: Array) -> bool:
+    """Whether there is nothing to reorder or to leave out."""
+    return not len(codes) or bool(codes[0] >= 0 and (codes == codes[0]).all())
+
+
+def order_in_parts(codes: Array, size: int) -> Array:
+    """Row numbers in the order of their codes within each part of `size` rows."""
+    parts = []
+    for start in range(0, len(codes), size):
+        part = codes[start : start + size]
+        index = order_by(part)
+        parts.append(start + (np.arange(len(part)) if index is None else index))
+    whole = np.concatenate(parts)
+    return whole.astype(np.int32) if len(codes) < 2**31 else whole
 
 
 class Rows(ABC):
@@ -193,15 +208,20 @@ class ArrayRows(Rows):
         return ArrayRows(*columns)
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
-        """The rows in the order of their codes, without those of negative code; no copy."""
+        """The rows in the order of their codes, without those of negative code; no copy.
+
+        Large data are ordered in parts, each of which fits a cache: rows gathered from all over the
+        memory would cost more than they save.
+        """
         if not self.n_rows:
             return self
         codes = np.concatenate([code(columns) for columns in self.chunks()])
-        index = order_by(codes)
-        if index is not None and self.order is not None:
-            index = self.order[index]
-        if index is None:
+        if are_alike(codes):
             index = self.order
+        else:
+            size = self.chunk_rows * (ORDER_BYTES // CHUNK_BYTES)
+            index = order_in_parts(codes, size)
+            index = index if self.order is None else self.order[index]
         return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:

@@ -4,6 +4,9 @@ numba is imported here only, and this file only when there is enough work (see `
 first use on a machine compiles for some seconds, later ones load from numba's cache.
 """
 
+import threading
+from typing import Any
+
 import numba
 import numpy as np
 import scipy.linalg  # noqa: F401  numba's matrix products are scipy's BLAS
@@ -27,8 +30,26 @@ def aligned(*shape: int, dtype: type = np.float64) -> NDArray[np.float64]:
     return raw[start : start + size].reshape(shape)
 
 
+_local = threading.local()
+
+
+def workspace(n_features: int, n_components: int) -> tuple[NDArray[Any], ...]:
+    """Arrays to work in, kept from one call of a thread to the next."""
+    sizes = n_features, n_components
+    if getattr(_local, "sizes", None) != sizes:
+        _local.sizes = sizes
+        _local.arrays = (
+            aligned(n_features, BLOCK),
+            aligned(n_components, BLOCK),
+            aligned(n_components, BLOCK),
+            aligned(3, BLOCK),
+            aligned(BLOCK, dtype=np.int64),
+        )
+    return _local.arrays
+
+
 def compiled_pass(
-    X: FloatArray,
+    X: NDArray[Any],
     plausibility: FloatArray | None,
     weight: FloatArray | None,
     W: FloatArray,
@@ -50,20 +71,17 @@ def compiled_pass(
         centre,
         KINDS.index(kind),
         sums,
-        aligned(n_features, BLOCK),
-        aligned(n_components, BLOCK),
-        aligned(n_components, BLOCK),
-        aligned(3, BLOCK),
-        aligned(BLOCK, dtype=np.int64),
+        *workspace(n_features, n_components),
     )
     return sums, criterion
 
 
-def compiled_sums(X: FloatArray, given: FloatArray, centre: FloatArray, kind: str) -> FloatArray:
+def compiled_sums(X: NDArray[Any], given: FloatArray, centre: FloatArray, kind: str) -> FloatArray:
     """Sums of given responsibilities (n, M) times phi(x): (P, M)."""
     n_features = n_features_of_map(kind, X.shape[1])
     sums = np.zeros((n_features, given.shape[1]))
-    _sum_given(X.T, given, centre, KINDS.index(kind), sums, aligned(n_features, BLOCK))
+    phi = workspace(n_features, given.shape[1])[0]
+    _sum_given(X.T, given, centre, KINDS.index(kind), sums, phi)
     return sums
 
 

@@ -168,11 +168,12 @@ def linear_pass(
     `columns` are features, plausibilities of the classes (or None) and weights (or None); `owner`
     is the class of each component.
     """
-    X, plausibility, weight = as_float64(columns)
     if fast:
         from plausible.models.compiled import compiled_pass
 
+        X, plausibility, weight = as_numbers(columns)
         return [compiled_pass(X, plausibility, weight, W, centre, kind, owner) for W in forms]
+    X, plausibility, weight = as_float64(columns)
     n_features = n_features_of_map(kind, X.shape[1])
     size = max(BLOCK_DOUBLES // n_features, 64)
     result = [(np.zeros((n_features, len(W))), 0.0) for W in forms]
@@ -234,7 +235,7 @@ def given_pass(
     A row favours a class with (pl - min pl) / max pl: one for a hard label, nothing for a row that
     says nothing. The second sum is that of log max pl: what hard rows add to the criterion.
     """
-    X, plausibility, weight = as_float64(columns)
+    X, plausibility, weight = as_numbers(columns) if fast else as_float64(columns)
     if plausibility is None:
         raise ValueError("Rows should have labels to start from, but have none; give labels.")
     favour = favours(plausibility)
@@ -344,6 +345,15 @@ def favour_pass(
     if weight is not None:
         favour *= weight[:, None]
     return centred_sums(X, favour.T, centres, kind)
+
+
+def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | None]:
+    """The same with single precision features left as they are, for kernels that read both."""
+    X, plausibility, weight = columns
+    if X is None or X.dtype != np.float32:
+        return as_float64(columns)
+    _, plausibility, weight = as_float64((X[:0], plausibility, weight))
+    return X, plausibility, weight
 
 
 def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
