@@ -241,10 +241,16 @@ class Blocks:
             time.sleep(0.05)  # all were lost at the same time, and are being started again
         holders = self.client.who_has(futures)
         at: dict[str, list[int]] = {address: [] for address in threads}
+        fair = -(-len(futures) // sum(threads.values()))  # blocks for each thread
+
+        def load(address: str) -> float:
+            return len(at[address]) / threads[address]
+
         for number, future in enumerate(futures):
             held = [address for address in holders.get(future.key, ()) if address in at]
-            # The one with fewest blocks so far, if several workers hold it, or none.
-            at[min(held or at, key=lambda address: len(at[address]))].append(number)
+            chosen = min(held or at, key=load)
+            # A block is copied once to a worker that has less to do: every pass gains from it.
+            at[chosen if load(chosen) < fair else min(at, key=load)].append(number)
         groups = []
         for address, numbers in at.items():
             n_tasks = max(threads[address], -(-len(numbers) // BLOCKS_IN_TASK))
