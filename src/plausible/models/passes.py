@@ -353,7 +353,7 @@ def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | N
     if X is None or X.dtype != np.float32:
         return as_float64(columns)
     _, plausibility, weight = as_float64((X[:0], plausibility, weight))
-    return X, plausibility, weight
+    return np.asarray(X), plausibility, weight  # a memory map is an array, too
 
 
 def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
