@@ -15,7 +15,7 @@ import numpy as np
 
 from plausible.engine.rows import Array
 
-CHUNK_BYTES = 5 << 18
+CHUNK_BYTES = 15 << 17
 BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 PathLike = str | Path

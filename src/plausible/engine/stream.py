@@ -31,7 +31,7 @@ Chunk = Any  # a tuple of columns, or one array
 Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
 Step = tuple[str, Callable[[Columns], Any]]
 
-READ_AHEAD = 4
+READ_AHEAD = 3
 TASK_BYTES = 4 << 20  # what one thread takes at a time: rows enough to put like beside like
 LEAST_ROWS = 2048  # below, a summary costs more for its call than for its rows
 
