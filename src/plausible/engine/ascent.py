@@ -43,7 +43,7 @@ FIRST_MAPS = 8  # plain maps before the first jump: early ones find the way, not
 FEW_STEPS = 10  # jumps do not pay when plain maps are this near to their end
 PAUSE = 2  # plain maps after a jump that failed; twice as many after the next one
 LONGEST = 32.0  # length of the first jumps at most, in plain steps
-STRICT = 0.4  # after jumps, an ascent stops at this part of the tolerance: never a lower end
+STRICT = 0.4  # after jumps, an ascent stops at this part of the tolerance, to end no lower
 
 
 @dataclass

@@ -208,6 +208,44 @@ def _sum_few(phi, responsibility, active, sums):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
+def _load(block, labelled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the plausibilities of the active components into the first rows of pl.
+
+    Returns how many components are plausible for some row, and whether all of them are for all.
+    """
+    size = pl.shape[1]
+    n_active = 0
+    complete = True
+    for k in range(len(owner)):
+        row = pl[n_active]
+        n_zero = 0
+        if labelled:
+            c = owner[k]
+            for j in range(size):
+                row[j] = block[j, c]
+            for j in range(size):
+                n_zero += row[j] == 0.0
+        else:
+            row[:] = 1.0
+        if n_zero < size:
+            active[n_active] = k
+            n_active += 1
+            complete = complete and n_zero == 0
+    return n_active, complete
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+def _raise_peak(score, plausibility, complete, peak):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Raise the peaks to the scores of a component where it is plausible."""
+    if complete:
+        for j in range(len(score)):
+            peak[j] = max(peak[j], score[j])
+    else:
+        for j in range(len(score)):
+            peak[j] = max(peak[j], score[j] if plausibility[j] > 0 else -np.inf)
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
     XT, PL, weight, labelled, weighted, owner, W, centre, kind, sums, phi, score, pl, scratch, bits
 ):
@@ -224,29 +262,8 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             scratch = np.empty((3, size))
             bits = np.empty(size, np.int64)
         _fill(XT, start, size, centre, kind, phi)
-        if labelled:
-            block = PL[start : start + size]
-            for k in range(n_components):
-                row = pl[k]
-                c = owner[k]
-                for j in range(size):
-                    row[j] = block[j, c]
-        else:
-            pl[:] = 1.0
-        n_active = 0
-        complete = True
-        for k in range(n_components):
-            row = pl[k]
-            n_zero = 0
-            for j in range(size):
-                n_zero += row[j] == 0.0
-            if n_zero < size:
-                active[n_active] = k
-                n_active += 1
-                complete = complete and n_zero == 0
-        if n_active < n_components:
-            for a in range(n_active):
-                pl[a, :] = pl[active[a]]
+        block = PL[start : start + size] if labelled else PL
+        n_active, complete = _load(block, labelled, owner, pl, active)
         part = score[:n_active]
         few = n_active <= FEW
         if few:
@@ -259,12 +276,7 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
         peak[:] = -np.inf
         total[:] = 0.0
         for a in range(n_active):
-            if complete:
-                for j in range(size):
-                    peak[j] = max(peak[j], part[a, j])
-            else:
-                for j in range(size):
-                    peak[j] = max(peak[j], part[a, j] if pl[a, j] > 0 else -np.inf)
+            _raise_peak(part[a], pl[a], complete, peak)
         for a in range(n_active):
             _weigh(part[a], peak, pl[a], total, power, bits)
         factor = scratch[2]

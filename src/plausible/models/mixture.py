@@ -45,7 +45,8 @@ class GaussianMixtureClassifier(GaussianClassifier):
     reg_covar : float
         Added to the variances.
     accelerate : bool
-        Extrapolate where EM is slow (SQUAREM): the same maximum in fewer passes.
+        Extrapolate where EM is slow (SQUAREM): fewer passes, mostly to the same maximum.
+        Where labels say little, EM and its extrapolation may find different ones.
     random_state : int, RandomState or None
     verbose : int
         1 reports about once a second, 2 every iteration.
