@@ -4,7 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plausible.models import DiscriminantClassifier, GaussianMixtureClassifier, SoftNearestCentroid
+from sklearn.linear_model import LogisticRegression
+
+from plausible.models import (
+    DiscriminantClassifier,
+    EvidentialCalibratedClassifier,
+    GaussianMixtureClassifier,
+    SoftNearestCentroid,
+)
 
 
 @dataclass(frozen=True)
@@ -36,5 +43,13 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "GaussianMixtureClassifier tied": Entry(
         lambda: GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+    ),
+    "EvidentialCalibratedClassifier": Entry(
+        lambda: EvidentialCalibratedClassifier(SoftNearestCentroid(), cv=2)
+    ),
+    "EvidentialCalibratedClassifier of scikit-learn": Entry(
+        lambda: EvidentialCalibratedClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-8), cv=2, scores="classes"
+        ),
     ),
 }

@@ -1,5 +1,6 @@
 """Estimators that learn from labels of any kind."""
 
+from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.discriminant import DiscriminantClassifier
 from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
@@ -10,6 +11,7 @@ __all__ = [
     "DiscriminantClassifier",
     "EmptyClassWarning",
     "Evidence",
+    "EvidentialCalibratedClassifier",
     "GaussianMixtureClassifier",
     "SingularCovarianceWarning",
     "SoftNearestCentroid",
