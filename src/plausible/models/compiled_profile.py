@@ -5,7 +5,7 @@ odds of the second class were said to be r: with t = a + b z its log-likelihood 
 
     n1 t - (n0 + n1) log(1 + e^t) + v (log(1 + r e^t) - log(1 + e^t)).
 
-numba is imported here only, and this file only when a calibration is fitted.
+Imported only when a calibration is fitted: the first use on a machine compiles for some seconds.
 """
 
 import math

@@ -61,9 +61,9 @@ def make_records(
     with np.errstate(divide="ignore"):
         rho = np.where(soft > 0.0, np.log(scaled[:, 1]) - np.log(scaled[:, 0]), 0.0)
     # What was scored and said alike is counted together.
-    keys, place = np.unique(np.column_stack([score, rho]), axis=0, return_inverse=True)
-    sums = [np.bincount(place.ravel(), column, len(keys)) for column in (*count.T, soft)]
-    records = np.array([keys[:, 0], *sums, keys[:, 1]])
+    keys, place = np.unique(score + 1j * rho, return_inverse=True)
+    sums = [np.bincount(place, column, len(keys)) for column in (*count.T, soft)]
+    records = np.array([keys.real, *sums, keys.imag])
     return np.ascontiguousarray(records[:, records[1:4].any(axis=0)])
 
 
@@ -135,21 +135,22 @@ def condense(records: FloatArray, slope: float) -> FloatArray:
     """
     half = min(1.0 / max(abs(slope), 1e-300), 0.5)
     panel = np.floor(records[0] / (2.0 * half))
-    groups, place = np.unique(np.array([panel, records[4]]), axis=1, return_inverse=True)
-    place = place.ravel()
-    crowded = np.bincount(place, minlength=groups.shape[1]) > 2 * _PANEL_NODES
+    groups, place, counts = np.unique(
+        panel + 1j * records[4], return_inverse=True, return_counts=True
+    )
+    crowded = counts > 2 * _PANEL_NODES
     if not crowded.any():
         return records
     angle = (np.arange(_PANEL_NODES) + 0.5) * np.pi / _PANEL_NODES
     parts = [records[:, ~crowded[place]]]
     order = np.argsort(place, kind="stable")
-    ends = np.cumsum(np.bincount(place, minlength=groups.shape[1]))
+    ends = np.cumsum(counts)
     for group in np.flatnonzero(crowded):
-        inside = records[:, order[ends[group - 1] if group else 0 : ends[group]]]
-        middle = half * (2.0 * groups[0, group] + 1.0)
+        inside = records[:, order[ends[group] - counts[group] : ends[group]]]
+        middle = half * (2.0 * groups[group].real + 1.0)
         shares = lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
         nodes = middle + half * np.cos(angle)
-        same = np.full(_PANEL_NODES, groups[1, group])
+        same = np.full(_PANEL_NODES, groups[group].imag)
         parts.append(np.vstack([nodes, inside[1:4] @ shares, same]))
     return np.ascontiguousarray(np.hstack(parts))
 
