@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -145,17 +145,27 @@ def test_scores_for_calibration_come_from_classifiers_that_did_not_see_the_row()
     X = np.random.default_rng(0).normal(1.5 * y)[:, None]
     folds = KFold(4, shuffle=True, random_state=0)
     model = EvidentialCalibratedClassifier(KNeighborsClassifier(3), cv=folds).fit(X, y)
-    score = np.empty(40)
-    for train, test in folds.split(X):
-        base = KNeighborsClassifier(3).fit(X[train], y[train])
-        logs = np.log(np.maximum(base.predict_proba(X[test]), 1e-6))
-        score[test] = logs[:, 1] - logs[:, 0]
-    expected = calibrate(score, np.eye(2)[y], np.ones(40))
+    expected = calibrate(*scored_by(folds, X, y))
     assert np.isclose(model.calibrations_[0].slope, expected.slope)
+    half = PredefinedSplit(np.where(np.arange(40) < 20, -1, np.arange(40) % 4 // 2))
+    model = EvidentialCalibratedClassifier(KNeighborsClassifier(3), cv=half).fit(X, y)
+    seen = calibrate(*scored_by(half, X, y)).slope
+    assert np.isclose(model.calibrations_[0].slope, seen)
     with pytest.raises(ValueError, match="tested twice"):
         EvidentialCalibratedClassifier(cv=ShuffleSplit(5, random_state=0)).fit(X, y)
     with pytest.raises(ValueError, match="cv should be a whole number of at least 2"):
         EvidentialCalibratedClassifier(cv=1).fit(X, y)
+
+
+def scored_by(folds, X, y):
+    """Scores, contours and weights of the rows that are tested, written out."""
+    score, tested = [], []
+    for train, test in folds.split(X):
+        probability = KNeighborsClassifier(3).fit(X[train], y[train]).predict_proba(X[test])
+        score.append(np.diff(np.log(np.maximum(probability, 1e-6)))[:, 0])
+        tested.append(test)
+    tested = np.concatenate(tested)
+    return np.concatenate(score), np.eye(2)[y[tested]], np.ones(len(tested))
 
 
 def test_folds_depend_on_what_rows_hold_only():
@@ -223,6 +233,15 @@ def test_sets_and_unknown_rows_count_only_where_they_say_something():
     for one, two in zip(model.estimators_, other.estimators_, strict=True):
         np.testing.assert_array_equal(one.theta_, two.theta_)
     np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-5)
+
+
+def test_classifiers_without_weights_do_not_see_unknown_rows():
+    X, y = make_blobs(30, centers=2, cluster_std=3.0, random_state=0)
+    model = EvidentialCalibratedClassifier(KNeighborsClassifier(1)).fit(X, y)
+    labels = Labels.concatenate([Labels.from_crisp(y), Labels.unknown(30, range(2))])
+    other = EvidentialCalibratedClassifier(KNeighborsClassifier(1))
+    other.fit(np.vstack([X, X + 0.01]), labels)
+    assert other.estimators_[0].n_samples_fit_ == model.estimators_[0].n_samples_fit_ == 30
 
 
 def test_sets_and_refusals():

@@ -151,6 +151,28 @@ def test_far_away_scores_are_as_plausible_on_the_wrong_side_as_no_slope_at_all()
     masses = calibration.masses(np.array([-1e7, 1e7, 1e300]))
     expected = [[1 - flat, 0, flat], [0, 1 - flat, flat], [0, 1 - flat, flat]]
     np.testing.assert_allclose(masses, expected, atol=2e-5)
+    turned = calibrate(-score, known, weight, smoothing=False).masses(np.array([1e7, -1e7]))
+    np.testing.assert_allclose(turned, expected[:2], atol=2e-5)
+
+
+def test_a_contour_with_two_peaks_counts_by_the_intervals_that_its_cuts_span():
+    rng = np.random.default_rng(4)
+    score, second = rng.normal(size=6).round(2), rng.integers(2, size=6)
+    known = doubted(np.eye(2)[second], rng.uniform(0.02, 0.3, 6).round(2))
+    level, slope = np.linspace(-25, 25, 1001)[:, None], np.linspace(-40, 40, 1201)
+    likelihood = np.zeros((1001, 1201))
+    for s, (first, other) in zip(score, known, strict=True):
+        p = expit(level + slope * (s - 1.0))
+        likelihood += np.log(first * (1 - p) + other * p)
+    profile = likelihood.max(axis=1)
+    peak = profile.argmax()
+    spanned = np.exp(profile - profile[peak])
+    assert (np.diff(spanned[: peak + 1]) < -1e-3).any() or (np.diff(spanned[peak:]) > 1e-3).any()
+    spanned[: peak + 1] = np.maximum.accumulate(spanned[: peak + 1])
+    spanned[peak:] = np.maximum.accumulate(spanned[peak:][::-1])[::-1]
+    both = np.trapezoid(spanned, expit(level[:, 0]))
+    found = calibrate(score, known, np.ones(6), smoothing=False).masses(np.array([1.0]))
+    assert abs(found[0, 2] - both) < 5e-3
 
 
 def test_swapped_classes_swap_masses_and_reflected_scores_do_too():
@@ -201,10 +223,12 @@ def test_doubt_leaves_more_mass_on_both():
     assert (np.diff(both, axis=0) > 0.0).all()
 
 
-def test_many_items_are_condensed_without_loss(monkeypatch):
-    score, known, weight = draw(1500)
-    score[:3] = [-40.0, 25.0, 1e3]  # outliers keep records of their own
-    known = doubted(known, np.where(np.arange(1500) % 3, 0.0, 0.3))
+@pytest.mark.parametrize("outlier", [None, 1e3])
+def test_many_items_are_condensed_without_loss(outlier, monkeypatch):
+    score, known, weight = draw(1500, apart=1.5 if outlier else 6.0)
+    if outlier:
+        score[:3] = [-40.0, 25.0, outlier]  # these keep records of their own
+        known = doubted(known, np.where(np.arange(1500) % 3, 0.0, 0.3))
     fast = calibrate(score, known, weight).masses(POINTS)
     monkeypatch.setattr("plausible.models.predictive.condense", lambda records, slope: records)
     np.testing.assert_allclose(fast, calibrate(score, known, weight).masses(POINTS), atol=1e-9)
