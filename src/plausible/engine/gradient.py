@@ -23,8 +23,9 @@ Renewal = Callable[[FloatArray], tuple[Criterion, FloatArray]]
 MEMORY = 10  # pairs of steps and gradients that L-BFGS keeps
 PHASE = 20  # iterations of L-BFGS before coordinates are renewed; twice as many before the next
 ROUNDING = 4e-16  # gains below this part of the criterion cannot be told from rounding
-STALLED = 3  # so many iterations in a row without a gain that shows are the end
-FLAT = 1e-5  # a gradient below which a line search may fail for rounding alone
+FLAT = 1e-5  # a gradient below which steps may fail for rounding alone
+STALLED = 3  # so many iterations in a row without a gain that shows are then the end
+STUCK = 30  # so many elsewhere, and another method takes over
 
 
 class Watch:
@@ -78,13 +79,13 @@ class Watch:
         gain = value - self.history[-1]
         self.history.append(value)
         self.n_stalled = self.n_stalled + 1 if gain <= ROUNDING * abs(value) else 0
-        if self.slope <= self.tol or self.n_stalled >= STALLED:
+        if self.slope <= self.tol or (self.n_stalled >= STALLED and self.slope <= FLAT):
             self.stopped = "maximum"
         elif self.callback is not None and self.callback(self.progress(gain)):
             self.stopped = "callback"
         elif self.n_iter >= self.max_iter:
             self.stopped = "max_iter"
-        if self.stopped:
+        if self.stopped or self.n_stalled >= STUCK:
             raise StopIteration
 
     def progress(self, gain: float, n_starts: int = 1) -> Progress:
@@ -170,7 +171,7 @@ def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
     """L-BFGS from the best point so far, in phases if coordinates can be renewed."""
     phase = PHASE if renew is not None else watch.max_iter
     while not watch.stopped:
-        before = watch.n_iter
+        before, watch.n_stalled = watch.n_iter, 0
         n_left = watch.max_iter - watch.n_iter
         # The end is watched for: scipy looks at the largest entry of the gradient only.
         options = {"maxiter": min(phase, n_left), "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
