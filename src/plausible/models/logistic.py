@@ -107,9 +107,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         the start.
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
-        hard nor empty of information; there "auto" is 5, and elsewhere 1 is enough. The starts are
-        small and random, with logits of a tenth; they are compared on at most 2000 rows, and the
-        best goes on with all.
+        hard nor empty of information; there "auto" is 5, and elsewhere one, zero, is enough. The
+        starts are small and random, with logits of a tenth. After ten iterations on at most 1000
+        rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
         Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts.
     tol : float

@@ -17,9 +17,9 @@ SOLVERS = ("auto", "lbfgs", "newton", "em")
 FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
 DENSE = 500  # coordinates up to which Newton steps factor the matrix of second derivatives
 N_STARTS = 5  # where the criterion is not concave
-RACE_ROWS = 2000  # on which they are compared
-RACE_ITER = 15
-START_SPREAD = 0.3  # standard deviation of the logits at a random start
+RACE_ROWS = 1000  # on which they are compared
+RACE_ITER = 10  # after so many iterations
+START_SPREAD = 0.1  # standard deviation of the logits at a random start
 
 
 class Straight:
@@ -126,10 +126,10 @@ def best_start(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is a race, not the end
         results = [runner.run(few, start) for start in starts]
-    best = max(results, key=lambda result: result.criterion)
-    if best.converged and few is problem:
-        return best
-    return solver.run(problem, best.parameters)
+    winner = int(np.argmax([result.criterion for result in results]))
+    # What few rows teach is far from what all do, and no better start than the one before.
+    start = results[winner].parameters if few is problem else starts[winner]
+    return solver.run(problem, start)
 
 
 def race_course(problem: PartialLikelihood, random: np.random.RandomState) -> PartialLikelihood:
