@@ -65,3 +65,17 @@ def test_an_impossible_folder_is_refused_before_the_run(tmp_path, capsys):
     (tmp_path / "new").write_text("a file, not a folder")
     assert run_tiny(tmp_path) == 1
     assert "--output should name a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [[], ["--all-setups"]])
+def test_an_experiment_may_have_flags_of_its_own(tmp_path, given):
+    seen = []
+
+    def run(quick, seed, progress, all_setups):
+        seen.append(all_setups)
+        return {}
+
+    arguments = [*given, "--output", str(tmp_path)]
+    parts = run, lambda results: "", lambda results, path: None
+    assert common.command("one", "", *parts, arguments, {"all_setups": "all of them"}) == 0
+    assert seen == [bool(given)]

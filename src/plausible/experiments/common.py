@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -132,12 +132,19 @@ def save_figure(figure: Any, path: Path) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-def parse(experiment: str, about: str, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Arguments that every experiment takes."""
+def parse(
+    experiment: str,
+    about: str,
+    arguments: Sequence[str] | None,
+    flags: Mapping[str, str] | None = None,
+) -> argparse.Namespace:
+    """Arguments that every experiment takes, and an experiment's own flags with their help."""
     parser = argparse.ArgumentParser(
         prog=f"python -m plausible.experiments.{experiment}", description=about
     )
     parser.add_argument("--quick", action="store_true", help="a small run that takes seconds")
+    for name, text in (flags or {}).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
     parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default 0)")
     parser.add_argument(
         "--output",
@@ -156,9 +163,14 @@ def command(
     tables: Callable[[Results], str],
     draw: Callable[[Results, Path], None],
     arguments: Sequence[str] | None = None,
+    flags: Mapping[str, str] | None = None,
 ) -> int:
-    """Run an experiment as a program; the answer is the exit code."""
-    chosen = parse(experiment, about, arguments)
+    """Run an experiment as a program; the answer is the exit code.
+
+    Each of the `flags` that is given on the command line is passed to `run` as True.
+    """
+    chosen = parse(experiment, about, arguments, flags)
+    own = {name: getattr(chosen, name) for name in flags or {}}
     try:  # before the run, so that hours are not lost for want of a folder
         chosen.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -166,7 +178,7 @@ def command(
         return 1
     start = time.perf_counter()
     try:
-        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr)
+        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr, **own)
     except MissingDataError as error:
         to_stderr(str(error))
         return 1
