@@ -30,15 +30,53 @@ ORDER_BYTES = 3 << 23  # rows among which like is put beside like: the last-leve
 
 def length(columns: Columns) -> int:
     """Number of rows of columns that are not all None."""
-    return next(len(column) for column in columns if column is not None)
+    return next(column.shape[0] for column in columns if column is not None)
+
+
+def is_sparse(column: Any) -> bool:
+    """Whether a column is a sparse matrix of scipy, found out without importing scipy."""
+    return hasattr(column, "tocsr")
+
+
+def n_bytes(column: Any) -> int:
+    """Memory that a column takes."""
+    if is_sparse(column):
+        return int(column.data.nbytes + column.indices.nbytes + column.indptr.nbytes)
+    return int(column.nbytes)
+
+
+def rows_worth_a_sum(column: Any) -> int:
+    """Rows with as many entries as there are features: a sum for each feature then costs no more.
+
+    Only sparse columns have fewer entries in a row than features.
+    """
+    if not is_sparse(column):
+        return 1
+    n_rows, n_features = column.shape
+    return int(n_features * n_rows // max(column.nnz, 1)) + 1
+
+
+def stack(parts: Sequence[Any]) -> Any:
+    """Parts of a column, one below the other; None if the column is not there."""
+    if parts[0] is None:
+        return None
+    if is_sparse(parts[0]):
+        from scipy.sparse import vstack
+
+        return vstack(parts, format="csr")
+    return np.concatenate(parts)
 
 
 def take(columns: Columns, index: Any) -> Columns:
     """The columns at some rows: a view for a slice, a copy for an array of row numbers."""
     if isinstance(index, slice):
         return tuple(None if column is None else column[index] for column in columns)
+    return tuple(None if column is None else _take(column, index) for column in columns)
+
+
+def _take(column: Any, index: Any) -> Any:
     # Twice as fast as column[index] for rows of numbers.
-    return tuple(None if column is None else np.take(column, index, axis=0) for column in columns)
+    return column[index] if is_sparse(column) else np.take(column, index, axis=0)
 
 
 def order_by(codes: Array) -> Array | None:
@@ -133,10 +171,7 @@ class Rows(ABC):
             if high > low or not parts:
                 parts.append(take(columns, wanted[low:high] - start))
             start = stop
-        return tuple(
-            None if column[0] is None else np.concatenate(column)
-            for column in zip(*parts, strict=True)
-        )
+        return tuple(map(stack, zip(*parts, strict=True)))
 
 
 class ArrayRows(Rows):
@@ -144,7 +179,7 @@ class ArrayRows(Rows):
 
     Parameters
     ----------
-    *columns : arrays of one length, or None
+    *columns : arrays or sparse matrices (CSR) of one length, or None
     order : array of row numbers, optional
         Which rows to take, and in which order; all by default.
     chunk_rows : int, optional
@@ -164,15 +199,17 @@ class ArrayRows(Rows):
         self, *columns: Array | None, order: Array | None = None, chunk_rows: int | None = None
     ) -> None:
         given = [column for column in columns if column is not None]
-        if len({len(column) for column in given}) != 1:
+        lengths = [column.shape[0] for column in given]
+        if len(set(lengths)) != 1:
             raise ValueError(
-                "Columns should have one length, but have "
-                f"{[len(column) for column in given]} rows; give one value for each row."
+                f"Columns should have one length, but have {lengths} rows; give one value for each "
+                "row."
             )
         self.columns = columns
         self.order = order
-        row_bytes = sum(column[:1].nbytes for column in given)
-        self.chunk_rows = chunk_rows or int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
+        row_bytes = sum(map(n_bytes, given)) // max(lengths[0], 1)
+        size = int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
+        self.chunk_rows = chunk_rows or max([size, *map(rows_worth_a_sum, given)])
 
     @property
     def n_rows(self) -> int:
@@ -201,11 +238,7 @@ class ArrayRows(Rows):
     def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
         """Rows whose columns are a function of these, computed now, chunk by chunk."""
         parts = [function(columns) for columns in self.chunks()] or [function(self._chunk(0))]
-        columns = (
-            None if column[0] is None else np.concatenate(column)
-            for column in zip(*parts, strict=True)
-        )
-        return ArrayRows(*columns)
+        return ArrayRows(*map(stack, zip(*parts, strict=True)))
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
         """The rows in the order of their codes, without those of negative code; no copy.

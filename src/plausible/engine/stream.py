@@ -21,7 +21,9 @@ from plausible.engine.rows import (
     Columns,
     Rows,
     Summary,
+    is_sparse,
     length,
+    n_bytes,
     take,
 )
 from plausible.engine.sums import add, own, total
@@ -43,18 +45,20 @@ def split(columns: Columns, n_bytes: int) -> Iterator[Columns]:
         yield take(columns, slice(start, start + size))
 
 
-def part_rows(columns: Columns, n_bytes: int) -> int:
+def part_rows(columns: Columns, most_bytes: int) -> int:
     """Rows in each part when the columns are cut in parts of about equal length."""
     n_rows = length(columns)
-    all_bytes = sum(column.nbytes for column in columns if column is not None)
-    n_parts = max(1, min(-(-all_bytes // n_bytes), n_rows // LEAST_ROWS))
+    all_bytes = sum(n_bytes(column) for column in columns if column is not None)
+    n_parts = max(1, min(-(-all_bytes // most_bytes), n_rows // LEAST_ROWS))
     return max(1, -(-n_rows // n_parts))
 
 
 def as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
-    columns = tuple(None if column is None else np.asarray(column) for column in given)
+    columns = tuple(
+        column if column is None or is_sparse(column) else np.asarray(column) for column in given
+    )
     for number, column in enumerate(columns):
         if hasattr(given[number], "contour"):
             raise TypeError(
@@ -66,7 +70,7 @@ def as_columns(chunk: Chunk, where: str) -> Columns:
                 f"{where} should be an array or a tuple of arrays and None, but its column "
                 f"{number} is a {type(given[number]).__name__}; yield one array for each column."
             )
-    lengths = [len(column) for column in columns if column is not None]
+    lengths = [column.shape[0] for column in columns if column is not None]
     if len(set(lengths)) != 1:
         raise ValueError(
             f"{where} should have columns of one length, but they have {lengths} rows; yield one "

@@ -1,4 +1,4 @@
-"""Answers of a classifier that knows the joint density of features and class."""
+"""Answers of a classifier that knows, up to a constant, the log probability of each class."""
 
 from typing import Any
 
@@ -16,8 +16,11 @@ from plausible.metrics import soft_accuracy
 FloatArray = NDArray[np.float64]
 
 
-class GenerativeClassifier(ClassifierMixin, BaseEstimator):
-    """Base of classifiers with a method `_log_joint`: log of weight times density, (n, K).
+class EvidenceClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers with a method `_log_evidence`, (n, K).
+
+    It gives log probabilities of the classes up to a constant for each row: the log of weight times
+    density, or logits.
 
     What is known about the class of a new item can be given as `labels`, and multiplies what the
     features say, as two independent pieces of evidence do under Dempster's rule.
@@ -25,8 +28,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
 
-    def _log_joint(self, X: FloatArray) -> FloatArray:
+    def _log_evidence(self, X: Any) -> FloatArray:
         raise NotImplementedError
+
+    def _read(self, X: ArrayLike) -> Any:
+        """Features of new items, checked."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
 
     def predict(self, X: ArrayLike, labels: Any = None) -> NDArray[Any]:
         """Most probable class of each row.
@@ -70,16 +78,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):
         return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
 
     def _evidence(self, X: ArrayLike, labels: Any) -> FloatArray:
-        """Log of weight times density times plausibility, (n, K)."""
-        check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        evidence = self._log_joint(data)
+        """Log evidence of the features, and of the labels where given, (n, K)."""
+        evidence = self._log_evidence(self._read(X))
         if labels is None:
             return evidence
         known = as_labels(labels, classes=self.classes_.tolist())
-        if len(known) != len(data):
+        if len(known) != len(evidence):
             raise ValueError(
-                f"labels should have one row for each of the {len(data)} rows of X, but have "
+                f"labels should have one row for each of the {len(evidence)} rows of X, but have "
                 f"{len(known)}; give Labels.unknown for items about which nothing is known."
             )
         with np.errstate(divide="ignore"):

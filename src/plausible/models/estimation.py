@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.belief.errors import check_number, check_option, check_whole
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
-from plausible.models.answers import GenerativeClassifier
+from plausible.models.answers import EvidenceClassifier
 from plausible.models.expectation import SoftMixture, take_census
 from plausible.models.fitting import Training, gather
 from plausible.models.gaussian import (
@@ -41,7 +41,7 @@ class SingularCovarianceWarning(UserWarning):
     """A covariance would be singular without `reg_covar`."""
 
 
-class GaussianClassifier(GenerativeClassifier):
+class GaussianClassifier(EvidenceClassifier):
     """Base of classifiers with Gaussian components, fitted by the EM algorithm of soft labels.
 
     A subclass says which kind of covariance it has (`_kind`), and may have several components for a
@@ -162,7 +162,7 @@ class GaussianClassifier(GenerativeClassifier):
                 scores += np.log(plausibility[:, self._owner])
         return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
 
-    def _log_joint(self, X: FloatArray) -> FloatArray:
+    def _log_evidence(self, X: FloatArray) -> FloatArray:
         scores = log_joint(X, self._parameters, self._kind)
         owner = self._owner[self._present]
         if len(np.unique(owner)) == len(owner) == len(self.classes_):

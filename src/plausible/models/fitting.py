@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from plausible.belief.errors import as_floats
-from plausible.engine.rows import ArrayRows, Columns, Rows
+from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
 
 
@@ -62,10 +62,12 @@ def gather(
     y: Any,
     sample_weight: ArrayLike | None,
     n_classes: int | None = None,
+    accept_sparse: bool = False,
 ) -> Training:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
-    `n_classes` allows y=None: a clustering, with classes 0, 1, ...
+    `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
+    matrices as they are, in rows.
     """
     if isinstance(X, Rows):
         if y is not None or sample_weight is not None:
@@ -80,11 +82,12 @@ def gather(
         rows = DaskRows(X, y, sample_weight)
         rows.classes = list(getattr(y, "columns", ())) or None
         return from_rows(estimator, rows, n_classes)
-    data = validate_data(estimator, X, dtype=(np.float64, np.float32))
-    weights = None if sample_weight is None else check_weights(sample_weight, len(data))
+    sparse = "csr" if accept_sparse else False
+    data = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
+    weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         return Training(ArrayRows(data, None, weights), np.arange(n_classes))
-    labels, _ = check_labels_and_weights(estimator, y, None, len(data))
+    labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
     if n_classes is not None and n_classes != labels.n_classes:
         raise ValueError(
             f"n_classes={n_classes} should be left out where labels are given, but they have "
@@ -150,10 +153,10 @@ def convert(columns: Columns, classes: NDArray[Any], ordered: NDArray[Any]) -> C
     X: Any
     y: Any
     X, y, weight = padded(columns)
-    X = np.asarray(X)
-    if X.dtype not in (np.float32, np.float64):
-        X = as_floats(X, "features")
+    if not is_sparse(X):
+        X = np.asarray(X)
+        X = X if X.dtype in (np.float32, np.float64) else as_floats(X, "features")
     if y is not None:
         y = as_labels(np.ravel(y) if np.ndim(y) == 2 and y.shape[1] == 1 else y, classes.tolist())
         y = as_labels(y, ordered.tolist()).contour
-    return X, y, None if weight is None else check_weights(np.ravel(weight), len(X))
+    return X, y, None if weight is None else check_weights(np.ravel(weight), X.shape[0])

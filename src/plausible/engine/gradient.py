@@ -1,0 +1,185 @@
+"""Climbing by gradients: L-BFGS and trust-region Newton steps, with the loop's progress and result.
+
+The criterion is a sum over rows, so one call of it is one pass. scipy takes the steps; what is here
+watches them: history, progress, interruption, and an end when rounding hides all further gain.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from plausible.engine.loop import Callback, Progress, Result
+
+FloatArray = NDArray[np.float64]
+Criterion = Callable[[FloatArray], tuple[float, FloatArray]]
+
+MEMORY = 10  # pairs of steps and gradients that L-BFGS keeps
+ROUNDING = 4e-16  # gains below this part of the criterion cannot be told from rounding
+STALLED = 3  # so many iterations in a row without a gain that shows are the end
+
+
+class Watch:
+    """The criterion with its sign turned, and a record of the best point."""
+
+    def __init__(
+        self, criterion: Criterion, callback: Callback | None, tol: float, max_iter: int
+    ) -> None:
+        self.criterion, self.callback = criterion, callback
+        self.tol, self.max_iter = tol, max_iter
+        self.best, self.value, self.slope = np.empty(0), -np.inf, np.inf
+        self.last: tuple[FloatArray, float, FloatArray] | None = None
+        self.history: list[float] = []
+        self.n_stalled = 0
+        self.stopped = ""
+        self.began = time.perf_counter()
+
+    def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """What scipy minimises."""
+        if self.last is not None and np.array_equal(self.last[0], point):
+            return self.last[1:]
+        value, gradient = self.criterion(point)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            if not self.history:
+                raise ValueError(
+                    f"The criterion should be finite at the start, but it is {value}; check the "
+                    "scale of the data and the start."
+                )
+            return np.inf, np.zeros_like(gradient)  # too far: the step is shortened
+        if value > self.value or not len(self.best):
+            self.best, self.value = point.copy(), value
+            self.slope = float(np.linalg.norm(gradient))
+        if not self.history:
+            self.history.append(value)
+        self.last = point.copy(), -value, -gradient
+        return self.last[1:]
+
+    def after(self, intermediate_result: Any) -> None:
+        """Take note of an iteration; ask scipy to stop where nothing more can be gained."""
+        gain = self.value - self.history[-1]
+        self.history.append(self.value)
+        self.n_stalled = self.n_stalled + 1 if gain <= ROUNDING * abs(self.value) else 0
+        if self.slope <= self.tol or self.n_stalled >= STALLED:
+            self.stopped = "maximum"
+        elif self.callback is not None and self.callback(self.progress(gain)):
+            self.stopped = "callback"
+        if self.stopped:
+            raise StopIteration
+
+    def progress(self, gain: float, n_starts: int = 1) -> Progress:
+        """Where the climb stands; how long it may take is not known."""
+        seconds = time.perf_counter() - self.began
+        return Progress(len(self.history) - 1, self.value, gain, seconds, np.inf, n_starts)
+
+
+def climb(
+    criterion: Criterion,
+    start: FloatArray,
+    *,
+    tol: float = 1e-7,
+    max_iter: int = 1000,
+    hessian: Callable[[FloatArray], FloatArray] | None = None,
+    hessian_product: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+    callback: Callback | None = None,
+) -> Result:
+    """Maximise a smooth criterion from one start.
+
+    Parameters
+    ----------
+    criterion : function of a vector
+        Gives the value and the gradient; a mean over rows, so that `tol` does not depend on their
+        number.
+    start : array (p,)
+    tol : float
+        Norm of the gradient at which the climb ends.
+    max_iter : int
+    hessian : function of a vector, optional
+        Gives the matrix of second derivatives: Newton steps in a trust region, by Cholesky factors.
+    hessian_product : function of a vector and a direction, optional
+        The same by conjugate gradients. Without either, L-BFGS.
+    callback : function of Progress, optional
+        Called after each iteration; a true answer stops the climb.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> result = climb(lambda x: (-float(((x - 3) ** 2).sum()), 6 - 2 * x), np.zeros(2))
+    >>> result.parameters.round(6), result.converged
+    (array([3., 3.]), True)
+    """
+    watch = Watch(criterion, callback, tol, max_iter)
+    interrupted = False
+    try:
+        if not len(start):
+            watch(start)
+        elif np.linalg.norm(watch(start)[1]) > tol:
+            take_steps(watch, start, hessian, hessian_product)
+    except KeyboardInterrupt:
+        interrupted = True
+        if not watch.history:
+            raise
+    return conclude(watch, interrupted)
+
+
+def take_steps(
+    watch: Watch,
+    start: FloatArray,
+    hessian: Callable[[FloatArray], FloatArray] | None,
+    hessian_product: Callable[[FloatArray, FloatArray], FloatArray] | None,
+) -> None:
+    """Let scipy run; what it finds is in the watch."""
+    options: dict[str, Any] = {"maxiter": watch.max_iter, "gtol": watch.tol}
+    second: dict[str, Any] = {}
+    if hessian is not None:
+        method, second = "trust-exact", {"hess": lambda point: -hessian(point)}
+    elif hessian_product is not None:
+        method, second = "trust-ncg", {"hessp": lambda point, v: -hessian_product(point, v)}
+    else:
+        method = "L-BFGS-B"
+        # Its gtol is for the largest entry; ours, for the norm, is watched for.
+        options |= {"maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0, "maxfun": 20 * watch.max_iter}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module="scipy")
+        minimize(
+            watch, start, jac=True, method=method, callback=watch.after, options=options, **second
+        )
+
+
+def conclude(watch: Watch, interrupted: bool) -> Result:
+    """The result, with a warning if it is not a maximum."""
+    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+
+    n_iter = len(watch.history) - 1
+    history = np.array(watch.history)
+    history[-1] = max(history[-1], watch.value)
+    # A line search that finds nothing better in the last digits has found a maximum too.
+    cut_short = interrupted or watch.stopped == "callback" or n_iter >= watch.max_iter
+    converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, 1e-5))
+    if interrupted:
+        message = f"The fit was interrupted after {n_iter} iterations; the best so far is kept."
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    elif not converged and watch.stopped != "callback":
+        message = (
+            f"The gradient should fall below tol={watch.tol:g} within max_iter={watch.max_iter} "
+            f"iterations, but is {watch.slope:.3g} after {n_iter}; raise max_iter or tol, or "
+            "penalise more (alpha)."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    if watch.callback is not None and watch.stopped != "callback":
+        watch.callback(watch.progress(0.0, n_starts=0))
+    return Result(
+        parameters=watch.best,
+        history=history,
+        n_iter=n_iter,
+        converged=bool(converged),
+        interrupted=interrupted,
+        best_start=0,
+        criteria=np.array([watch.value]),
+    )

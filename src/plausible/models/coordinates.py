@@ -1,0 +1,144 @@
+r"""Coordinates in which a softmax criterion is nearly round, whatever the scale of the features.
+
+A softmax does not change when one vector is added to all :math:`\beta_k`, and the best penalised
+ones sum to zero; so :math:`\beta = C U S'` with orthonormal contrasts C (K, K - 1) and
+
+.. math:: (S S')^{-1} = \frac{1}{2 n} \sum_i w_i x_i x_i' + \frac{\alpha}{n} I,
+
+the bound of Boehning (1992) on the second derivatives. In U, gradients point at the maximum, and
+L-BFGS needs some twenty evaluations where it needs hundreds in :math:`\beta`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, helmert, solve_triangular
+
+from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.models.criteria import FloatArray
+
+MOST_CORRELATED = 1000  # features beyond which only their scales are taken into account
+LEAST_VARIANCE = 1e-10  # of a feature given the others, relative to its own
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """A linear map between beta (K, D) and a vector of (K - 1) D coordinates.
+
+    contrasts : array (K, K - 1) with orthonormal columns that sum to zero
+    shape : array (D, D), or a sparse one
+    inverse : of `shape`
+    """
+
+    contrasts: FloatArray
+    shape: Any
+    inverse: Any
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return int(self.contrasts.shape[1] * self.shape.shape[0])
+
+    def restore(self, point: FloatArray) -> FloatArray:
+        """The coefficients at a point."""
+        grid = point.reshape(self.contrasts.shape[1], -1)
+        return np.ascontiguousarray(self.contrasts @ (self.shape @ grid.T).T)
+
+    def flatten(self, beta: FloatArray) -> FloatArray:
+        """The point of coefficients; what is common to all classes is dropped."""
+        return (self.inverse @ (self.contrasts.T @ beta).T).T.ravel()
+
+    def pull_back(self, gradient: FloatArray) -> FloatArray:
+        """Gradient with respect to the point."""
+        return (self.shape.T @ (self.contrasts.T @ gradient).T).T.ravel()
+
+    def pull_back_twice(self, hessian: FloatArray) -> FloatArray:
+        """Second derivatives (p, p) with respect to the point, from (K, D, K, D)."""
+        C, S = self.contrasts, np.asarray(self.shape @ np.eye(self.shape.shape[1]))
+        inner = np.einsum("ka,kilj,lb->aibj", C, hessian, C, optimize=True)
+        turned = np.einsum("ip,aibj,jq->apbq", S, inner, S, optimize=True)
+        return turned.reshape(self.size, self.size)
+
+
+def moments_pass(columns: Columns, origin: FloatArray, whole: bool) -> Any:
+    """Weight, sum and second moments of the features about an origin; only a diagonal if asked."""
+    X, _, weight = columns
+    assert X is not None
+    n_rows = X.shape[0]
+    data: Any = X.astype(np.float64, copy=False)
+    data = data if is_sparse(X) else data - origin
+    ones = np.ones(n_rows) if weight is None else weight
+    first = np.asarray(data.T @ ones)
+    if is_sparse(X):
+        weighed = data.multiply(ones[:, None]).tocsr()
+        second = (weighed.T @ data).toarray() if whole else (data.multiply(data)).T @ ones
+    elif whole:
+        second = data.T @ (data if weight is None else data * ones[:, None])
+    else:
+        second = (data**2).T @ ones
+    return float(ones.sum()), first, np.asarray(second)
+
+
+def make_coordinates(rows: Rows, n_classes: int, penalty: FloatArray) -> tuple[Coordinates, float]:
+    """Coordinates for these rows, and the sum of their weights; one pass."""
+    X = rows.peek()[0]
+    assert X is not None
+    n_features = X.shape[1]
+    with_intercept = len(penalty) > n_features
+    origin = np.zeros(n_features)
+    if with_intercept and not is_sparse(X):
+        origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
+    whole = n_features <= MOST_CORRELATED
+    weight, first, second = rows.reduce(moments_pass, origin, whole)
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError(
+            "Features should be finite numbers whose squares are finite, but some are infinite, "
+            "missing or beyond 1e150; clean or scale them."
+        )
+    shift, second = first / weight, second / weight
+    if with_intercept:
+        second = second - (np.outer(shift, shift) if whole else shift**2)
+    root = half_root(0.5 * second, penalty[:n_features] / weight)
+    if not with_intercept:
+        return Coordinates(contrasts_of(n_classes), *root), weight
+    last = np.sqrt(1.0 / (0.5 + penalty[-1] / weight))
+    return Coordinates(contrasts_of(n_classes), *add_intercept(root, origin + shift, last)), weight
+
+
+def contrasts_of(n_classes: int) -> FloatArray:
+    """Orthonormal columns (K, K - 1) that sum to zero."""
+    return np.ascontiguousarray(helmert(n_classes).T) if n_classes > 1 else np.zeros((1, 0))
+
+
+def half_root(moments: FloatArray, ridge: FloatArray) -> tuple[Any, Any]:
+    """S with S S' the inverse of moments + ridge, and its inverse; sparse for a diagonal."""
+    from scipy.sparse import diags_array
+
+    variances = np.diag(moments) if moments.ndim == 2 else moments
+    variances = np.maximum(variances, 0.0) + ridge
+    scale = np.sqrt(np.where(variances > 0, variances, 1.0))
+    if moments.ndim == 1:
+        return diags_array(1.0 / scale), diags_array(scale)
+    n_features = len(scale)
+    whole = (moments + np.diag(ridge)) / np.outer(scale, scale)
+    np.fill_diagonal(whole, 1.0 + LEAST_VARIANCE)
+    try:
+        root = cholesky(whole)
+    except np.linalg.LinAlgError:  # features that others determine: their scales alone will do
+        root = np.eye(n_features)
+    inverse = solve_triangular(root, np.eye(n_features))
+    return inverse / scale[:, None], root * scale
+
+
+def add_intercept(root: tuple[Any, Any], mean: FloatArray, last: float) -> tuple[Any, Any]:
+    """The same with an intercept, whose coordinate is the logit at the mean of the features."""
+    from scipy.sparse import block_array, issparse
+
+    shape, inverse = root
+    there = [[shape, None], [-(mean @ shape)[None, :], np.array([[last]])]]
+    back = [[inverse, None], [mean[None, :] / last, np.array([[1.0 / last]])]]
+    if issparse(shape):
+        return block_array(there, format="csr"), block_array(back, format="csr")
+    there[0][1] = back[0][1] = np.zeros((len(mean), 1))
+    return np.block(there), np.block(back)

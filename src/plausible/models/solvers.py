@@ -1,0 +1,122 @@
+"""How the coefficients of a softmax model are found: L-BFGS, Newton steps or EM; where to start."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from plausible.engine import ArrayRows, Result, maximise
+from plausible.engine.gradient import climb
+from plausible.engine.loop import Callback
+from plausible.models.criteria import FloatArray
+from plausible.models.likelihood import PartialLikelihood, Step
+
+SOLVERS = ("auto", "lbfgs", "newton", "em")
+FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
+DENSE = 500  # coordinates up to which Newton steps factor the matrix of second derivatives
+N_STARTS = 5  # where the criterion is not concave
+RACE_ROWS = 2000  # on which they are compared
+START_SPREAD = 0.1  # standard deviation of the logits at a random start
+
+
+class Straight:
+    """The chart of parameters that are vectors without constraints."""
+
+    def flatten(self, parameters: FloatArray) -> FloatArray:
+        """The parameters."""
+        return parameters
+
+    def restore(self, vector: FloatArray, like: Any) -> FloatArray:
+        """The vector."""
+        return vector
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A way to climb, and when to stop.
+
+    Attributes
+    ----------
+    name : one of `SOLVERS`
+    tol, max_iter : float, int
+    callback : function of Progress, optional
+    """
+
+    name: str
+    tol: float
+    max_iter: int
+    callback: Callback | None = None
+
+    def run(self, problem: PartialLikelihood, start: FloatArray) -> Result:
+        """Maximise from one start; the result is in coordinates, and a mean over the rows."""
+        if self.name == "em" and problem.name == "minimum_commitment" and problem.targets is None:
+            return self._expect_and_maximise(problem, start)
+        size = problem.coordinates.size
+        second: dict[str, Any] = {}
+        if self.name == "newton" or (self.name == "auto" and size <= FEW):
+            dense = size <= DENSE
+            second = (
+                {"hessian": problem.hessian}
+                if dense
+                else {"hessian_product": problem.hessian_product}
+            )
+        return climb(
+            problem.at,
+            start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=self.callback,
+            **second,
+        )
+
+    def _expect_and_maximise(self, problem: PartialLikelihood, start: FloatArray) -> Result:
+        """EM: what the labels leave under the model, then the model that fits it best."""
+        inner = replace(self, name="auto", callback=None)
+
+        def solve(step: Step) -> FloatArray:
+            return inner.run(problem.given(step.targets), step.point).parameters
+
+        result = maximise(
+            problem.expect,
+            solve,
+            [start],
+            n_rows=problem.weight,
+            tol=self.tol**2,
+            max_iter=self.max_iter,
+            chart=Straight(),
+            callback=self.callback,
+        )
+        return replace(result, history=result.history / problem.weight)
+
+
+def best_start(
+    problem: PartialLikelihood, solver: Solver, n_init: int | None, random: np.random.RandomState
+) -> Result:
+    """Fit from the best of several small random starts, compared on few rows."""
+    n_init = N_STARTS if n_init is None else n_init
+    n_columns = problem.coordinates.shape.shape[0]
+    # The features have variance 2 in these coordinates.
+    spread = START_SPREAD / np.sqrt(2 * n_columns)
+    starts = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
+    if n_init == 1:
+        return solver.run(problem, starts[0])
+    few, is_all = race_course(problem, random)
+    runner = replace(solver, callback=None)
+    results = [runner.run(few, start) for start in starts]
+    best = max(results, key=lambda result: result.criterion)
+    return best if is_all else solver.run(problem, best.parameters)
+
+
+def race_course(
+    problem: PartialLikelihood, random: np.random.RandomState
+) -> tuple[PartialLikelihood, bool]:
+    """The same problem on few rows, and whether they are all."""
+    if problem.rows.n_rows <= RACE_ROWS:
+        return problem, True
+    columns = problem.rows.sample(RACE_ROWS, random)
+    weight = float(RACE_ROWS if columns[2] is None else columns[2].sum())
+    if not weight > 0:
+        return problem, True
+    share = weight / problem.weight
+    few = replace(problem, rows=ArrayRows(*columns), weight=weight, penalty=problem.penalty * share)
+    return replace(few, constant=problem.constant * share), False
