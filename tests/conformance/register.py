@@ -4,7 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plausible.models import DiscriminantClassifier, GaussianMixtureClassifier, SoftNearestCentroid
+from plausible.models import (
+    DiscriminantClassifier,
+    GaussianMixtureClassifier,
+    PartialLogisticRegression,
+    SoftNearestCentroid,
+)
 
 
 @dataclass(frozen=True)
@@ -36,5 +41,14 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "GaussianMixtureClassifier tied": Entry(
         lambda: GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+    ),
+    "PartialLogisticRegression": Entry(
+        lambda: PartialLogisticRegression(random_state=0), vacuous="refuses"
+    ),
+    "PartialLogisticRegression maximum_entropy": Entry(
+        lambda: PartialLogisticRegression("maximum_entropy", random_state=0), vacuous="refuses"
+    ),
+    "PartialLogisticRegression minimum_entropy": Entry(
+        lambda: PartialLogisticRegression("minimum_entropy", random_state=0), vacuous="refuses"
     ),
 }

@@ -42,7 +42,7 @@ class Coordinates:
 
     def restore(self, point: FloatArray) -> FloatArray:
         """The coefficients at a point."""
-        grid = point.reshape(self.contrasts.shape[1], -1)
+        grid = point.reshape(self.contrasts.shape[1], self.shape.shape[1])
         return np.ascontiguousarray(self.contrasts @ (self.shape @ grid.T).T)
 
     def flatten(self, beta: FloatArray) -> FloatArray:

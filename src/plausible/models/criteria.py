@@ -1,4 +1,4 @@
-r"""Three criteria for probabilities :math:`f = softmax(\eta)` under partial labels.
+r"""Criteria for probabilities :math:`f = softmax(\eta)` under partial labels.
 
 With plausibilities pl of the classes of one item (zeros and ones for a set of candidates), and
 :math:`g_k = pl_k f_k / \sum_j pl_j f_j` the probabilities that the label leaves,
@@ -7,12 +7,15 @@ With plausibilities pl of the classes of one item (zeros and ones for a set of c
 "minimum_commitment"   :math:`\log \sum_k pl_k f_k`: the label is right; no opinion within it
 "maximum_entropy"      :math:`\sum_k q_k \log f_k, q = pl / \sum pl`: all candidates alike
 "self_consistent"      :math:`\sum_k g_k \log f_k`: the model believes its own guess
+"minimum_entropy"      :math:`\sum_k g_k \log (pl_k f_k)`: the same, and keeps to the degrees
 =====================  ===========================================================================
 
-(Grandvalet, Logistic regression for partial labels, 2002, equations 5, 3-4 and 7). A hard label
-makes them the same, the log-likelihood. For sets the third is the first less the entropy of g; for
-degrees also less :math:`\sum_k g_k \log pl_k`. A label that says nothing adds a constant to the
-first, draws f to uniform in the second, and away from it in the third.
+The first three are equations 5, 3-4 and 7 of Grandvalet (Logistic regression for partial labels,
+2002). A hard label makes all the same, the log-likelihood. A label that says nothing adds a
+constant to the first, draws f to uniform in the second, and away from it in the others. The last is
+the first less the entropy of g (Grandvalet and Bengio, Semi-supervised learning by entropy
+minimization, 2005). For sets it is the third. For degrees the third forgets them where f is sure:
+any class with f = 1 and pl > 0 gives 0, the highest value there is.
 
 Kernels take logits and plausibilities of shape (K, n), classes first: sums over few classes are
 then sums of long rows.
@@ -31,7 +34,7 @@ from plausible.models.fitting import check_weights
 FloatArray = NDArray[np.float64]
 Loss = Callable[..., tuple[float, FloatArray]]
 
-CRITERIA = ("minimum_commitment", "maximum_entropy", "self_consistent")
+CRITERIA = ("minimum_commitment", "maximum_entropy", "self_consistent", "minimum_entropy")
 UNDERFLOW = 1e-200  # below, sums of exponentials are taken again about their own maximum
 
 
@@ -107,18 +110,35 @@ def maximum_entropy(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, 
 def self_consistent(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of sum_k g_k log f_k."""
     joint = confront(logits, plausibility)
-    mean = (joint.left * joint.logits).sum(axis=0)
-    slope = joint.logits - mean
+    return bet(joint, joint.logits)
+
+
+def minimum_entropy(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
+    """Values (n,) and gradients (K, n) of sum_k g_k log(pl_k f_k)."""
+    joint = confront(logits, plausibility)
+    return bet(joint, joint.logits + logs_of_possible(plausibility))
+
+
+def bet(joint: Posterior, terms: FloatArray) -> tuple[Any, FloatArray]:
+    """Values and gradients of sum_k g_k terms_k - log_scale, for terms that rise with logits."""
+    mean = (joint.left * terms).sum(axis=0)
+    slope = terms - mean
     slope += 1.0
     slope *= joint.left
     slope -= joint.model
     return mean - joint.log_scale, slope
 
 
+def logs_of_possible(plausibility: FloatArray) -> FloatArray:
+    """Logs of plausibilities, and 0 for classes that have none: they do not count."""
+    return np.log(plausibility, out=np.zeros_like(plausibility), where=plausibility > 0)
+
+
 KERNELS = {
     "minimum_commitment": minimum_commitment,
     "maximum_entropy": maximum_entropy,
     "self_consistent": self_consistent,
+    "minimum_entropy": minimum_entropy,
 }
 
 
@@ -133,7 +153,10 @@ def curvature_along(
     bend = -spread(joint.model, direction)
     if name == "minimum_commitment":
         return bend + spread(left, direction)
-    lift = 1.0 + joint.logits - (left * joint.logits).sum(axis=0)
+    terms = joint.logits
+    if name == "minimum_entropy":
+        terms = terms + logs_of_possible(plausibility)
+    lift = 1.0 + terms - (left * terms).sum(axis=0)
     lifted_mean = (left * lift * direction).sum(axis=0)
     return bend + left * ((lift + 1.0) * direction - lift * mean - lifted_mean)
 
@@ -157,7 +180,7 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
 
     Parameters
     ----------
-    criterion : "minimum_commitment", "maximum_entropy" or "self_consistent"
+    criterion : "minimum_commitment", "maximum_entropy", "self_consistent" or "minimum_entropy"
 
     Returns
     -------

@@ -31,6 +31,8 @@ from plausible.models.fitting import Training, gather
 from plausible.models.likelihood import PartialLikelihood, target_pass
 from plausible.models.solvers import SOLVERS, Solver, best_start
 
+BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the cautious one ends
+
 
 class Census(NamedTuple):
     """What the labels of some rows say, in numbers; additive.
@@ -84,12 +86,14 @@ class PartialLogisticRegression(EvidenceClassifier):
 
     Parameters
     ----------
-    criterion : "minimum_commitment", "maximum_entropy" or "self_consistent"
+    criterion : "minimum_commitment", "maximum_entropy", "self_consistent" or "minimum_entropy"
         What a partial label means. Minimum commitment: the true class is in the label, which has no
         preference within it; unlabelled rows change nothing. Maximum entropy: the label spreads
         evenly over its candidates (plausibilities are normalised). Self-consistent: the model's own
         guess within the label is taken for true, so that unlabelled rows push the border to where
         few rows are; it starts at the minimum-commitment solution, and can make a bad one worse.
+        Minimum entropy: the same for sets, and to be preferred for degrees, which the former
+        forgets where the model is sure.
     alpha : float
         Penalty: alpha / 2 times the sum of squared slopes of all K classes is taken off the
         criterion. scikit-learn's `C` is 1 / alpha, and 2 / alpha for two classes, of whose slopes
@@ -99,8 +103,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         L-BFGS in coordinates that undo scale and correlation of the features; Newton steps in a
         trust region (by Cholesky factors up to 500 coefficients, then by conjugate gradients); the
         EM algorithm of the paper, monotone and slow. "auto" takes Newton steps up to 60
-        coefficients. EM maximises minimum commitment only: under "self_consistent" it gives the
-        start.
+        coefficients. EM maximises minimum commitment only: for the criteria that bet it gives
+        the start.
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
         hard nor empty of information; there "auto" is 5, and elsewhere 1 is enough. The starts are
@@ -190,10 +194,11 @@ class PartialLogisticRegression(EvidenceClassifier):
         census = training.rows.reduce(census_pass)
         present = self._learnt(census, training)
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
-        first = "minimum_commitment" if self.criterion == "self_consistent" else self.criterion
+        bets = self.criterion in BETS and bool(census.n_soft or census.n_vacuous)
+        first = "minimum_commitment" if self.criterion in BETS else self.criterion
         problem = self._pose(training.rows, first, census, present)
         result = self._fit_first(problem, solver, census, present)
-        if self.criterion == "self_consistent":
+        if bets:
             beta = problem.coordinates.restore(result.parameters)
             problem = self._pose(training.rows, self.criterion, census, present)
             result = solver.run(problem, problem.coordinates.flatten(beta))
