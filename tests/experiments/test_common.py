@@ -24,6 +24,18 @@ def test_intervals_cover_the_mean_about_as_often_as_they_say():
     assert share == pytest.approx(0.95, abs=0.015)
 
 
+def test_intervals_cover_the_mean_of_fixed_strata():
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(30, 1)) * 5.0  # strata differ much more than draws
+    inside = []
+    for _ in range(1000):
+        found = common.summary_of_strata(centres + random.normal(size=(30, 3)))
+        inside.append(found["low"] < centres.mean() < found["high"])
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+    alone = common.summary_of_strata(np.ones((3, 1)))
+    assert alone == {"mean": 1.0, "low": 1.0, "high": 1.0}
+
+
 def test_seeds_differ_by_part_and_order():
     seeds = {common.seed_of(*parts) for parts in ((0, 1), (1, 0), (0, 2), (1, 1))}
     assert len(seeds) == 4
