@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sklearn.linear_model import LogisticRegression
+
 from plausible.models import (
     DiscriminantClassifier,
+    EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
     PartialLogisticRegression,
     SoftNearestCentroid,
@@ -50,5 +53,13 @@ ESTIMATORS: dict[str, Entry] = {
     ),
     "PartialLogisticRegression minimum_entropy": Entry(
         lambda: PartialLogisticRegression("minimum_entropy", random_state=0), vacuous="refuses"
+    ),
+    "EvidentialCalibratedClassifier": Entry(
+        lambda: EvidentialCalibratedClassifier(SoftNearestCentroid(), cv=2)
+    ),
+    "EvidentialCalibratedClassifier of scikit-learn": Entry(
+        lambda: EvidentialCalibratedClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-8), cv=2, scores="classes"
+        ),
     ),
 }

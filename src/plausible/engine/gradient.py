@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from plausible.engine.loop import Callback, Progress, Result
+from plausible.engine.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 Criterion = Callable[[FloatArray], tuple[float, FloatArray]]
+Renewal = Callable[[FloatArray], tuple[Criterion, FloatArray]]
 
 MEMORY = 10  # pairs of steps and gradients that L-BFGS keeps
+PHASE = 20  # iterations of L-BFGS before coordinates are renewed; twice as many before the next
 ROUNDING = 4e-16  # gains below this part of the criterion cannot be told from rounding
-STALLED = 3  # so many iterations in a row without a gain that shows are the end
+FLAT = 1e-5  # a gradient below which steps may fail for rounding alone
+STALLED = 3  # so many iterations in a row without a gain that shows are then the end
+STUCK = 30  # so many elsewhere, and another method takes over
 
 
 class Watch:
@@ -37,6 +42,11 @@ class Watch:
         self.n_stalled = 0
         self.stopped = ""
         self.began = time.perf_counter()
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations so far."""
+        return max(len(self.history) - 1, 0)
 
     def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
         """What scipy minimises."""
@@ -58,22 +68,30 @@ class Watch:
         self.last = point.copy(), -value, -gradient
         return self.last[1:]
 
+    def move(self, criterion: Criterion, point: FloatArray) -> None:
+        """Go on in other coordinates, in which the best point is another."""
+        self.criterion, self.best, self.last = criterion, point, None
+        self.value, _ = -np.inf, self(point)
+
     def after(self, intermediate_result: Any) -> None:
         """Take note of an iteration; ask scipy to stop where nothing more can be gained."""
-        gain = self.value - self.history[-1]
-        self.history.append(self.value)
-        self.n_stalled = self.n_stalled + 1 if gain <= ROUNDING * abs(self.value) else 0
-        if self.slope <= self.tol or self.n_stalled >= STALLED:
+        value = max(self.value, self.history[-1])
+        gain = value - self.history[-1]
+        self.history.append(value)
+        self.n_stalled = self.n_stalled + 1 if gain <= ROUNDING * abs(value) else 0
+        if self.slope <= self.tol or (self.n_stalled >= STALLED and self.slope <= FLAT):
             self.stopped = "maximum"
         elif self.callback is not None and self.callback(self.progress(gain)):
             self.stopped = "callback"
-        if self.stopped:
+        elif self.n_iter >= self.max_iter:
+            self.stopped = "max_iter"
+        if self.stopped or self.n_stalled >= STUCK:
             raise StopIteration
 
     def progress(self, gain: float, n_starts: int = 1) -> Progress:
         """Where the climb stands; how long it may take is not known."""
         seconds = time.perf_counter() - self.began
-        return Progress(len(self.history) - 1, self.value, gain, seconds, np.inf, n_starts)
+        return Progress(self.n_iter, self.history[-1], gain, seconds, np.inf, n_starts)
 
 
 def climb(
@@ -84,6 +102,7 @@ def climb(
     max_iter: int = 1000,
     hessian: Callable[[FloatArray], FloatArray] | None = None,
     hessian_product: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+    renew: Renewal | None = None,
     callback: Callback | None = None,
 ) -> Result:
     """Maximise a smooth criterion from one start.
@@ -100,13 +119,17 @@ def climb(
     hessian : function of a vector, optional
         Gives the matrix of second derivatives: Newton steps in a trust region, by Cholesky factors.
     hessian_product : function of a vector and a direction, optional
-        The same by conjugate gradients. Without either, L-BFGS.
+        The same by conjugate gradients. Without either, and after they fail, L-BFGS.
+    renew : function of a vector, optional
+        Gives the criterion in coordinates that suit the present point better, and the point in
+        them. Called after 20 iterations of L-BFGS, and after twice as many each time.
     callback : function of Progress, optional
         Called after each iteration; a true answer stops the climb.
 
     Returns
     -------
     Result
+        Its parameters are in the coordinates of the last renewal.
 
     Examples
     --------
@@ -117,10 +140,12 @@ def climb(
     watch = Watch(criterion, callback, tol, max_iter)
     interrupted = False
     try:
-        if not len(start):
+        with one_blas_thread(lend=True):
             watch(start)
-        elif np.linalg.norm(watch(start)[1]) > tol:
-            take_steps(watch, start, hessian, hessian_product)
+            if watch.slope > tol and (hessian is not None or hessian_product is not None):
+                newton(watch, hessian, hessian_product)
+            if watch.slope > tol and not watch.stopped:
+                quasi_newton(watch, renew)
     except KeyboardInterrupt:
         interrupted = True
         if not watch.history:
@@ -128,25 +153,40 @@ def climb(
     return conclude(watch, interrupted)
 
 
-def take_steps(
+def newton(
     watch: Watch,
-    start: FloatArray,
     hessian: Callable[[FloatArray], FloatArray] | None,
     hessian_product: Callable[[FloatArray, FloatArray], FloatArray] | None,
 ) -> None:
-    """Let scipy run; what it finds is in the watch."""
-    options: dict[str, Any] = {"maxiter": watch.max_iter, "gtol": watch.tol}
+    """Newton steps from the best point so far."""
     second: dict[str, Any] = {}
     if hessian is not None:
-        method, second = "trust-exact", {"hess": lambda point: -hessian(point)}
+        method, second["hess"] = "trust-exact", lambda point: -hessian(point)
     elif hessian_product is not None:
-        method, second = "trust-ncg", {"hessp": lambda point, v: -hessian_product(point, v)}
-    else:
-        method = "L-BFGS-B"
-        # Its gtol is for the largest entry; ours, for the norm, is watched for.
-        options |= {"maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0, "maxfun": 20 * watch.max_iter}
+        method, second["hessp"] = "trust-ncg", lambda point, way: -hessian_product(point, way)
+    take_steps(watch, method, {"maxiter": watch.max_iter, "gtol": watch.tol}, second)
+
+
+def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
+    """L-BFGS from the best point so far, in phases if coordinates can be renewed."""
+    phase = PHASE if renew is not None else watch.max_iter
+    while not watch.stopped:
+        before, watch.n_stalled = watch.n_iter, 0
+        n_left = watch.max_iter - watch.n_iter
+        # The end is watched for: scipy looks at the largest entry of the gradient only.
+        options = {"maxiter": min(phase, n_left), "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
+        take_steps(watch, "L-BFGS-B", options | {"maxfun": 20 * watch.max_iter}, {})
+        if renew is None or watch.stopped or watch.n_iter == before or watch.slope <= watch.tol:
+            return
+        watch.move(*renew(watch.best))
+        phase *= 2
+
+
+def take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[str, Any]) -> None:
+    """Let scipy run; what it finds is in the watch."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="scipy")
+        start = watch.best.copy()
         minimize(
             watch, start, jac=True, method=method, callback=watch.after, options=options, **second
         )
@@ -156,19 +196,18 @@ def conclude(watch: Watch, interrupted: bool) -> Result:
     """The result, with a warning if it is not a maximum."""
     from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
 
-    n_iter = len(watch.history) - 1
-    history = np.array(watch.history)
-    history[-1] = max(history[-1], watch.value)
     # A line search that finds nothing better in the last digits has found a maximum too.
-    cut_short = interrupted or watch.stopped == "callback" or n_iter >= watch.max_iter
-    converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, 1e-5))
+    cut_short = interrupted or watch.stopped in ("callback", "max_iter")
+    converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, FLAT))
     if interrupted:
-        message = f"The fit was interrupted after {n_iter} iterations; the best so far is kept."
+        message = (
+            f"The fit was interrupted after {watch.n_iter} iterations; the best so far is kept."
+        )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     elif not converged and watch.stopped != "callback":
         message = (
             f"The gradient should fall below tol={watch.tol:g} within max_iter={watch.max_iter} "
-            f"iterations, but is {watch.slope:.3g} after {n_iter}; raise max_iter or tol, or "
+            f"iterations, but is {watch.slope:.3g} after {watch.n_iter}; raise max_iter or tol, or "
             "penalise more (alpha)."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
@@ -176,10 +215,10 @@ def conclude(watch: Watch, interrupted: bool) -> Result:
         watch.callback(watch.progress(0.0, n_starts=0))
     return Result(
         parameters=watch.best,
-        history=history,
-        n_iter=n_iter,
+        history=np.array(watch.history),
+        n_iter=watch.n_iter,
         converged=bool(converged),
         interrupted=interrupted,
         best_start=0,
-        criteria=np.array([watch.value]),
+        criteria=np.array([watch.history[-1]]),
     )

@@ -1,18 +1,23 @@
 """Estimators that learn from labels of any kind."""
 
+from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.criteria import partial_label_loss
 from plausible.models.discriminant import DiscriminantClassifier
 from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
+from plausible.models.evidence import Evidence, weights_of_evidence
 from plausible.models.logistic import PartialLogisticRegression
 from plausible.models.mixture import GaussianMixtureClassifier
 
 __all__ = [
     "DiscriminantClassifier",
     "EmptyClassWarning",
+    "Evidence",
+    "EvidentialCalibratedClassifier",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
     "SoftNearestCentroid",
     "partial_label_loss",
+    "weights_of_evidence",
 ]

@@ -1,7 +1,8 @@
 """The passes of `passes` compiled: the same sums, faster, and on all cores at once.
 
-numba is imported here only, and this file only when there is enough work (see `FAST_WORK`): the
-first use on a machine compiles for some seconds, later ones load from numba's cache.
+numba is imported here and in `compiled_profile` only, and this file only when there is enough work
+(see `FAST_WORK`): the first use on a machine compiles for some seconds, later ones load from the
+cache of numba.
 """
 
 import threading

@@ -3,12 +3,15 @@ r"""Coordinates in which a softmax criterion is nearly round, whatever the scale
 A softmax does not change when one vector is added to all :math:`\beta_k`, and the best penalised
 ones sum to zero; so :math:`\beta = C U S'` with orthonormal contrasts C (K, K - 1) and
 
-.. math:: (S S')^{-1} = \frac{1}{2 n} \sum_i w_i x_i x_i' + \frac{\alpha}{n} I,
+.. math:: (S S')^{-1} = \frac{1}{n} \sum_i w_i c_i x_i x_i' + \frac{\alpha}{n} I.
 
-the bound of Boehning (1992) on the second derivatives. In U, gradients point at the maximum, and
-L-BFGS needs some twenty evaluations where it needs hundreds in :math:`\beta`.
+At first :math:`c_i = 1/2`, the bound of Boehning (1992) on second derivatives: in U gradients point
+at the maximum, and L-BFGS needs some twenty evaluations where it needs hundreds in :math:`\beta`.
+Later :math:`c_i` is the mean curvature of the row at the point reached, which is far smaller where
+the model is sure.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +20,8 @@ from scipy.linalg import cholesky, helmert, solve_triangular
 
 from plausible.engine.rows import Columns, Rows, is_sparse
 from plausible.models.criteria import FloatArray
+
+Curvature = Callable[[Columns], FloatArray]
 
 MOST_CORRELATED = 1000  # features beyond which only their scales are taken into account
 LEAST_VARIANCE = 1e-10  # of a feature given the others, relative to its own
@@ -61,27 +66,39 @@ class Coordinates:
         return turned.reshape(self.size, self.size)
 
 
-def moments_pass(columns: Columns, origin: FloatArray, whole: bool) -> Any:
-    """Weight, sum and second moments of the features about an origin; only a diagonal if asked."""
+def moments_pass(
+    columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | None
+) -> tuple[float, float, FloatArray, FloatArray]:
+    """Weight, curvature, and moments of features about an origin weighed by it.
+
+    The second moments are a matrix, or only its diagonal.
+    """
     X, _, weight = columns
     assert X is not None
-    n_rows = X.shape[0]
+    bends = np.full(X.shape[0], 0.5) if curvature is None else curvature(columns)
+    total = float(len(bends) if weight is None else weight.sum())
+    bends = bends if weight is None else bends * weight
     data: Any = X.astype(np.float64, copy=False)
-    data = data if is_sparse(X) else data - origin
-    ones = np.ones(n_rows) if weight is None else weight
-    first = np.asarray(data.T @ ones)
     if is_sparse(X):
-        weighed = data.multiply(ones[:, None]).tocsr()
-        second = (weighed.T @ data).toarray() if whole else (data.multiply(data)).T @ ones
-    elif whole:
-        second = data.T @ (data if weight is None else data * ones[:, None])
+        weighed = data.multiply(bends[:, None]).tocsr()
+        second = (weighed.T @ data).toarray() if whole else data.multiply(data).T @ bends
     else:
-        second = (data**2).T @ ones
-    return float(ones.sum()), first, np.asarray(second)
+        data = data - origin
+        # Without weights both factors are one array, of whose product BLAS computes half.
+        alike = curvature is None and weight is None
+        weighed = data if alike else data * bends[:, None]
+        second = weighed.T @ data if whole else np.einsum("ij,ij->j", weighed, data)
+        second = 0.5 * second if alike else second
+    return total, float(bends.sum()), np.asarray(data.T @ bends), np.asarray(second)
 
 
-def make_coordinates(rows: Rows, n_classes: int, penalty: FloatArray) -> tuple[Coordinates, float]:
-    """Coordinates for these rows, and the sum of their weights; one pass."""
+def make_coordinates(
+    rows: Rows, n_classes: int, penalty: FloatArray, curvature: Curvature | None = None
+) -> tuple[Coordinates, float]:
+    """Coordinates for these rows, and the sum of their weights; one pass.
+
+    `curvature` gives that of each row of a chunk.
+    """
     X = rows.peek()[0]
     assert X is not None
     n_features = X.shape[1]
@@ -90,19 +107,19 @@ def make_coordinates(rows: Rows, n_classes: int, penalty: FloatArray) -> tuple[C
     if with_intercept and not is_sparse(X):
         origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
     whole = n_features <= MOST_CORRELATED
-    weight, first, second = rows.reduce(moments_pass, origin, whole)
+    weight, bend, first, second = rows.reduce(moments_pass, origin, whole, curvature)
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError(
             "Features should be finite numbers whose squares are finite, but some are infinite, "
             "missing or beyond 1e150; clean or scale them."
         )
-    shift, second = first / weight, second / weight
+    shift = first / bend
     if with_intercept:
-        second = second - (np.outer(shift, shift) if whole else shift**2)
-    root = half_root(0.5 * second, penalty[:n_features] / weight)
+        second = second - bend * (np.outer(shift, shift) if whole else shift**2)
+    root = half_root(second / weight, penalty[:n_features] / weight)
     if not with_intercept:
         return Coordinates(contrasts_of(n_classes), *root), weight
-    last = np.sqrt(1.0 / (0.5 + penalty[-1] / weight))
+    last = np.sqrt(weight / (bend + penalty[-1]))
     return Coordinates(contrasts_of(n_classes), *add_intercept(root, origin + shift, last)), weight
 
 

@@ -11,13 +11,14 @@ maximum entropy, the M step of EM), the labels enter by one sum over the rows al
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.engine.rows import Columns, Rows, is_sparse
-from plausible.models.coordinates import Coordinates
+from plausible.models.coordinates import Coordinates, make_coordinates
 from plausible.models.criteria import (
     KERNELS,
     FloatArray,
@@ -28,6 +29,9 @@ from plausible.models.criteria import (
 )
 
 IntArray = NDArray[np.int64]
+
+LEAST_CURVATURE = 1e-8  # of a row, so that directions in which all rows are sure have a length
+LEAST_SHARE = 0.05  # of the curvature with hard labels that soft ones are taken to leave
 
 
 def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any]:
@@ -97,6 +101,22 @@ def expectation_pass(
     return value, pull_back(X, weigh(joint.left, weight), beta)
 
 
+def mean_curvature(
+    columns: Columns, beta: FloatArray, name: str, present: IntArray | None
+) -> FloatArray:
+    """Mean over directions of the curvature of each row, kept from zero; see `coordinates`."""
+    X, plausibility, _ = read(columns, present)
+    logits = scores(X, beta)
+    if name == "maximum_entropy":
+        spread = 1.0 - (normalise(logits)[1] ** 2).sum(axis=0)
+    else:
+        joint = confront(logits, plausibility)
+        spread = 1.0 - (joint.model**2).sum(axis=0)
+        known = (joint.left**2).sum(axis=0) - (joint.model**2).sum(axis=0)
+        spread = np.maximum(known, LEAST_SHARE * spread)
+    return np.maximum(spread / max(len(logits) - 1, 1), LEAST_CURVATURE)
+
+
 def product_pass(
     columns: Columns, beta: FloatArray, direction: FloatArray, name: str, present: IntArray | None
 ) -> FloatArray:
@@ -141,7 +161,7 @@ class Step(NamedTuple):
     """What an E step leaves for the M step; see `plausible.engine.maximise`."""
 
     criterion: float
-    point: FloatArray
+    beta: FloatArray
     targets: FloatArray
 
 
@@ -214,13 +234,18 @@ class PartialLikelihood:
         bent = self.rows.reduce(product_pass, beta, along, self.curved_as, self.present)
         return self.coordinates.pull_back(bent - self.penalty * along) / self.weight
 
+    def renewed(self, beta: FloatArray) -> "PartialLikelihood":
+        """The same problem in coordinates that suit the point reached."""
+        curvature = partial(mean_curvature, beta=beta, name=self.curved_as, present=self.present)
+        coordinates, _ = make_coordinates(self.rows, len(beta), self.penalty, curvature)
+        return replace(self, coordinates=coordinates)
+
     def expect(self, starts: list[FloatArray]) -> list[Step]:
         """The E step from each of several points."""
         steps = []
-        for point in starts:
-            beta = self.coordinates.restore(point)
+        for beta in starts:
             value, targets = self.rows.reduce(expectation_pass, beta, self.present)
-            steps.append(Step(value + self.constant - self.penalised(beta), point, targets))
+            steps.append(Step(value + self.constant - self.penalised(beta), beta, targets))
         return steps
 
     def given(self, targets: FloatArray) -> "PartialLikelihood":

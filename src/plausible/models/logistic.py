@@ -199,9 +199,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         problem = self._pose(training.rows, first, census, present)
         result = self._fit_first(problem, solver, census, present)
         if bets:
-            beta = problem.coordinates.restore(result.parameters)
             problem = self._pose(training.rows, self.criterion, census, present)
-            result = solver.run(problem, problem.coordinates.flatten(beta))
+            result = solver.run(problem, result.parameters)
         self._keep(result, problem, training, present)
         return self
 
@@ -270,9 +269,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         """Fit from a given start, from zero, or from the best of several random ones."""
         given = self._given_start(present)
         if given is not None:
-            return solver.run(problem, problem.coordinates.flatten(given))
+            return solver.run(problem, given)
         if problem.targets is not None:
-            return solver.run(problem, np.zeros(problem.coordinates.size))
+            return solver.run(problem, np.zeros_like(problem.targets))
         random = check_random_state(self.random_state)
         n_init = None if self.n_init == "auto" else int(self.n_init)
         return best_start(problem, solver, n_init, random)
@@ -309,8 +308,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         present: NDArray[np.bool_],
     ) -> None:
         """Store what was found; a class that was not learnt has no slope and no chance."""
-        beta = problem.coordinates.restore(result.parameters)
-        n_features = self.n_features_in_
+        beta, n_features = result.parameters, self.n_features_in_
         coef = np.zeros((len(present), n_features))
         intercept = np.where(present, 0.0, -np.inf)
         coef[present] = beta[:, :n_features]

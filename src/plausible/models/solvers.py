@@ -1,12 +1,14 @@
 """How the coefficients of a softmax model are found: L-BFGS, Newton steps or EM; where to start."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine import ArrayRows, Result, maximise
-from plausible.engine.gradient import climb
+from plausible.engine.gradient import Criterion, climb
 from plausible.engine.loop import Callback
 from plausible.models.criteria import FloatArray
 from plausible.models.likelihood import PartialLikelihood, Step
@@ -16,19 +18,33 @@ FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
 DENSE = 500  # coordinates up to which Newton steps factor the matrix of second derivatives
 N_STARTS = 5  # where the criterion is not concave
 RACE_ROWS = 2000  # on which they are compared
-START_SPREAD = 0.1  # standard deviation of the logits at a random start
+RACE_ITER = 15
+START_SPREAD = 0.3  # standard deviation of the logits at a random start
 
 
 class Straight:
-    """The chart of parameters that are vectors without constraints."""
+    """The chart of coefficients, which have no constraints."""
 
     def flatten(self, parameters: FloatArray) -> FloatArray:
-        """The parameters."""
-        return parameters
+        """The coefficients as a vector."""
+        return parameters.ravel()
 
-    def restore(self, vector: FloatArray, like: Any) -> FloatArray:
-        """The vector."""
-        return vector
+    def restore(self, vector: FloatArray, like: FloatArray) -> FloatArray:
+        """The vector as coefficients."""
+        return vector.reshape(like.shape)
+
+
+@dataclass
+class Stage:
+    """The problem of a climb, whose coordinates may be renewed on the way."""
+
+    problem: PartialLikelihood
+
+    def renew(self, point: FloatArray) -> tuple[Criterion, FloatArray]:
+        """The criterion in new coordinates, and the point in them."""
+        beta = self.problem.coordinates.restore(point)
+        self.problem = self.problem.renewed(beta)
+        return self.problem.at, self.problem.coordinates.flatten(beta)
 
 
 @dataclass(frozen=True)
@@ -48,7 +64,7 @@ class Solver:
     callback: Callback | None = None
 
     def run(self, problem: PartialLikelihood, start: FloatArray) -> Result:
-        """Maximise from one start; the result is in coordinates, and a mean over the rows."""
+        """Maximise from coefficients (K, D); history and criterion are means over the rows."""
         if self.name == "em" and problem.name == "minimum_commitment" and problem.targets is None:
             return self._expect_and_maximise(problem, start)
         size = problem.coordinates.size
@@ -60,21 +76,25 @@ class Solver:
                 if dense
                 else {"hessian_product": problem.hessian_product}
             )
-        return climb(
+        stage = Stage(problem)
+        result = climb(
             problem.at,
-            start,
+            problem.coordinates.flatten(start),
             tol=self.tol,
             max_iter=self.max_iter,
+            renew=stage.renew,
             callback=self.callback,
             **second,
         )
+        beta = stage.problem.coordinates.restore(result.parameters)
+        return replace(result, parameters=beta)
 
     def _expect_and_maximise(self, problem: PartialLikelihood, start: FloatArray) -> Result:
         """EM: what the labels leave under the model, then the model that fits it best."""
         inner = replace(self, name="auto", callback=None)
 
         def solve(step: Step) -> FloatArray:
-            return inner.run(problem.given(step.targets), step.point).parameters
+            return inner.run(problem.given(step.targets), step.beta).parameters
 
         result = maximise(
             problem.expect,
@@ -97,26 +117,29 @@ def best_start(
     n_columns = problem.coordinates.shape.shape[0]
     # The features have variance 2 in these coordinates.
     spread = START_SPREAD / np.sqrt(2 * n_columns)
-    starts = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
+    points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
+    starts = [problem.coordinates.restore(point) for point in points]
     if n_init == 1:
         return solver.run(problem, starts[0])
-    few, is_all = race_course(problem, random)
-    runner = replace(solver, callback=None)
-    results = [runner.run(few, start) for start in starts]
+    few = race_course(problem, random)
+    runner = replace(solver, max_iter=min(RACE_ITER, solver.max_iter), callback=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is a race, not the end
+        results = [runner.run(few, start) for start in starts]
     best = max(results, key=lambda result: result.criterion)
-    return best if is_all else solver.run(problem, best.parameters)
+    if best.converged and few is problem:
+        return best
+    return solver.run(problem, best.parameters)
 
 
-def race_course(
-    problem: PartialLikelihood, random: np.random.RandomState
-) -> tuple[PartialLikelihood, bool]:
-    """The same problem on few rows, and whether they are all."""
+def race_course(problem: PartialLikelihood, random: np.random.RandomState) -> PartialLikelihood:
+    """The same problem on few rows."""
     if problem.rows.n_rows <= RACE_ROWS:
-        return problem, True
+        return problem
     columns = problem.rows.sample(RACE_ROWS, random)
     weight = float(RACE_ROWS if columns[2] is None else columns[2].sum())
     if not weight > 0:
-        return problem, True
+        return problem
     share = weight / problem.weight
     few = replace(problem, rows=ArrayRows(*columns), weight=weight, penalty=problem.penalty * share)
-    return replace(few, constant=problem.constant * share), False
+    return replace(few, constant=problem.constant * share)
