@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from plausible.datasets import make_annotators, make_doubtful_expert
+from plausible.datasets import make_annotators, make_doubtful_expert, make_missing_labels
 
 MANY = 40_000
 
@@ -44,7 +45,7 @@ def test_equal_doubts():
     assert (make_doubtful_expert(10, 1.0, doubt_std=0.0).doubt == 1.0).all()
 
 
-@pytest.mark.parametrize("make", [make_doubtful_expert, make_annotators])
+@pytest.mark.parametrize("make", [make_doubtful_expert, make_annotators, make_missing_labels])
 def test_a_seed_fixes_everything(make):
     first, again, other = (make(60, random_state=seed) for seed in (5, 5, 6))
     np.testing.assert_array_equal(first.X, again.X)
@@ -86,6 +87,26 @@ def test_pooled_labels_follow_from_what_is_returned():
     np.testing.assert_allclose(data.labels.scaled(), scaled)
 
 
+@pytest.mark.parametrize("bayes_error", [0.025, 0.4])
+def test_the_best_rule_for_missing_labels_has_the_bayes_error(bayes_error):
+    data = make_missing_labels(MANY, 20, bayes_error=bayes_error, missing=0.75, random_state=0)
+    assert data.means[0].tolist() == [0.0] * 20
+    distance = np.linalg.norm(data.means[1])
+    assert norm.cdf(-distance / 2) == pytest.approx(bayes_error)
+    answers = (data.X - data.means[1] / 2) @ data.means[1] > 0.0
+    assert (answers != data.y).mean() == pytest.approx(bayes_error, abs=0.01)
+    known = ~data.labels.is_unknown
+    assert known.sum() == MANY // 4
+    np.testing.assert_array_equal(data.labels.crisp()[known], data.y[known])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_classes_have_a_label_even_if_two_are_all(seed):
+    data = make_missing_labels(2, missing=1.0, random_state=seed)
+    assert sorted(data.y.tolist()) == [0, 1]
+    assert not data.labels.is_unknown.any()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -100,6 +121,9 @@ def test_pooled_labels_follow_from_what_is_returned():
         (lambda: make_annotators(confidence=0.0), "confidence should be positive"),
         (lambda: make_annotators(ambiguity=2.0), "ambiguity should be a finite number in"),
         (lambda: make_annotators(doubt=0.0), "doubt should be a finite number in"),
+        (lambda: make_missing_labels(1), "n should be a whole number from 2"),
+        (lambda: make_missing_labels(bayes_error=0.6), "bayes_error should be a finite number in"),
+        (lambda: make_missing_labels(missing=1.1), "missing should be a finite number in"),
         (lambda: make_annotators(n_features=5), "n_features should be a whole number from 10"),
     ],
 )

@@ -24,6 +24,18 @@ def test_intervals_cover_the_mean_about_as_often_as_they_say():
     assert share == pytest.approx(0.95, abs=0.015)
 
 
+def test_intervals_cover_the_mean_of_fixed_strata():
+    random = np.random.default_rng(0)
+    centres = random.normal(size=(30, 1)) * 5.0  # strata differ much more than draws
+    inside = []
+    for _ in range(1000):
+        found = common.summary_of_strata(centres + random.normal(size=(30, 3)))
+        inside.append(found["low"] < centres.mean() < found["high"])
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+    alone = common.summary_of_strata(np.ones((3, 1)))
+    assert alone == {"mean": 1.0, "low": 1.0, "high": 1.0}
+
+
 def test_seeds_differ_by_part_and_order():
     seeds = {common.seed_of(*parts) for parts in ((0, 1), (1, 0), (0, 2), (1, 1))}
     assert len(seeds) == 4
@@ -65,3 +77,17 @@ def test_an_impossible_folder_is_refused_before_the_run(tmp_path, capsys):
     (tmp_path / "new").write_text("a file, not a folder")
     assert run_tiny(tmp_path) == 1
     assert "--output should name a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [[], ["--all-setups"]])
+def test_an_experiment_may_have_flags_of_its_own(tmp_path, given):
+    seen = []
+
+    def run(quick, seed, progress, all_setups):
+        seen.append(all_setups)
+        return {}
+
+    arguments = [*given, "--output", str(tmp_path)]
+    parts = run, lambda results: "", lambda results, path: None
+    assert common.command("one", "", *parts, arguments, {"all_setups": "all of them"}) == 0
+    assert seen == [bool(given)]

@@ -59,3 +59,19 @@ def draw(random, n_classes, per_class, workers):
     votes = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)
     answers[random.random(shape) < 0.1] = -1
     return X, y, answers.astype(np.int8), votes
+
+
+def write_partial_sets(folder, names, seed=0, n_classes=5, per_class=12):
+    """Write sets of candidates: the true class, and each other one with probability 0.3."""
+    random = np.random.default_rng(seed)
+    (folder / "partial_labels").mkdir()
+    for name in names:
+        X, y, _, _ = draw(random, n_classes, per_class, workers=1)
+        candidates = random.random((len(y), n_classes)) < 0.3
+        candidates[np.arange(len(y)), y] = True
+        np.savez(
+            folder / "partial_labels" / f"{name}.npz",
+            X=X.astype(np.float32),
+            candidates=candidates.astype(np.uint8),
+            y=y.astype(np.int16),
+        )

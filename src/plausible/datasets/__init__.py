@@ -8,6 +8,7 @@ Examples
 0.29
 """
 
+from plausible.datasets.partial import PARTIAL_NAMES, PartialData, load_partial
 from plausible.datasets.pooling import (
     estimate_doubt,
     majority_vote,
@@ -18,21 +19,28 @@ from plausible.datasets.real import NAMES, MissingDataError, RealData, load
 from plausible.datasets.simulated import (
     Annotators,
     DoubtfulExpert,
+    MissingLabels,
     make_annotators,
     make_doubtful_expert,
+    make_missing_labels,
 )
 
 __all__ = [
     "NAMES",
+    "PARTIAL_NAMES",
     "Annotators",
     "DoubtfulExpert",
     "MissingDataError",
+    "MissingLabels",
+    "PartialData",
     "RealData",
     "estimate_doubt",
     "load",
+    "load_partial",
     "majority_vote",
     "make_annotators",
     "make_doubtful_expert",
+    "make_missing_labels",
     "pool_plausibilities",
     "pool_votes",
 ]

@@ -122,7 +122,7 @@ def load(name: str, doubt: float | None = None) -> RealData:
     ...     os.environ["PLAUSIBLE_DATA"] = folder
     """
     check_option(name, NAMES, "name")
-    path = locate(name)
+    path = locate(name, FILES[name])
     with np.load(path, allow_pickle=False) as stored:
         arrays = {key: stored[key] for key in stored.files if key != "grey"}
     try:
@@ -134,16 +134,16 @@ def load(name: str, doubt: float | None = None) -> RealData:
         ) from None
 
 
-def locate(name: str) -> Path:
+def locate(name: str, file: str) -> Path:
     """Path of a set's file, or an error that says what is missing and where it should be."""
     folder = os.environ.get(VARIABLE)
-    expected = f"The set {name!r} should be in the file {FILES[name]} of the folder that {VARIABLE}"
+    expected = f"The set {name!r} should be in the file {file} of the folder that {VARIABLE}"
     if not folder:
         raise MissingDataError(
             f"{expected} names, but {VARIABLE} is not set; download the set and set {VARIABLE} to "
             "the folder above it."
         )
-    path = Path(folder) / FILES[name]
+    path = Path(folder) / file
     if not path.is_file():
         raise MissingDataError(
             f"{expected} names, but there is no such file in {folder!r}; put it there, or set "

@@ -9,6 +9,9 @@ plausibility to six expressions) look at item i with noise of their own and call
 plausible as their impression makes it:
 
 .. math:: pl_{aik} = \exp(-|z_{ai} - c_k|^2 / 2 t_a^2) / \max_l \ldots
+
+Nobody at all says anything about most items of the semi-supervised benchmark of Grandvalet,
+Logistic regression for partial labels, 2002.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from plausible.belief.errors import as_floats, check_number
@@ -269,3 +273,76 @@ def check_positive(values: ArrayLike, name: str) -> FloatArray:
             f"but {values!r} was given; correct it."
         )
     return numbers
+
+
+@dataclass(frozen=True)
+class MissingLabels:
+    """What `make_missing_labels` returns.
+
+    Attributes
+    ----------
+    X : array (n, d)
+    y : array (n,)
+        True classes.
+    labels : Labels
+        Hard labels of some rows, unknown for the others.
+    means : array (2, d)
+        Centres from which X was drawn, with identity covariance.
+    """
+
+    X: FloatArray
+    y: IntArray
+    labels: Labels
+    means: FloatArray
+
+
+def make_missing_labels(
+    n: int = 500,
+    n_features: int = 10,
+    *,
+    bayes_error: float = 0.1,
+    missing: float = 0.9,
+    random_state: Any = None,
+) -> MissingLabels:
+    """Draw two Gaussian classes, of which only some rows have labels.
+
+    The benchmark of Grandvalet, Logistic regression for partial labels, 2002: equally probable
+    classes with identity covariance and means 0 and (a, ..., a).
+
+    Parameters
+    ----------
+    n, n_features : int
+        Numbers of items and of features.
+    bayes_error : float in [0.001, 0.5]
+        Error of the best possible rule, which fixes a.
+    missing : float in [0, 1]
+        Share of labels that are missing: n (1 - missing) rows, rounded, at least two, have one.
+        Should they be all of one class, classes and rows with labels are drawn again.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    MissingLabels
+
+    Examples
+    --------
+    >>> data = make_missing_labels(200, missing=0.95, random_state=0)
+    >>> int((~data.labels.is_unknown).sum())
+    10
+    """
+    n = check_count(n, "n", 2)
+    n_features = check_count(n_features, "n_features", 1)
+    check_number(bayes_error, "bayes_error", 0.001, 0.5)
+    check_number(missing, "missing", 0.0, 1.0)
+    random = check_random_state(random_state)
+    n_known = max(round(n * (1.0 - missing)), 2)
+    y = known = np.zeros(n, dtype=np.int64)
+    while len(set(y[known].tolist())) < 2:
+        y = random.randint(2, size=n)
+        known = random.permutation(n)[:n_known]
+    distance = -2.0 * norm.ppf(bayes_error)
+    means = np.array([[0.0], [distance / np.sqrt(n_features)]]) * np.ones(n_features)
+    X = means[y] + random.normal(size=(n, n_features))
+    given = np.full(n, -1)
+    given[known] = y[known]
+    return MissingLabels(X, y, Labels.from_crisp(given, [0, 1], missing=-1), means)

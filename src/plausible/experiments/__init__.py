@@ -7,10 +7,20 @@ come_2008
     Figure 1.1 of Côme, Oukhellou, Denoeux and Aknin: a doubtful expert.
 denoeux_2015_lda
     Partially supervised discriminant analysis with five annotators (Denoeux's slides of 2015).
+grandvalet_2002
+    Semi-supervised logistic regression against EM for two Gaussians.
+partial_labels
+    Logistic regression from sets of candidates on three real sets.
 real_soft_labels
     Soft against hardened labels on five real sets.
 """
 
-EXPERIMENTS = ("come_2008", "denoeux_2015_lda", "real_soft_labels")
+EXPERIMENTS = (
+    "come_2008",
+    "denoeux_2015_lda",
+    "grandvalet_2002",
+    "partial_labels",
+    "real_soft_labels",
+)
 
 __all__ = ["EXPERIMENTS"]

@@ -1,13 +1,14 @@
 """What experiments share: arguments, tables, intervals, JSON and pictures."""
 
 import argparse
+import io
 import json
 import os
 import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,17 @@ def summary(values: ArrayLike) -> dict[str, float]:
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
+def summary_of_strata(values: ArrayLike) -> dict[str, float]:
+    """Mean of results (strata, draws), with the 95 % interval over draws in these very strata."""
+    given = np.asarray(values, dtype=np.float64)
+    n_strata, n_draws = given.shape
+    mean, half = float(given.mean()), 0.0
+    if n_draws > 1:
+        error = np.sqrt(given.var(axis=1, ddof=1).mean() / given.size)
+        half = float(stats.t.ppf(0.975, n_strata * (n_draws - 1)) * error)
+    return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
 def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:
     """One claim of a paper and whether it held in this run; None where the run cannot tell."""
     verdict = None if holds is None else bool(holds)
@@ -93,9 +105,12 @@ def format_claims(claims: Iterable[dict[str, Any]]) -> str:
     return format_table(["claim", "ours", "verdict"], rows)
 
 
-def with_interval(value: dict[str, float], digits: int = 4) -> str:
-    """Write a summary as ``"0.1663 (0.1651-0.1675)"``."""
-    return f"{value['mean']:.{digits}f} ({value['low']:.{digits}f} to {value['high']:.{digits}f})"
+def with_interval(
+    value: dict[str, float], digits: int = 4, sign: str = "", scale: float = 1.0
+) -> str:
+    """Write a summary as ``"0.1663 (0.1651 to 0.1675)"``; sign "+" for differences."""
+    mean, low, high = (f"{scale * value[key]:{sign}.{digits}f}" for key in ("mean", "low", "high"))
+    return f"{mean} ({low} to {high})"
 
 
 def write_json(results: Results, path: Path) -> None:
@@ -128,16 +143,28 @@ def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> t
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Save without a date or a version, so that equal results give equal files."""
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    """Save few colours and no date or version: small files, and equal ones for equal results."""
+    from PIL import Image  # matplotlib needs it, too
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=110, format="png")
+    colours = Image.open(drawn).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    colours.save(path, format="png", optimize=True)
 
 
-def parse(experiment: str, about: str, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Arguments that every experiment takes."""
+def parse(
+    experiment: str,
+    about: str,
+    arguments: Sequence[str] | None,
+    flags: Mapping[str, str] | None = None,
+) -> argparse.Namespace:
+    """Arguments that every experiment takes, and an experiment's own flags with their help."""
     parser = argparse.ArgumentParser(
         prog=f"python -m plausible.experiments.{experiment}", description=about
     )
     parser.add_argument("--quick", action="store_true", help="a small run that takes seconds")
+    for name, text in (flags or {}).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
     parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default 0)")
     parser.add_argument(
         "--output",
@@ -156,9 +183,14 @@ def command(
     tables: Callable[[Results], str],
     draw: Callable[[Results, Path], None],
     arguments: Sequence[str] | None = None,
+    flags: Mapping[str, str] | None = None,
 ) -> int:
-    """Run an experiment as a program; the answer is the exit code."""
-    chosen = parse(experiment, about, arguments)
+    """Run an experiment as a program; the answer is the exit code.
+
+    Each of the `flags` that is given on the command line is passed to `run` as True.
+    """
+    chosen = parse(experiment, about, arguments, flags)
+    own = {name: getattr(chosen, name) for name in flags or {}}
     try:  # before the run, so that hours are not lost for want of a folder
         chosen.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -166,7 +198,7 @@ def command(
         return 1
     start = time.perf_counter()
     try:
-        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr)
+        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr, **own)
     except MissingDataError as error:
         to_stderr(str(error))
         return 1
