@@ -108,13 +108,15 @@ class PartialLogisticRegression(EvidenceClassifier):
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
         hard nor empty of information; there "auto" is 5, and elsewhere one, zero, is enough. The
-        starts are small and random, with logits of a tenth. After ten iterations on at most 1000
-        rows, drawn at random, the best of them is chosen.
+        starts are random, the first all but zero (zero itself may be a saddle), the others with
+        logits of about a half. After ten iterations on at most 1000 rows, drawn at random, the best
+        of them is chosen.
     init : tuple (coef, intercept), optional
         Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts.
     tol : float
-        A fit ends when the gradient of the mean criterion, in coordinates in which the features are
-        uncorrelated with unit variance, has a norm below. EM ends at a gain of tol^2 for one row.
+        A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
+        the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
+        the criterion is not concave, ten times as much is allowed. EM ends at such a gain.
     max_iter : int
     warm_start : bool
         Whether to start from the last fit.
@@ -157,7 +159,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         n_init: int | str = "auto",
         init: Any = None,
         tol: float = 1e-7,
-        max_iter: int = 1000,
+        max_iter: int = 5000,
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,

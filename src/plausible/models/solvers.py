@@ -16,10 +16,11 @@ from plausible.models.likelihood import PartialLikelihood, Step
 SOLVERS = ("auto", "lbfgs", "newton", "em")
 FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
 DENSE = 500  # coordinates up to which Newton steps factor the matrix of second derivatives
+LOOSER = 10.0  # tolerance where the criterion is not concave, where the last digits take long
 N_STARTS = 5  # where the criterion is not concave
 RACE_ROWS = 1000  # on which they are compared
 RACE_ITER = 10  # after so many iterations
-START_SPREAD = 0.1  # standard deviation of the logits at a random start
+NEAR, FAR = 1e-4, 0.5  # standard deviation of the logits at the first start, and at the others
 
 
 class Straight:
@@ -77,10 +78,11 @@ class Solver:
                 else {"hessian_product": problem.hessian_product}
             )
         stage = Stage(problem)
+        tol = self.tol if problem.targets is not None else LOOSER * self.tol
         result = climb(
             problem.at,
             problem.coordinates.flatten(start),
-            tol=self.tol,
+            tol=tol,
             max_iter=self.max_iter,
             renew=stage.renew,
             callback=self.callback,
@@ -101,7 +103,7 @@ class Solver:
             solve,
             [start],
             n_rows=problem.weight,
-            tol=self.tol**2,
+            tol=(LOOSER * self.tol) ** 2,
             max_iter=self.max_iter,
             chart=Straight(),
             callback=self.callback,
@@ -116,8 +118,8 @@ def best_start(
     n_init = N_STARTS if n_init is None else n_init
     n_columns = problem.coordinates.shape.shape[0]
     # The features have variance 2 in these coordinates.
-    spread = START_SPREAD / np.sqrt(2 * n_columns)
-    points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
+    spreads = np.where(np.arange(n_init) == 0, NEAR, FAR)[:, None] / np.sqrt(2 * n_columns)
+    points = spreads * random.normal(size=(n_init, problem.coordinates.size))
     starts = [problem.coordinates.restore(point) for point in points]
     if n_init == 1:
         return solver.run(problem, starts[0])
@@ -128,8 +130,22 @@ def best_start(
         results = [runner.run(few, start) for start in starts]
     winner = int(np.argmax([result.criterion for result in results]))
     # What few rows teach is far from what all do, and no better start than the one before.
-    start = results[winner].parameters if few is problem else starts[winner]
-    return solver.run(problem, start)
+    if few is not problem or solver.max_iter <= RACE_ITER:
+        return solver.run(problem, starts[winner])
+    return go_on(problem, solver, results[winner])
+
+
+def go_on(problem: PartialLikelihood, solver: Solver, so_far: Result) -> Result:
+    """A fit that was cut short, to its end."""
+    if so_far.converged or so_far.interrupted:
+        return so_far
+    n_left = solver.max_iter - so_far.n_iter
+    rest = replace(solver, max_iter=n_left).run(problem, so_far.parameters)
+    return replace(
+        rest,
+        history=np.append(so_far.history, rest.history[1:]),
+        n_iter=so_far.n_iter + rest.n_iter,
+    )
 
 
 def race_course(problem: PartialLikelihood, random: np.random.RandomState) -> PartialLikelihood:
