@@ -108,9 +108,9 @@ class PartialLogisticRegression(EvidenceClassifier):
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
         hard nor empty of information; there "auto" is 5, and elsewhere one, zero, is enough. The
-        starts are random, the first all but zero (zero itself may be a saddle), the others with
-        logits of about a half. After ten iterations on at most 1000 rows, drawn at random, the best
-        of them is chosen.
+        starts lie around the solution of maximum entropy, and beyond 10,000 rows around zero; both
+        can be saddles, so small random numbers are added. After ten iterations on at most 1000
+        rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
         Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts.
     tol : float

@@ -11,7 +11,7 @@ from plausible.engine import ArrayRows, Result, maximise
 from plausible.engine.gradient import Criterion, climb
 from plausible.engine.loop import Callback
 from plausible.models.criteria import FloatArray
-from plausible.models.likelihood import PartialLikelihood, Step
+from plausible.models.likelihood import PartialLikelihood, Step, target_pass
 
 SOLVERS = ("auto", "lbfgs", "newton", "em")
 FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
@@ -20,7 +20,9 @@ LOOSER = 10.0  # tolerance where the criterion is not concave, where the last di
 N_STARTS = 5  # where the criterion is not concave
 RACE_ROWS = 1000  # on which they are compared
 RACE_ITER = 10  # after so many iterations
-NEAR, FAR = 1e-4, 0.5  # standard deviation of the logits at the first start, and at the others
+SMALL = 1e-3  # standard deviation of the logits around which starts are drawn
+MANY_ROWS = 10_000  # beyond, starts are near zero instead of the solution of maximum entropy
+ROUGH = 1e-3  # tolerance of that solution
 
 
 class Straight:
@@ -118,9 +120,10 @@ def best_start(
     n_init = N_STARTS if n_init is None else n_init
     n_columns = problem.coordinates.shape.shape[0]
     # The features have variance 2 in these coordinates.
-    spreads = np.where(np.arange(n_init) == 0, NEAR, FAR)[:, None] / np.sqrt(2 * n_columns)
-    points = spreads * random.normal(size=(n_init, problem.coordinates.size))
-    starts = [problem.coordinates.restore(point) for point in points]
+    spread = SMALL / np.sqrt(2 * n_columns)
+    points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
+    centre = even_solution(problem, solver)
+    starts = [centre + problem.coordinates.restore(point) for point in points]
     if n_init == 1:
         return solver.run(problem, starts[0])
     few = race_course(problem, random)
@@ -133,6 +136,20 @@ def best_start(
     if few is not problem or solver.max_iter <= RACE_ITER:
         return solver.run(problem, starts[winner])
     return go_on(problem, solver, results[winner])
+
+
+def even_solution(problem: PartialLikelihood, solver: Solver) -> FloatArray:
+    """Roughly the solution of maximum entropy, which is unique; zero where it would take long.
+
+    Of the maxima of minimum commitment, those near it predict best: higher ones far away fit labels
+    that are there by chance.
+    """
+    n_columns = problem.coordinates.shape.shape[0]
+    if problem.rows.n_rows > MANY_ROWS:
+        return np.zeros((len(problem.coordinates.contrasts), n_columns))
+    targets = problem.rows.reduce(target_pass, n_columns, problem.present)
+    rough = replace(solver, tol=max(solver.tol, ROUGH), callback=None)
+    return rough.run(problem.given(targets), np.zeros_like(targets)).parameters
 
 
 def go_on(problem: PartialLikelihood, solver: Solver, so_far: Result) -> Result:
