@@ -525,12 +525,12 @@ def test_scale_and_offset_of_features(solver, scale, offset):
     assert other.n_iter_ < 50
 
 
-@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+@pytest.mark.parametrize(("solver", "offset"), [("newton", 1e7), ("lbfgs", 1e8)])
 @pytest.mark.parametrize("kind", ["hard", "sets"])
-def test_features_with_eight_digits_in_common(solver, kind):
+def test_features_with_many_digits_in_common(solver, offset, kind):
     X, truth = some_data(3, n=150, shift=0.6)
     pl = some_labels(kind, truth, 3)
-    one, other = fitted(X, pl, tol=1e-7), fitted(X + 1e8, pl, tol=1e-7, solver=solver)
+    one, other = fitted(X, pl, tol=1e-7), fitted(X + offset, pl, tol=1e-7, solver=solver)
     np.testing.assert_allclose(other.coef_, one.coef_, atol=1e-5)
     assert other.objective_ == pytest.approx(one.objective_, abs=1e-5)
     assert other.n_iter_ < 50

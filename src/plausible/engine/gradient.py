@@ -22,7 +22,7 @@ Renewal = Callable[[FloatArray], tuple[Criterion, FloatArray]]
 
 MEMORY = 10  # pairs of steps and gradients that L-BFGS keeps
 PHASE = 20  # iterations of L-BFGS before coordinates are renewed; twice as many before the next
-ROUNDING = 4e-16  # gains below this part of the criterion cannot be told from rounding
+ROUNDING = 1e-15  # gains below this part of the criterion cannot be told from rounding
 FLAT = 1e-5  # a gradient below which steps may fail for rounding alone
 STALLED = 3  # so many iterations in a row without a gain that shows are then the end
 STUCK = 30  # so many elsewhere, and another method takes over
@@ -70,8 +70,8 @@ class Watch:
 
     def move(self, criterion: Criterion, point: FloatArray) -> None:
         """Go on in other coordinates, in which the best point is another."""
-        self.criterion, self.best, self.last = criterion, point, None
-        self.value, _ = -np.inf, self(point)
+        self.criterion, self.last, self.value = criterion, None, -np.inf
+        self(point)
 
     def after(self, intermediate_result: Any) -> None:
         """Take note of an iteration; ask scipy to stop where nothing more can be gained."""
@@ -104,6 +104,7 @@ def climb(
     hessian_product: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
     renew: Renewal | None = None,
     callback: Callback | None = None,
+    inner: bool = False,
 ) -> Result:
     """Maximise a smooth criterion from one start.
 
@@ -125,6 +126,9 @@ def climb(
         them. Called after 20 iterations of L-BFGS, and after twice as many each time.
     callback : function of Progress, optional
         Called after each iteration; a true answer stops the climb.
+    inner : bool
+        Whether the climb is a part of a larger fit: it does not warn of an early end, and passes an
+        interruption on.
 
     Returns
     -------
@@ -144,13 +148,17 @@ def climb(
             watch(start)
             if watch.slope > tol and (hessian is not None or hessian_product is not None):
                 newton(watch, hessian, hessian_product)
+                if renew is not None and watch.stopped in ("", "maximum"):
+                    # A model that has become sure is flat in the old coordinates, not in new ones.
+                    watch.move(*renew(watch.best))
+                    watch.stopped = ""
             if watch.slope > tol and not watch.stopped:
                 quasi_newton(watch, renew)
     except KeyboardInterrupt:
         interrupted = True
-        if not watch.history:
+        if inner or not watch.history:
             raise
-    return conclude(watch, interrupted)
+    return conclude(watch, interrupted, warn=not inner)
 
 
 def newton(
@@ -164,19 +172,25 @@ def newton(
         method, second["hess"] = "trust-exact", lambda point: -hessian(point)
     elif hessian_product is not None:
         method, second["hessp"] = "trust-ncg", lambda point, way: -hessian_product(point, way)
-    take_steps(watch, method, {"maxiter": watch.max_iter, "gtol": watch.tol}, second)
+    try:
+        take_steps(watch, method, {"maxiter": watch.max_iter, "gtol": watch.tol}, second)
+    except (np.linalg.LinAlgError, ValueError, UnboundLocalError):
+        # Second derivatives that are rounding only: scipy is lost, and L-BFGS takes over.
+        return
 
 
 def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
     """L-BFGS from the best point so far, in phases if coordinates can be renewed."""
     phase = PHASE if renew is not None else watch.max_iter
     while not watch.stopped:
-        before, watch.n_stalled = watch.n_iter, 0
+        before, value, watch.n_stalled = watch.n_iter, watch.value, 0
         n_left = watch.max_iter - watch.n_iter
         # The end is watched for: scipy looks at the largest entry of the gradient only.
         options = {"maxiter": min(phase, n_left), "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
         take_steps(watch, "L-BFGS-B", options | {"maxfun": 20 * watch.max_iter}, {})
-        if renew is None or watch.stopped or watch.n_iter == before or watch.slope <= watch.tol:
+        ended = watch.stopped or watch.n_iter == before or watch.slope <= watch.tol
+        idle = watch.slope <= FLAT and watch.value - value <= STALLED * ROUNDING * abs(value)
+        if renew is None or ended or idle:
             return
         watch.move(*renew(watch.best))
         phase *= 2
@@ -184,15 +198,19 @@ def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
 
 def take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[str, Any]) -> None:
     """Let scipy run; what it finds is in the watch."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=RuntimeWarning, module="scipy")
-        start = watch.best.copy()
+    with np.errstate(all="ignore"):  # trial steps may go too far, and are taken back
         minimize(
-            watch, start, jac=True, method=method, callback=watch.after, options=options, **second
+            watch,
+            watch.best.copy(),
+            jac=True,
+            method=method,
+            callback=watch.after,
+            options=options,
+            **second,
         )
 
 
-def conclude(watch: Watch, interrupted: bool) -> Result:
+def conclude(watch: Watch, interrupted: bool, warn: bool) -> Result:
     """The result, with a warning if it is not a maximum."""
     from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
 
@@ -204,7 +222,7 @@ def conclude(watch: Watch, interrupted: bool) -> Result:
             f"The fit was interrupted after {watch.n_iter} iterations; the best so far is kept."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
-    elif not converged and watch.stopped != "callback":
+    elif warn and not converged and watch.stopped != "callback":
         message = (
             f"The gradient should fall below tol={watch.tol:g} within max_iter={watch.max_iter} "
             f"iterations, but is {watch.slope:.3g} after {watch.n_iter}; raise max_iter or tol, or "

@@ -57,7 +57,8 @@ def as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
     columns = tuple(
-        column if column is None or is_sparse(column) else np.asarray(column) for column in given
+        None if column is None else column.tocsr() if is_sparse(column) else np.asarray(column)
+        for column in given
     )
     for number, column in enumerate(columns):
         if hasattr(given[number], "contour"):

@@ -34,7 +34,7 @@ def one_blas_thread(lend: bool = False) -> Iterator[int]:
 
     With `lend`, the next caller below in the same thread gets the number instead. A loop of many
     short passes so sets the limit once, and BLAS has no threads that spin between the passes, which
-    on a busy machine cost far more than they gain.
+    on a busy machine cost far more than they gain. Other threads of the process share the limit.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, helmert, solve_triangular
+from scipy.linalg import cholesky, eigh, helmert, solve_triangular
 
 from plausible.engine.rows import Columns, Rows, is_sparse
 from plausible.models.criteria import FloatArray
@@ -24,7 +24,8 @@ from plausible.models.criteria import FloatArray
 Curvature = Callable[[Columns], FloatArray]
 
 MOST_CORRELATED = 1000  # features beyond which only their scales are taken into account
-LEAST_VARIANCE = 1e-10  # of a feature given the others, relative to its own
+ROUNDING = 1e-14  # spread of a feature, relative to its mean, that is rounding only
+LEAST_VARIANCE = 1e-9  # of a feature given the others, relative to its own; below, it adds nothing
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Coordinates:
     """A linear map between beta (K, D) and a vector of (K - 1) D coordinates.
 
     contrasts : array (K, K - 1) with orthonormal columns that sum to zero
-    shape : array (D, D), or a sparse one
-    inverse : of `shape`
+    shape : array (D, r), or a sparse one; r < D where features determine each other
+    inverse : array (r, D)
+        Leads back; what `shape` cannot reach is dropped.
     """
 
     contrasts: FloatArray
@@ -43,7 +45,7 @@ class Coordinates:
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return int(self.contrasts.shape[1] * self.shape.shape[0])
+        return int(self.contrasts.shape[1] * self.shape.shape[1])
 
     def restore(self, point: FloatArray) -> FloatArray:
         """The coefficients at a point."""
@@ -103,24 +105,46 @@ def make_coordinates(
     assert X is not None
     n_features = X.shape[1]
     with_intercept = len(penalty) > n_features
+    centred = with_intercept and not penalty[-1]
     origin = np.zeros(n_features)
-    if with_intercept and not is_sparse(X):
+    if centred and not is_sparse(X):
         origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
     whole = n_features <= MOST_CORRELATED
     weight, bend, first, second = rows.reduce(moments_pass, origin, whole, curvature)
+    if not np.isfinite(weight):
+        raise ValueError(
+            "Sample weights should have a finite sum, but it is beyond 1e308; divide them by it."
+        )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError(
             "Features should be finite numbers whose squares are finite, but some are infinite, "
             "missing or beyond 1e150; clean or scale them."
         )
+    contrasts = contrasts_of(n_classes)
+    if not centred:
+        if with_intercept:  # like the others a feature, of ones
+            second = border(second, first, bend)
+        return Coordinates(contrasts, *half_root(second / weight, penalty / weight)), weight
     shift = first / bend
-    if with_intercept:
-        second = second - bend * (np.outer(shift, shift) if whole else shift**2)
-    root = half_root(second / weight, penalty[:n_features] / weight)
-    if not with_intercept:
-        return Coordinates(contrasts_of(n_classes), *root), weight
-    last = np.sqrt(weight / (bend + penalty[-1]))
-    return Coordinates(contrasts_of(n_classes), *add_intercept(root, origin + shift, last)), weight
+    second = second - bend * (np.outer(shift, shift) if whole else shift**2)
+    constant = variances_of(second) <= bend * (ROUNDING * (origin + shift)) ** 2
+    second[constant] = 0.0
+    second[..., constant] = 0.0
+    root = half_root(second / weight, penalty[:-1] / weight)
+    intercept = add_intercept(root, origin + shift, np.sqrt(weight / bend))
+    return Coordinates(contrasts, *intercept), weight
+
+
+def variances_of(moments: FloatArray) -> FloatArray:
+    """The diagonal of second moments, of which there may be nothing else."""
+    return np.diag(moments) if moments.ndim == 2 else moments
+
+
+def border(second: FloatArray, first: FloatArray, bend: float) -> FloatArray:
+    """Second moments of the features and a column of ones."""
+    if second.ndim == 1:
+        return np.append(second, bend)
+    return np.block([[second, first[:, None]], [first, np.array([bend])]])
 
 
 def contrasts_of(n_classes: int) -> FloatArray:
@@ -132,20 +156,23 @@ def half_root(moments: FloatArray, ridge: FloatArray) -> tuple[Any, Any]:
     """S with S S' the inverse of moments + ridge, and its inverse; sparse for a diagonal."""
     from scipy.sparse import diags_array
 
-    variances = np.diag(moments) if moments.ndim == 2 else moments
-    variances = np.maximum(variances, 0.0) + ridge
+    variances = np.maximum(variances_of(moments), 0.0) + ridge
     scale = np.sqrt(np.where(variances > 0, variances, 1.0))
     if moments.ndim == 1:
         return diags_array(1.0 / scale), diags_array(scale)
-    n_features = len(scale)
     whole = (moments + np.diag(ridge)) / np.outer(scale, scale)
-    np.fill_diagonal(whole, 1.0 + LEAST_VARIANCE)
+    np.fill_diagonal(whole, 1.0)
     try:
         root = cholesky(whole)
-    except np.linalg.LinAlgError:  # features that others determine: their scales alone will do
-        root = np.eye(n_features)
-    inverse = solve_triangular(root, np.eye(n_features))
-    return inverse / scale[:, None], root * scale
+        if (root.diagonal() ** 2 > LEAST_VARIANCE).all():
+            return solve_triangular(root, np.eye(len(root))) / scale[:, None], root * scale
+    except np.linalg.LinAlgError:
+        pass
+    # Features that others determine: directions without variance are left out.
+    values, vectors = eigh(whole)
+    kept = values > LEAST_VARIANCE
+    roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    return vectors / roots / scale[:, None], (vectors * roots).T * scale
 
 
 def add_intercept(root: tuple[Any, Any], mean: FloatArray, last: float) -> tuple[Any, Any]:
@@ -157,5 +184,5 @@ def add_intercept(root: tuple[Any, Any], mean: FloatArray, last: float) -> tuple
     back = [[inverse, None], [mean[None, :] / last, np.array([[1.0 / last]])]]
     if issparse(shape):
         return block_array(there, format="csr"), block_array(back, format="csr")
-    there[0][1] = back[0][1] = np.zeros((len(mean), 1))
+    there[0][1], back[0][1] = np.zeros((len(shape), 1)), np.zeros((len(inverse), 1))
     return np.block(there), np.block(back)

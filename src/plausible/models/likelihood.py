@@ -2,7 +2,7 @@ r"""The criterion of a softmax model under partial labels, summed over rows.
 
 .. math:: L(\beta) = \sum_i w_i \, c(pl_i, \beta x_i) - \tfrac{\alpha}{2} \sum_{kj} \beta_{kj}^2
 
-for one of the three criteria c. :math:`\beta` is (K, D), slopes first, then the intercept if there
+for one of the criteria c. :math:`\beta` is (K, D), slopes first, then the intercept if there
 is one. Where the probabilities that the labels leave do not depend on the model (hard labels,
 maximum entropy, the M step of EM), the labels enter by one sum over the rows alone,
 :math:`T = \sum_i w_i q_i x_i'`, and

@@ -3,7 +3,7 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
 .. math:: \max_\beta \sum_i w_i \log \sum_k pl_{ik} f_k(x_i) - \tfrac{\alpha}{2} \sum_k |\beta_k|^2,
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
-for minimum commitment; `plausible.models.criteria` has the other two criteria. Hard labels give
+for minimum commitment; `plausible.models.criteria` has the others. Hard labels give
 ordinary logistic regression, and labels that say nothing change nothing. With genuine sets or
 degrees of plausibility the criterion has several maxima, and zero may be a saddle: fits start from
 several points.
@@ -31,6 +31,7 @@ from plausible.models.fitting import Training, gather
 from plausible.models.likelihood import PartialLikelihood, target_pass
 from plausible.models.solvers import SOLVERS, Solver, best_start
 
+SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them
 BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the cautious one ends
 
 
@@ -102,8 +103,8 @@ class PartialLogisticRegression(EvidenceClassifier):
     solver : "auto", "lbfgs", "newton" or "em"
         L-BFGS in coordinates that undo scale and correlation of the features; Newton steps in a
         trust region (by Cholesky factors up to 500 coefficients, then by conjugate gradients); the
-        EM algorithm of the paper, monotone and slow. "auto" takes Newton steps up to 60
-        coefficients. EM maximises minimum commitment only: for the criteria that bet it gives
+        EM algorithm of the paper, monotone and slow. "auto" takes Newton steps where they are
+        quicker: up to 100 coefficients, if there are not very many rows. EM maximises minimum commitment only: for the criteria that bet it gives
         the start.
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
@@ -112,7 +113,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         can be saddles, so small random numbers are added. After ten iterations on at most 1000
         rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
-        Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts.
+        Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts;
+        for a criterion that bets, instead of the minimum-commitment solution.
     tol : float
         A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
         the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
@@ -135,6 +137,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         The criterion without penalty.
     history_ : array (n_iter_ + 1,)
         The penalised criterion at the start and after each iteration, never falling.
+        Of the last of its stages: a criterion that bets is the second of two, each of up to
+        `max_iter` iterations.
     n_iter_ : int
     converged_ : bool
 
@@ -198,9 +202,12 @@ class PartialLogisticRegression(EvidenceClassifier):
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
         bets = self.criterion in BETS and bool(census.n_soft or census.n_vacuous)
         first = "minimum_commitment" if self.criterion in BETS else self.criterion
+        given = self._given_start(present)
+        if bets and given is not None:
+            first, bets = self.criterion, False
         problem = self._pose(training.rows, first, census, present)
-        result = self._fit_first(problem, solver, census, present)
-        if bets:
+        result = self._fit_first(problem, solver, given)
+        if bets and not result.interrupted:
             problem = self._pose(training.rows, self.criterion, census, present)
             result = solver.run(problem, result.parameters)
         self._keep(result, problem, training, present)
@@ -256,7 +263,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         targets, constant = None, census.vacuous if criterion == "minimum_commitment" else 0.0
         if criterion == "maximum_entropy" or (not vacuous_too and not census.n_soft):
             targets = rows.reduce(target_pass, len(penalty), index)
-            constant += census.hard if criterion == "minimum_commitment" else 0.0
+            # Self-consistency, which comes here with hard labels only, does not see their degrees.
+            constant += census.hard if self.criterion in SEES_DEGREES else 0.0
         return PartialLikelihood(
             rows, criterion, index, penalty, weight, constant, coordinates, targets
         )
@@ -265,11 +273,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         self,
         problem: PartialLikelihood,
         solver: Solver,
-        census: Census,
-        present: NDArray[np.bool_],
+        given: FloatArray | None,
     ) -> Result:
         """Fit from a given start, from zero, or from the best of several random ones."""
-        given = self._given_start(present)
         if given is not None:
             return solver.run(problem, given)
         if problem.targets is not None:
@@ -290,12 +296,14 @@ class PartialLogisticRegression(EvidenceClassifier):
         try:
             coef, intercept = (as_floats(part, "init") for part in init)
             fits = coef.shape == shape and intercept.shape in (shape[:1], ())
+            fits = fits and bool(np.isfinite(coef).all() and not np.isnan(intercept).any())
         except (TypeError, ValueError):
             fits = False
         if not fits:
             raise ValueError(
-                f"init should be a tuple (coef, intercept) of shapes {shape} and {shape[:1]}, or "
-                "None; give the attributes of a model with the same classes and features."
+                f"init, or the last fit under warm_start, should be a tuple (coef, intercept) of "
+                f"numbers of shapes {shape} and {shape[:1]}; give the attributes of a model with "
+                "the same classes and features."
             )
         beta = np.column_stack([coef, np.broadcast_to(intercept, shape[0])])
         beta = np.vstack([-beta, beta]) / 2 if n_classes == 2 else beta

@@ -1,20 +1,19 @@
 """How the coefficients of a softmax model are found: L-BFGS, Newton steps or EM; where to start."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine import ArrayRows, Result, maximise
 from plausible.engine.gradient import Criterion, climb
-from plausible.engine.loop import Callback
+from plausible.engine.loop import Callback, Progress
 from plausible.models.criteria import FloatArray
 from plausible.models.likelihood import PartialLikelihood, Step, target_pass
 
 SOLVERS = ("auto", "lbfgs", "newton", "em")
-FEW = 60  # coordinates up to which Newton steps are quicker than L-BFGS
+FEW = 100  # coordinates up to which Newton steps are quicker than L-BFGS,
+NEWTON_WORK = 1e8  # while their square times the number of rows is below this
 DENSE = 500  # coordinates up to which Newton steps factor the matrix of second derivatives
 LOOSER = 10.0  # tolerance where the criterion is not concave, where the last digits take long
 N_STARTS = 5  # where the criterion is not concave
@@ -59,12 +58,14 @@ class Solver:
     name : one of `SOLVERS`
     tol, max_iter : float, int
     callback : function of Progress, optional
+    inner : whether runs are parts of a larger fit, see `climb`
     """
 
     name: str
     tol: float
     max_iter: int
     callback: Callback | None = None
+    inner: bool = False
 
     def run(self, problem: PartialLikelihood, start: FloatArray) -> Result:
         """Maximise from coefficients (K, D); history and criterion are means over the rows."""
@@ -72,7 +73,8 @@ class Solver:
             return self._expect_and_maximise(problem, start)
         size = problem.coordinates.size
         second: dict[str, Any] = {}
-        if self.name == "newton" or (self.name == "auto" and size <= FEW):
+        quick = size <= FEW and problem.rows.n_rows * size**2 <= NEWTON_WORK
+        if self.name == "newton" or (self.name == "auto" and quick):
             dense = size <= DENSE
             second = (
                 {"hessian": problem.hessian}
@@ -88,6 +90,7 @@ class Solver:
             max_iter=self.max_iter,
             renew=stage.renew,
             callback=self.callback,
+            inner=self.inner,
             **second,
         )
         beta = stage.problem.coordinates.restore(result.parameters)
@@ -95,7 +98,7 @@ class Solver:
 
     def _expect_and_maximise(self, problem: PartialLikelihood, start: FloatArray) -> Result:
         """EM: what the labels leave under the model, then the model that fits it best."""
-        inner = replace(self, name="auto", callback=None)
+        inner = replace(self, name="auto", callback=None, inner=True)
 
         def solve(step: Step) -> FloatArray:
             return inner.run(problem.given(step.targets), step.beta).parameters
@@ -127,13 +130,13 @@ def best_start(
     if n_init == 1:
         return solver.run(problem, starts[0])
     few = race_course(problem, random)
-    runner = replace(solver, max_iter=min(RACE_ITER, solver.max_iter), callback=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is a race, not the end
-        results = [runner.run(few, start) for start in starts]
+    most = min(RACE_ITER, solver.max_iter)
+    name = "auto" if solver.name == "em" else solver.name
+    runner = Solver(name, solver.tol, most, inner=True)
+    results = [runner.run(few, start) for start in starts]
     winner = int(np.argmax([result.criterion for result in results]))
     # What few rows teach is far from what all do, and no better start than the one before.
-    if few is not problem or solver.max_iter <= RACE_ITER:
+    if few is not problem or solver.max_iter <= RACE_ITER or solver.name == "em":
         return solver.run(problem, starts[winner])
     return go_on(problem, solver, results[winner])
 
@@ -148,13 +151,15 @@ def even_solution(problem: PartialLikelihood, solver: Solver) -> FloatArray:
     if problem.rows.n_rows > MANY_ROWS:
         return np.zeros((len(problem.coordinates.contrasts), n_columns))
     targets = problem.rows.reduce(target_pass, n_columns, problem.present)
-    rough = replace(solver, tol=max(solver.tol, ROUGH), callback=None)
+    rough = replace(solver, tol=max(solver.tol, ROUGH), callback=None, inner=True)
     return rough.run(problem.given(targets), np.zeros_like(targets)).parameters
 
 
 def go_on(problem: PartialLikelihood, solver: Solver, so_far: Result) -> Result:
     """A fit that was cut short, to its end."""
-    if so_far.converged or so_far.interrupted:
+    if so_far.converged:
+        if solver.callback is not None:
+            solver.callback(Progress(so_far.n_iter, so_far.criterion, 0.0, 0.0, 0.0, 0))
         return so_far
     n_left = solver.max_iter - so_far.n_iter
     rest = replace(solver, max_iter=n_left).run(problem, so_far.parameters)
