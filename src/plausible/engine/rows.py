@@ -87,6 +87,13 @@ def order_by(codes: Array) -> Array | None:
     return index[np.searchsorted(codes, 0, sorter=index) :]
 
 
+def as_slice(index: Array) -> Any:
+    """Row numbers that follow each other as a slice, which needs no copy; others as they are."""
+    if not len(index) or index[-1] - index[0] != len(index) - 1 or (np.diff(index) != 1).any():
+        return index
+    return slice(int(index[0]), int(index[-1]) + 1)
+
+
 def are_alike(codes: Array) -> bool:
     """Whether there is nothing to reorder or to leave out."""
     return not len(codes) or bool(codes[0] >= 0 and (codes == codes[0]).all())
@@ -143,6 +150,13 @@ class Rows(ABC):
         `code` gives a whole number for each row: rows with a negative one are left out, rows with
         equal ones come together as far as the source allows.
         """
+
+    def coarser(self, factor: int) -> "Rows":
+        """The same rows in chunks some times as long, where the source has a choice.
+
+        For summaries of many short steps, of which threads take turns to begin each.
+        """
+        return self
 
     def peek(self) -> Columns:
         """The columns of the first chunk."""
@@ -257,6 +271,10 @@ class ArrayRows(Rows):
             index = index if self.order is None else self.order[index]
         return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
 
+    def coarser(self, factor: int) -> "ArrayRows":
+        """The same rows in chunks some times as long."""
+        return ArrayRows(*self.columns, order=self.order, chunk_rows=factor * self.chunk_rows)
+
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
         if n_rows >= self.n_rows:
@@ -269,4 +287,4 @@ class ArrayRows(Rows):
 
     def _chunk(self, start: int, size: int | None = None) -> Columns:
         rows = slice(start, min(start + (size or self.chunk_rows), self.n_rows))
-        return take(self.columns, rows if self.order is None else self.order[rows])
+        return take(self.columns, rows if self.order is None else as_slice(self.order[rows]))

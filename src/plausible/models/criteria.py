@@ -18,7 +18,8 @@ minimization, 2005). For sets it is the third. For degrees the third forgets the
 any class with f = 1 and pl > 0 gives 0, the highest value there is.
 
 Kernels take logits and plausibilities of shape (K, n), classes first: sums over few classes are
-then sums of long rows.
+then sums of long rows. They overwrite the logits, and write into arrays that they are given: new
+memory for each of many chunks would take as long as the computation.
 """
 
 from collections.abc import Callable
@@ -33,9 +34,15 @@ from plausible.models.fitting import check_weights
 
 FloatArray = NDArray[np.float64]
 Loss = Callable[..., tuple[float, FloatArray]]
+Take = Callable[[str, tuple[int, ...]], FloatArray]
 
 CRITERIA = ("minimum_commitment", "maximum_entropy", "self_consistent", "minimum_entropy")
 UNDERFLOW = 1e-200  # below, sums of exponentials are taken again about their own maximum
+
+
+def fresh(name: str, shape: tuple[int, ...]) -> FloatArray:
+    """A new array to write into."""
+    return np.empty(shape)
 
 
 class Posterior(NamedTuple):
@@ -55,19 +62,19 @@ class Posterior(NamedTuple):
     log_support: FloatArray
 
 
-def normalise(logits: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def normalise(logits: FloatArray, take: Take = fresh) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Logits less their maximum (in place), their softmax, and the log of the sum below it."""
     logits -= logits.max(axis=0)
-    model = np.exp(logits)
+    model = np.exp(logits, out=take("model", logits.shape))
     total = model.sum(axis=0)
     model *= 1.0 / total  # a third of the time of dividing
     return logits, model, np.log(total)
 
 
-def confront(logits: FloatArray, plausibility: FloatArray) -> Posterior:
+def confront(logits: FloatArray, plausibility: FloatArray, take: Take = fresh) -> Posterior:
     """Combine logits, which are overwritten, with plausibilities."""
-    logits, model, log_scale = normalise(logits)
-    left = plausibility * model
+    logits, model, log_scale = normalise(logits, take)
+    left = np.multiply(plausibility, model, out=take("left", model.shape))
     support = left.sum(axis=0)
     with np.errstate(divide="ignore"):
         log_support = np.log(support)
@@ -90,32 +97,40 @@ def from_logs(logits: FloatArray, plausibility: FloatArray) -> tuple[FloatArray,
     return left / total, top + np.log(total)
 
 
-def minimum_commitment(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
+def minimum_commitment(
+    logits: FloatArray, plausibility: FloatArray, take: Take = fresh
+) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of log sum_k pl_k f_k."""
-    joint = confront(logits, plausibility)
+    joint = confront(logits, plausibility, take)
     slope = joint.left
     slope -= joint.model
     return joint.log_support, slope
 
 
-def maximum_entropy(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
+def maximum_entropy(
+    logits: FloatArray, plausibility: FloatArray, take: Take = fresh
+) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of sum_k q_k log f_k."""
     target = plausibility / plausibility.sum(axis=0)
-    logits, model, log_scale = normalise(logits)
+    logits, model, log_scale = normalise(logits, take)
     value = (target * logits).sum(axis=0) - log_scale
     target -= model
     return value, target
 
 
-def self_consistent(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
+def self_consistent(
+    logits: FloatArray, plausibility: FloatArray, take: Take = fresh
+) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of sum_k g_k log f_k."""
-    joint = confront(logits, plausibility)
+    joint = confront(logits, plausibility, take)
     return bet(joint, joint.logits)
 
 
-def minimum_entropy(logits: FloatArray, plausibility: FloatArray) -> tuple[Any, FloatArray]:
+def minimum_entropy(
+    logits: FloatArray, plausibility: FloatArray, take: Take = fresh
+) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of sum_k g_k log(pl_k f_k)."""
-    joint = confront(logits, plausibility)
+    joint = confront(logits, plausibility, take)
     return bet(joint, joint.logits + logs_of_possible(plausibility))
 
 

@@ -10,6 +10,7 @@ maximum entropy, the M step of EM), the labels enter by one sum over the rows al
 .. math:: L(\beta) = \langle T, \beta \rangle - \sum_i w_i \log \sum_k \exp(\beta_k x_i) - ...
 """
 
+import threading
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,9 +23,11 @@ from plausible.models.coordinates import Coordinates, make_coordinates
 from plausible.models.criteria import (
     KERNELS,
     FloatArray,
+    Take,
     confront,
     curvature,
     curvature_along,
+    fresh,
     normalise,
 )
 
@@ -32,6 +35,21 @@ IntArray = NDArray[np.int64]
 
 LEAST_CURVATURE = 1e-8  # of a row, so that directions in which all rows are sure have a length
 LEAST_SHARE = 0.05  # of the curvature with hard labels that soft ones are taken to leave
+
+
+class Workspace(threading.local):
+    """Arrays of a thread that serve one chunk after another."""
+
+    def take(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        """An array to write into, under a name; its last use under this name is over."""
+        size = int(np.prod(shape))
+        buffer = self.__dict__.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self.__dict__[name] = np.empty(size)
+        return buffer[:size].reshape(shape)
+
+
+WORK = Workspace()
 
 
 def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any]:
@@ -43,10 +61,14 @@ def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any]:
     return X, (plausibility if present is None else plausibility[:, present]).T, weight
 
 
-def scores(X: Any, beta: FloatArray) -> FloatArray:
+def scores(X: Any, beta: FloatArray, take: Take = fresh) -> FloatArray:
     """Logits (K, n)."""
     slopes = beta[:, : X.shape[1]]
-    logits = np.ascontiguousarray((X @ slopes.T).T) if is_sparse(X) else slopes @ X.T
+    logits = take("logits", (len(beta), X.shape[0]))
+    if is_sparse(X):
+        logits[:] = (X @ slopes.T).T
+    else:
+        np.matmul(slopes, X.T, out=logits)
     if beta.shape[1] > X.shape[1]:
         logits += beta[:, -1:]
     return logits
@@ -70,16 +92,16 @@ def criterion_pass(
 ) -> tuple[float, FloatArray]:
     """Value of a criterion, and its gradient (K, D)."""
     X, plausibility, weight = read(columns, present)
-    value, slope = KERNELS[name](scores(X, beta), plausibility)
+    value, slope = KERNELS[name](scores(X, beta, WORK.take), plausibility, WORK.take)
     return float(weigh(value, weight).sum()), pull_back(X, weigh(slope, weight), beta)
 
 
 def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArray]:
     """Sum of - log sum_k exp(beta_k x), and its gradient."""
     X, _, weight = read(columns, None)
-    logits = scores(X, beta)
+    logits = scores(X, beta, WORK.take)
     top = logits.max(axis=0)
-    _, model, log_scale = normalise(logits)
+    _, model, log_scale = normalise(logits, WORK.take)
     value = float(weigh(top + log_scale, weight).sum())
     return -value, -pull_back(X, weigh(model, weight), beta)
 
@@ -96,7 +118,7 @@ def expectation_pass(
 ) -> tuple[float, FloatArray]:
     """The E step: minimum commitment, and the sum T of what labels leave times features."""
     X, plausibility, weight = read(columns, present)
-    joint = confront(scores(X, beta), plausibility)
+    joint = confront(scores(X, beta, WORK.take), plausibility, WORK.take)
     value = float(weigh(joint.log_support, weight).sum())
     return value, pull_back(X, weigh(joint.left, weight), beta)
 

@@ -31,6 +31,7 @@ from plausible.models.fitting import Training, gather
 from plausible.models.likelihood import PartialLikelihood, target_pass
 from plausible.models.solvers import SOLVERS, Solver, best_start
 
+COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
 SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them
 BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the cautious one ends
 
@@ -104,8 +105,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         L-BFGS in coordinates that undo scale and correlation of the features; Newton steps in a
         trust region (by Cholesky factors up to 500 coefficients, then by conjugate gradients); the
         EM algorithm of the paper, monotone and slow. "auto" takes Newton steps where they are
-        quicker: up to 100 coefficients, if there are not very many rows. EM maximises minimum commitment only: for the criteria that bet it gives
-        the start.
+        quicker: up to 100 coefficients, if there are not very many rows. EM maximises minimum
+        commitment only: for the criteria that bet it gives the start.
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
         hard nor empty of information; there "auto" is 5, and elsewhere one, zero, is enough. The
@@ -197,6 +198,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         """
         self._check_options()
         training = gather(self, X, y, sample_weight, accept_sparse=True)
+        training = training._replace(rows=training.rows.coarser(COARSER))
         census = training.rows.reduce(census_pass)
         present = self._learnt(census, training)
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
