@@ -5,10 +5,10 @@ ones sum to zero; so :math:`\beta = C U S'` with orthonormal contrasts C (K, K -
 
 .. math:: (S S')^{-1} = \frac{1}{n} \sum_i w_i c_i x_i x_i' + \frac{\alpha}{n} I.
 
-At first :math:`c_i = 1/2`, the bound of Boehning (1992) on second derivatives: in U gradients point
-at the maximum, and L-BFGS needs some twenty evaluations where it needs hundreds in :math:`\beta`.
-Later :math:`c_i` is the mean curvature of the row at the point reached, which is far smaller where
-the model is sure.
+:math:`c_i` is the mean curvature of a row: at first that of all rows at zero (a constant, like the
+bound of Boehning 1992), later that of each at the point reached, which is far smaller where the
+model is sure. In U gradients point at the maximum, and L-BFGS needs some twenty evaluations where
+it needs hundreds in :math:`\beta`.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ class Coordinates:
 
 
 def moments_pass(
-    columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | None
+    columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
     """Weight, curvature, and moments of features about an origin weighed by it.
 
@@ -77,7 +77,7 @@ def moments_pass(
     """
     X, _, weight = columns
     assert X is not None
-    bends = np.full(X.shape[0], 0.5) if curvature is None else curvature(columns)
+    bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
     total = float(len(bends) if weight is None else weight.sum())
     bends = bends if weight is None else bends * weight
     data: Any = X.astype(np.float64, copy=False)
@@ -87,19 +87,19 @@ def moments_pass(
     else:
         data = data - origin
         # Without weights both factors are one array, of whose product BLAS computes half.
-        alike = curvature is None and weight is None
+        alike = not callable(curvature) and weight is None
         weighed = data if alike else data * bends[:, None]
         second = weighed.T @ data if whole else np.einsum("ij,ij->j", weighed, data)
-        second = 0.5 * second if alike else second
+        second = curvature * second if alike else second
     return total, float(bends.sum()), np.asarray(data.T @ bends), np.asarray(second)
 
 
 def make_coordinates(
-    rows: Rows, n_classes: int, penalty: FloatArray, curvature: Curvature | None = None
+    rows: Rows, n_classes: int, penalty: FloatArray, curvature: Curvature | float
 ) -> tuple[Coordinates, float]:
     """Coordinates for these rows, and the sum of their weights; one pass.
 
-    `curvature` gives that of each row of a chunk.
+    `curvature` gives that of each row of a chunk, or is that of all.
     """
     X = rows.peek()[0]
     assert X is not None

@@ -28,7 +28,7 @@ from plausible.models.coordinates import make_coordinates
 from plausible.models.criteria import CRITERIA, FloatArray
 from plausible.models.estimation import EmptyClassWarning
 from plausible.models.fitting import Training, gather
-from plausible.models.likelihood import PartialLikelihood, target_pass
+from plausible.models.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
 from plausible.models.solvers import SOLVERS, Solver, best_start
 
 COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
@@ -42,6 +42,7 @@ class Census(NamedTuple):
     n_idle, n_vacuous, n_soft : rows of weight zero; without information; neither that nor hard
     support, informed : rows that find each class plausible, among all and among informative ones
     vacuous, hard : weighted log plausibilities, constants of the criterion
+    weight, focus : weight of informative rows, and with sums of squared shares of the classes
     """
 
     n_idle: int
@@ -51,6 +52,8 @@ class Census(NamedTuple):
     informed: FloatArray
     vacuous: float
     hard: float
+    weight: float
+    focus: float
 
 
 def census_pass(columns: Columns) -> Census:
@@ -61,7 +64,9 @@ def census_pass(columns: Columns) -> Census:
     idle = np.zeros(len(peak), dtype=bool) if weight is None else weight == 0
     hard = ~idle & (possible.sum(axis=1) == 1)
     vacuous = ~idle & ~hard & (plausibility.min(axis=1) == peak)
-    logs = np.log(peak) * (1.0 if weight is None else weight)
+    ones = np.ones(len(peak)) if weight is None else weight
+    logs = np.log(peak) * ones
+    focus = ones * (plausibility**2).sum(axis=1) / plausibility.sum(axis=1) ** 2
     return Census(
         n_idle=int(idle.sum()),
         n_vacuous=int(vacuous.sum()),
@@ -70,7 +75,15 @@ def census_pass(columns: Columns) -> Census:
         informed=possible[~(idle | vacuous)].sum(axis=0, dtype=np.float64),
         vacuous=float(logs[vacuous].sum()),
         hard=float(logs[hard].sum()),
+        weight=float(ones[~vacuous].sum()),
+        focus=float(focus[~vacuous].sum()),
     )
+
+
+def curvature_at_zero(census: Census, n_classes: int, is_concave: bool) -> float:
+    """Mean curvature of a row where all classes are alike; see `likelihood.mean_curvature`."""
+    known = 1.0 if is_concave else census.focus / census.weight
+    return max(known - 1.0 / n_classes, LEAST_SHARE) / max(n_classes - 1, 1)
 
 
 def kept(columns: Columns, vacuous_too: bool) -> NDArray[np.int8]:
@@ -260,10 +273,12 @@ class PartialLogisticRegression(EvidenceClassifier):
         penalty = np.full(n_features + bool(self.fit_intercept), float(self.alpha))
         if self.fit_intercept and not self.penalize_intercept:
             penalty[-1] = 0.0
-        coordinates, weight = make_coordinates(rows, int(present.sum()), penalty)
         index = None if present.all() else np.flatnonzero(present)
         targets, constant = None, census.vacuous if criterion == "minimum_commitment" else 0.0
-        if criterion == "maximum_entropy" or (not vacuous_too and not census.n_soft):
+        is_concave = criterion == "maximum_entropy" or (not vacuous_too and not census.n_soft)
+        curvature = curvature_at_zero(census, int(present.sum()), is_concave)
+        coordinates, weight = make_coordinates(rows, int(present.sum()), penalty, curvature)
+        if is_concave:
             targets = rows.reduce(target_pass, len(penalty), index)
             # Self-consistency, which comes here with hard labels only, does not see their degrees.
             constant += census.hard if self.criterion in SEES_DEGREES else 0.0

@@ -122,8 +122,7 @@ def best_start(
     """Fit from the best of several small random starts, compared on few rows."""
     n_init = N_STARTS if n_init is None else n_init
     n_columns = problem.coordinates.shape.shape[0]
-    # The features have variance 2 in these coordinates.
-    spread = SMALL / np.sqrt(2 * n_columns)
+    spread = SMALL / np.sqrt(n_columns)
     points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
     centre = even_solution(problem, solver)
     starts = [centre + problem.coordinates.restore(point) for point in points]
