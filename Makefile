@@ -24,6 +24,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/labels.py
 	$(RUN) benchmarks/mixture.py
 	$(RUN) benchmarks/mixture.py 1000000
+	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/scale.py
 
 pictures: $(VENV)/plots

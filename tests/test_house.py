@@ -117,6 +117,13 @@ def test_the_demo_goes_from_doubtful_experts_to_soft_scores(capsys):
     assert max(map(len, story.splitlines())) <= 100
 
 
+def test_models_that_are_not_linear_learn_from_partial_labels(capsys):
+    accuracy = runpy.run_path(str(ROOT / "examples" / "partial_labels.py"))["main"]()
+    capsys.readouterr()
+    assert accuracy["linear"] < 0.6
+    assert min(accuracy["additive (splines)"], accuracy["two-layer network"]) > 0.8
+
+
 def test_the_two_experts_tell_their_story(capsys):
     runpy.run_path(str(ROOT / "examples" / "two_experts.py"), run_name="__main__")
     story = capsys.readouterr().out

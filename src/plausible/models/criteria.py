@@ -37,6 +37,7 @@ Loss = Callable[..., tuple[float, FloatArray]]
 Take = Callable[[str, tuple[int, ...]], FloatArray]
 
 CRITERIA = ("minimum_commitment", "maximum_entropy", "self_consistent", "minimum_entropy")
+SAFE = 300.0  # logits whose exponentials are far from overflow and underflow
 UNDERFLOW = 1e-200  # below, sums of exponentials are taken again about their own maximum
 
 
@@ -48,7 +49,7 @@ def fresh(name: str, shape: tuple[int, ...]) -> FloatArray:
 class Posterior(NamedTuple):
     """What a model and labels say together, all (K, n) or (n,).
 
-    logits : less the highest of each item
+    logits : less a number for each item that keeps exponentials within bounds
     model : probabilities f of the classes
     log_scale : log of the sum of exp(logits)
     left : probabilities g that the labels leave
@@ -63,8 +64,9 @@ class Posterior(NamedTuple):
 
 
 def normalise(logits: FloatArray, take: Take = fresh) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Logits less their maximum (in place), their softmax, and the log of the sum below it."""
-    logits -= logits.max(axis=0)
+    """Logits (in place, less their maximum if need be), softmax, log of sum of exponentials."""
+    if max(logits.max(), -logits.min()) > SAFE:
+        logits -= logits.max(axis=0)
     model = np.exp(logits, out=take("model", logits.shape))
     total = model.sum(axis=0)
     model *= 1.0 / total  # a third of the time of dividing

@@ -100,9 +100,9 @@ def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArra
     """Sum of - log sum_k exp(beta_k x), and its gradient."""
     X, _, weight = read(columns, None)
     logits = scores(X, beta, WORK.take)
-    top = logits.max(axis=0)
-    _, model, log_scale = normalise(logits, WORK.take)
-    value = float(weigh(top + log_scale, weight).sum())
+    first = logits[0].copy()
+    shifted, model, log_scale = normalise(logits, WORK.take)
+    value = float(weigh(first - shifted[0] + log_scale, weight).sum())
     return -value, -pull_back(X, weigh(model, weight), beta)
 
 
