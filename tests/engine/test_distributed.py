@@ -232,15 +232,23 @@ def test_rows_are_computed_once_unless_asked_otherwise(data, tmp_path):
 
 def test_few_tasks_each_where_its_blocks_lie(data, client):
     rows = DaskRows(*split(data, 25))  # 40 blocks
-    rows.reduce(moments, CENTRE)
-    groups = rows._blocks._groups
-    assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
-    assert max(len(numbers) for _, numbers in groups) <= module.BLOCKS_IN_TASK
-    assert len(groups) <= 5
-    holders = client.who_has(rows._blocks._futures)
-    for address, numbers in groups:
-        for number in numbers:
-            assert address in holders[rows._blocks._futures[number].key]
+    for _ in range(
+        5
+    ):  # a busy machine may give a task to another worker; groups are then made anew
+        rows.reduce(moments, CENTRE)
+        groups = rows._blocks._groups or rows._blocks._group(rows._blocks._futures)
+        assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
+        assert max(len(numbers) for _, numbers in groups) <= module.BLOCKS_IN_TASK
+        assert len(groups) <= 5
+        holders = client.who_has(rows._blocks._futures)
+        at_home = [
+            address in holders[rows._blocks._futures[number].key]
+            for address, numbers in groups
+            for number in numbers
+        ]
+        if all(at_home):
+            break
+    assert all(at_home)
 
 
 def kill(client, address):

@@ -95,7 +95,7 @@ def moments_pass(
 
 
 def make_coordinates(
-    rows: Rows, n_classes: int, penalty: FloatArray, curvature: Curvature | float
+    rows: Rows, n_classes: int, penalty: FloatArray, curvature: Curvature | float = 0.5
 ) -> tuple[Coordinates, float]:
     """Coordinates for these rows, and the sum of their weights; one pass.
 

@@ -66,7 +66,8 @@ def census_pass(columns: Columns) -> Census:
     vacuous = ~idle & ~hard & (plausibility.min(axis=1) == peak)
     ones = np.ones(len(peak)) if weight is None else weight
     logs = np.log(peak) * ones
-    focus = ones * (plausibility**2).sum(axis=1) / plausibility.sum(axis=1) ** 2
+    shares = plausibility / plausibility.sum(axis=1, keepdims=True)
+    focus = ones * (shares**2).sum(axis=1)
     return Census(
         n_idle=int(idle.sum()),
         n_vacuous=int(vacuous.sum()),
