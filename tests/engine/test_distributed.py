@@ -232,9 +232,7 @@ def test_rows_are_computed_once_unless_asked_otherwise(data, tmp_path):
 
 def test_few_tasks_each_where_its_blocks_lie(data, client):
     rows = DaskRows(*split(data, 25))  # 40 blocks
-    for _ in range(
-        5
-    ):  # a busy machine may give a task to another worker
+    for _ in range(5):  # a busy machine may give a task to another worker
         rows.reduce(moments, CENTRE)
         groups = rows._blocks._groups or rows._blocks._group(rows._blocks._futures)
         assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
