@@ -3,10 +3,10 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
 .. math:: \max_\beta \sum_i w_i \log \sum_k pl_{ik} f_k(x_i) - \tfrac{\alpha}{2} \sum_k |\beta_k|^2,
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
-for minimum commitment; `plausible.models.criteria` has the others. Hard labels give
-ordinary logistic regression, and labels that say nothing change nothing. With genuine sets or
-degrees of plausibility the criterion has several maxima, and zero may be a saddle: fits start from
-several points.
+for minimum commitment; `plausible.models.criteria` has the others. Hard labels give ordinary
+logistic regression, and labels that say nothing change nothing. With genuine sets or degrees of
+plausibility the criterion has several maxima, and zero may be a saddle: fits start from several
+points.
 """
 
 import warnings

@@ -19,7 +19,7 @@ LOOSER = 10.0  # tolerance where the criterion is not concave, where the last di
 N_STARTS = 5  # where the criterion is not concave
 RACE_ROWS = 1000  # on which they are compared
 RACE_ITER = 10  # after so many iterations
-SMALL = 1e-3  # standard deviation of the logits around which starts are drawn
+SMALL = 1e-3  # about the standard deviation of what is added to the logits at a start
 MANY_ROWS = 10_000  # beyond, starts are near zero instead of the solution of maximum entropy
 ROUGH = 1e-3  # tolerance of that solution
 
@@ -75,12 +75,10 @@ class Solver:
         second: dict[str, Any] = {}
         quick = size <= FEW and problem.rows.n_rows * size**2 <= NEWTON_WORK
         if self.name == "newton" or (self.name == "auto" and quick):
-            dense = size <= DENSE
-            second = (
-                {"hessian": problem.hessian}
-                if dense
-                else {"hessian_product": problem.hessian_product}
-            )
+            if size <= DENSE:
+                second["hessian"] = problem.hessian
+            else:
+                second["hessian_product"] = problem.hessian_product
         stage = Stage(problem)
         tol = self.tol if problem.targets is not None else LOOSER * self.tol
         result = climb(
