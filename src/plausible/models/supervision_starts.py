@@ -75,6 +75,7 @@ def memberships(
     best = logs.argmax(axis=1)
     members = np.zeros((len(problem.owner), len(A)))
     X = A[:, : problem.d] / problem.spread[: problem.d]
+    seed = random.randint(2**31 - 1)  # one for all classes: their order must not matter
     for j in range(problem.n_classes):
         mine = np.flatnonzero(problem.owner == j)
         rows = np.flatnonzero((best == j) & (weight > 0))
@@ -85,7 +86,7 @@ def memberships(
         if len(mine) == 1:
             members[mine[0], rows] = share
             continue
-        parts = cluster(X[rows], len(mine), share, random.randint(2**31 - 1))
+        parts = cluster(X[rows], len(mine), share, seed)
         if len(parts) < len(mine):  # fewer different rows than components
             parts = np.concatenate(
                 [parts, random.uniform(size=(len(mine) - len(parts), len(rows)))]
