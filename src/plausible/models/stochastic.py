@@ -35,13 +35,8 @@ from plausible.models.assessments import (
 from plausible.models.fitting import check_weights, is_dask
 from plausible.models.gaussian import KINDS, SingularCovarianceError
 from plausible.models.mixture import component_counts
-from plausible.models.supervision import (
-    FAMILIES,
-    SupervisedMixture,
-    Supervision,
-    SupervisionChart,
-    expected_log_odds,
-)
+from plausible.models.supervised_mixture import SupervisedMixture, SupervisionChart
+from plausible.models.supervision import FAMILIES, Supervision, expected_log_odds
 from plausible.models.supervision_checks import adjusted_r2, warn_of_weak_points
 from plausible.models.supervision_starts import embed, given_start, make_starts
 
@@ -141,7 +136,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     >>> model.predict([[0.0, 0.0], [2.5, 2.0]])
     array(['well', 'sick'], dtype='<U4')
     >>> model.predict_proba([[1.0, 1.0]], assessments=[0.3]).round(2)
-    array([[0.67, 0.33]])
+    array([[0.15, 0.85]])
     """
 
     def __init__(

@@ -16,13 +16,8 @@ from plausible.models.estimation import EmptyClassWarning
 from plausible.models.gaussian import FloatArray
 from plausible.models.passes import as_float64
 from plausible.models.starts import SAMPLE, cluster, moments_of
-from plausible.models.supervision import (
-    IntArray,
-    Summary,
-    SupervisedMixture,
-    Supervision,
-    class_logs,
-)
+from plausible.models.supervised_mixture import Summary, SupervisedMixture
+from plausible.models.supervision import IntArray, Supervision, class_logs
 
 WIDEST = 1e-3  # eigenvalues of a start at least, relative to the spread: it must not be too narrow
 FEWER = 0.5  # share of the sample from which starts after the first are made
