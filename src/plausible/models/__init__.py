@@ -8,6 +8,8 @@ from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWar
 from plausible.models.evidence import Evidence, weights_of_evidence
 from plausible.models.logistic import PartialLogisticRegression
 from plausible.models.mixture import GaussianMixtureClassifier
+from plausible.models.stochastic import StochasticSupervisionClassifier
+from plausible.models.supervision_checks import SupervisionWarning
 
 __all__ = [
     "DiscriminantClassifier",
@@ -18,6 +20,8 @@ __all__ = [
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
     "SoftNearestCentroid",
+    "StochasticSupervisionClassifier",
+    "SupervisionWarning",
     "partial_label_loss",
     "weights_of_evidence",
 ]

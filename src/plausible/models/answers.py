@@ -79,7 +79,10 @@ class EvidenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _evidence(self, X: ArrayLike, labels: Any) -> FloatArray:
         """Log evidence of the features, and of the labels where given, (n, K)."""
-        evidence = self._log_evidence(self._read(X))
+        return self._with_labels(self._log_evidence(self._read(X)), labels)
+
+    def _with_labels(self, evidence: FloatArray, labels: Any) -> FloatArray:
+        """The evidence together with that of labels, where given."""
         if labels is None:
             return evidence
         known = as_labels(labels, classes=self.classes_.tolist())

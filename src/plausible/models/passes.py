@@ -109,17 +109,24 @@ def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[F
     collinear features: so many times the rounding error is lost.
     """
     weights, means, covariances = parameters
-    n_components, d = means.shape
+    d = means.shape[1]
     factor = cholesky(covariances, kind)
     precision = precisions(factor, kind)
     shifted = means - centre
     linear = apply(precision, shifted, kind)
     far = (linear * shifted).sum(axis=1)
     worst = max(float(far.max()), correlation_cost(parameters, precision, shifted, kind))
+    constants = log_weights(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d) + far)
+    return assemble(constants, linear, precision, kind), worst
+
+
+def assemble(
+    constants: FloatArray, linear: FloatArray, precision: FloatArray, kind: str
+) -> FloatArray:
+    """Coefficients (M, P) of constant + linear x - x' precision x / 2, component by component."""
+    n_components, d = linear.shape
     form = np.empty((n_components, n_features_of_map(kind, d)))
-    form[:, 0] = log_weights(weights) - 0.5 * (
-        d * LOG_2PI + log_determinants(factor, kind, d) + far
-    )
+    form[:, 0] = constants
     form[:, 1 : d + 1] = linear
     if kind == "full":
         upper = np.triu_indices(d)
@@ -128,7 +135,7 @@ def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[F
         form[:, d + 1 :] = -0.5 * precision
     elif kind == "spherical":
         form[:, d + 1] = -0.5 * precision
-    return form, worst
+    return form
 
 
 def correlation_cost(
