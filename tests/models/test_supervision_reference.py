@@ -44,7 +44,10 @@ NESTED = [
     *[("g2", "g4", k) for k in (2, 3)],
 ]
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::plausible.models.SupervisionWarning"),
+]
 
 
 # The reference.
@@ -257,13 +260,14 @@ def draw(n_classes, variant="plain", seed=0, n=120, d=2):
     y, part = rng.integers(n_classes, size=n), rng.integers(2, size=n)
     angle = 2 * np.pi * y / n_classes
     X = np.zeros((n, d))
-    X[:, :2] = 2.2 * np.column_stack([np.cos(angle), np.sin(angle)])
-    X[:, -1] += 3.5 * (part - 0.5) * (1 + y)
-    X += rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
-    slopes = 0.3 * rng.normal(size=(n_classes, d, n_classes - 1))
-    centres = 1.6 * (np.eye(n_classes)[:, :-1] - 1 / n_classes)
-    w = centres[y] + np.einsum("nd,ndq->nq", X, slopes[y])
-    w += rng.normal(size=w.shape) * rng.uniform(0.6, 1.1, size=n_classes)[y][:, None]
+    X[:, :2] = 1.7 * np.column_stack([np.cos(angle), np.sin(angle)])
+    around = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
+    around[:, -1] += 3.5 * (part - 0.5) * (1 + y)
+    slopes = 0.2 * rng.normal(size=(n_classes, d, n_classes - 1))
+    centres = 1.6 * (np.eye(n_classes)[:, :-1] - np.eye(n_classes)[:, -1:])
+    w = centres[y] + np.einsum("nd,ndq->nq", around, slopes[y])
+    w += rng.normal(size=w.shape) * rng.uniform(0.8, 1.4, size=n_classes)[y][:, None]
+    X += around
     plausibility, weight = np.ones((n, n_classes)), np.ones(n)
     if variant in ("weights", "all"):
         weight = rng.choice([0.0, 0.5, 1.0, 2.5], size=n)
@@ -555,7 +559,7 @@ def test_the_probability_of_the_other_class_swaps_the_classes(name, given):
     turn = np.argsort(1 - owner, kind="stable")
     other = replace(problem, w=-problem.w, plausibility=problem.plausibility[:, ::-1])
     z = 1 - problem.z
-    options = {"max_iter": 6, "reg_covar": 0, "accelerate": False}
+    options = {"max_iter": 4, "reg_covar": 0, "accelerate": False}
     one = fitted(name, problem, init=r if given else "assessments", **options)
     two = fitted(name, other, z=z, init=r[:, turn] if given else "assessments", **options)
     np.testing.assert_allclose(two.history_, one.history_, rtol=1e-8)
@@ -599,7 +603,7 @@ def test_the_class_of_reference_is_nothing(name, order):
     seen = ~np.isnan(problem.w[:, 0])
     change = np.linalg.lstsq(problem.w[seen], other.w[seen], rcond=None)[0]
     assert abs(np.linalg.det(change)) == pytest.approx(1)
-    options = {"max_iter": 6, "reg_covar": 0, "accelerate": False}
+    options = {"max_iter": 4, "reg_covar": 0, "accelerate": False}
     one = fitted(name, problem, init=r, **options)
     z = problem.z[:, order]
     two = fitted(name, other, z=z, init=r[:, turn], n_components=sizes[order], **options)
@@ -622,9 +626,11 @@ def test_the_class_of_reference_is_nothing(name, order):
 def test_linear_maps_of_the_features_are_nothing(name, n_classes, given):
     problem = draw(n_classes, "all")
     change, offset = np.array([[30.0, 4.0], [-0.02, 0.05]]), np.array([100.0, -7.0])
+    if not given:  # starts of our own are round enough along the axes
+        change = np.diag([30.0, 0.05])
     other = replace(problem, X=problem.X @ change + offset)
     start = draw_start(name, problem) if given else "assessments"
-    options = {"max_iter": 6, "reg_covar": 0, "accelerate": False, "init": start}
+    options = {"max_iter": 4, "reg_covar": 0, "accelerate": False, "init": start}
     one, two = fitted(name, problem, **options), fitted(name, other, **options)
     shift = problem.weight.sum() * np.log(abs(np.linalg.det(change)))
     np.testing.assert_allclose(two.history_, one.history_ - shift, rtol=1e-8)
@@ -641,7 +647,7 @@ def test_whole_weights_are_repeated_rows(name, n_classes, given):
     r = draw_start(name, problem)
     one = replace(problem, weight=times.astype(float))
     two = replace(problem.at(repeated), weight=np.ones(len(repeated)))
-    options = {"max_iter": 6, "accelerate": False}
+    options = {"max_iter": 4, "accelerate": False}
     weighted = fitted(name, one, init=r if given else "assessments", **options)
     plain = fitted(name, two, init=r[repeated] if given else "assessments", **options)
     np.testing.assert_allclose(weighted.history_, plain.history_, rtol=1e-8)
@@ -699,15 +705,14 @@ def test_hard_labels_and_their_names_are_plausibilities(name):
 @pytest.mark.parametrize(("name", "n_classes"), CASES)
 def test_floors_that_nothing_reaches_change_nothing(name, n_classes):
     problem = draw(n_classes, "all")
-    options = {"init": draw_start(name, problem), "max_iter": 6, "accelerate": False}
+    options = {"init": draw_start(name, problem), "max_iter": 4, "accelerate": False}
     one, two = (fitted(name, problem, reg_covar=value, **options) for value in (0, 1e-3))
     np.testing.assert_allclose(two.history_, one.history_, rtol=1e-10)
     assert_same_theta(theta_of(two), theta_of(one))
 
 
 @pytest.mark.parametrize(("name", "n_classes"), CASES)
-def test_rows_without_assessments_alone_add_what_their_features_say(name, n_classes):
-    """A fit to no assessments but labels is that of the soft mixture of the features."""
+def test_rows_without_assessments_add_what_their_features_say(name, n_classes):
     problem = draw(n_classes, "labels")
     seen = np.arange(len(problem.X)) < len(problem.X) // 2
     half = replace(problem, w=np.where(seen[:, None], problem.w, np.nan))
