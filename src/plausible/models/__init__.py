@@ -2,6 +2,7 @@
 
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.comparison import ComparedModel, Comparison, compare_models
 from plausible.models.criteria import partial_label_loss
 from plausible.models.discriminant import DiscriminantClassifier
 from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
@@ -12,6 +13,8 @@ from plausible.models.stochastic import StochasticSupervisionClassifier
 from plausible.models.supervision_checks import SupervisionWarning
 
 __all__ = [
+    "ComparedModel",
+    "Comparison",
     "DiscriminantClassifier",
     "EmptyClassWarning",
     "Evidence",
@@ -22,6 +25,7 @@ __all__ = [
     "SoftNearestCentroid",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "compare_models",
     "partial_label_loss",
     "weights_of_evidence",
 ]

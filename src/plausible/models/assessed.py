@@ -1,5 +1,6 @@
 """Answers about new items from their features, and from what an expert says of them."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -151,7 +152,7 @@ class AssessedClassifier(EvidenceClassifier):
         truth = self.predict_proba(X, assessments=assessments)
         if assessments is None:
             return best_class_weights(self.predict_log_proba(X), truth, cost)
-        reader = self._reader(self._names)._replace(family="gaussian")
+        reader = replace(self._reader(self._names), family="gaussian")
         joint, _, _ = reader((self._read(X), assessments))
         log_odds = joint[:, self.n_features_in_ :]
         known = ~np.isnan(log_odds[:, 0])

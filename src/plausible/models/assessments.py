@@ -8,6 +8,7 @@ one ("clip"), or the row becomes a label that excludes these classes for certain
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +195,8 @@ def reorder(given: Assessments, order: NDArray[np.int64]) -> Assessments:
 def log_probabilities(log_odds: FloatArray) -> FloatArray:
     """Log probabilities (n, J) of the classes."""
     extended = np.column_stack([log_odds, np.zeros(len(log_odds))])
-    return extended - np.logaddexp.reduce(extended, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # NaN stays NaN
+        return extended - np.logaddexp.reduce(extended, axis=1, keepdims=True)
 
 
 def statistics_of(log_odds: FloatArray, family: str) -> FloatArray:
@@ -202,7 +204,8 @@ def statistics_of(log_odds: FloatArray, family: str) -> FloatArray:
     return log_probabilities(log_odds) if family == "beta" else log_odds
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True)
+class Reader:
     """From columns as users give them to those that the EM problem reads."""
 
     scale: str

@@ -35,13 +35,8 @@ from plausible.models.assessments import (
 from plausible.models.fitting import check_weights, is_dask
 from plausible.models.gaussian import KINDS, SingularCovarianceError
 from plausible.models.mixture import component_counts
-from plausible.models.supervision import (
-    FAMILIES,
-    SupervisedMixture,
-    Supervision,
-    SupervisionChart,
-    expected_log_odds,
-)
+from plausible.models.supervised_mixture import SupervisedMixture, SupervisionChart
+from plausible.models.supervision import FAMILIES, Supervision, expected_log_odds
 from plausible.models.supervision_checks import adjusted_r2, warn_of_weak_points
 from plausible.models.supervision_starts import embed, given_start, make_starts
 
@@ -82,7 +77,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         the class for sure, and their row for one without assessment.
     init : "assessments", array (n, M) or fitted StochasticSupervisionClassifier
         Start from the classes that the assessments find most probable, from responsibilities
-        (components of the first class first), or from the parameters of a smaller model.
+        (components of the first class first), or from the parameters of a smaller model (which
+        scikit-learn's `clone` would forget).
     n_init : int
         Number of starts from assessments; the best result is kept. Starts after the first use
         random halves of the items.
@@ -139,8 +135,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     >>> model = StochasticSupervisionClassifier("g2").fit(X, opinion, classes=["sick", "well"])
     >>> model.predict([[0.0, 0.0], [2.5, 2.0]])
     array(['well', 'sick'], dtype='<U4')
-    >>> model.predict_proba([[1.0, 1.0]], assessments=[0.9]).round(2)
-    array([[0.95, 0.05]])
+    >>> model.predict_proba([[1.0, 1.0]], assessments=[0.3]).round(2)
+    array([[0.15, 0.85]])
     """
 
     def __init__(

@@ -16,13 +16,8 @@ from plausible.models.estimation import EmptyClassWarning
 from plausible.models.gaussian import FloatArray
 from plausible.models.passes import as_float64
 from plausible.models.starts import SAMPLE, cluster, moments_of
-from plausible.models.supervision import (
-    IntArray,
-    Summary,
-    SupervisedMixture,
-    Supervision,
-    class_logs,
-)
+from plausible.models.supervised_mixture import Summary, SupervisedMixture
+from plausible.models.supervision import IntArray, Supervision, class_logs
 
 WIDEST = 1e-3  # eigenvalues of a start at least, relative to the spread: it must not be too narrow
 FEWER = 0.5  # share of the sample from which starts after the first are made
@@ -75,6 +70,7 @@ def memberships(
     best = logs.argmax(axis=1)
     members = np.zeros((len(problem.owner), len(A)))
     X = A[:, : problem.d] / problem.spread[: problem.d]
+    seed = random.randint(2**31 - 1)  # one for all classes: their order must not matter
     for j in range(problem.n_classes):
         mine = np.flatnonzero(problem.owner == j)
         rows = np.flatnonzero((best == j) & (weight > 0))
@@ -85,7 +81,7 @@ def memberships(
         if len(mine) == 1:
             members[mine[0], rows] = share
             continue
-        parts = cluster(X[rows], len(mine), share, random.randint(2**31 - 1))
+        parts = cluster(X[rows], len(mine), share, seed)
         if len(parts) < len(mine):  # fewer different rows than components
             parts = np.concatenate(
                 [parts, random.uniform(size=(len(mine) - len(parts), len(rows)))]
