@@ -622,6 +622,25 @@ def test_the_class_of_reference_is_nothing(name, order):
     np.testing.assert_allclose(found, expected[:, :, order], atol=1e-8)
 
 
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_names_of_classes_are_in_the_order_of_the_assessments(name, n_classes):
+    problem = draw(n_classes, "all")
+    names = np.array(["z", "a"] if n_classes == 2 else ["m", "z", "a"])
+    order = np.argsort(names)
+    options = {"n_components": sizes_of(name, n_classes), "init": draw_start(name, problem)}
+    options |= {"max_iter": 4, "tol": 0, "accelerate": False}
+    one = fitted(name, problem, **options)
+    two = StochasticSupervisionClassifier(name, **options).fit(
+        problem.X, problem.z, Labels(problem.plausibility, names), problem.weight, classes=names
+    )
+    np.testing.assert_array_equal(two.classes_, names[order])
+    np.testing.assert_allclose(two.history_, one.history_, rtol=1e-8)
+    found, expected = (posteriors(model, problem.X, problem.z) for model in (two, one))
+    np.testing.assert_allclose(found, expected[:, :, order], atol=1e-8)
+    for component, place in enumerate(np.argsort(names[owner_of(name, n_classes)], kind="stable")):
+        np.testing.assert_allclose(two.means_[component], one.means_[place], atol=1e-8)
+
+
 @pytest.mark.parametrize(("name", "n_classes", "given"), STARTS)
 def test_linear_maps_of_the_features_are_nothing(name, n_classes, given):
     problem = draw(n_classes, "all")
@@ -700,6 +719,42 @@ def test_hard_labels_and_their_names_are_plausibilities(name):
     nothing = StochasticSupervisionClassifier(name, **options)
     nothing.fit(problem.X, problem.z, labels=Labels.unknown(len(problem.y), range(2)))
     np.testing.assert_allclose(nothing.history_, fitted(name, problem, **options).history_)
+
+
+def clamp(matrices, scale, least):
+    """Eigenvalues in units of a scale, at least so high."""
+    units = np.outer(scale, scale)
+    values, vectors = np.linalg.eigh(matrices / units)
+    raised = [v @ np.diag(np.maximum(e, least)) @ v.T for e, v in zip(values, vectors, strict=True)]
+    return np.array(raised) * units
+
+
+@pytest.mark.parametrize("variant", ["plain", "all"])
+@pytest.mark.parametrize(("name", "n_classes"), CASES)
+def test_floors_raise_what_lies_below_and_nothing_else(name, n_classes, variant):
+    problem, owner = draw(n_classes, variant), owner_of(name, n_classes)
+    seen = ~np.isnan(problem.w).any(axis=1)
+    x, w = (
+        np.sqrt(np.diag(np.cov(data.T, ddof=0, aweights=weight).reshape(data.shape[1], -1)))
+        for data, weight in (
+            (problem.X, problem.weight),
+            (problem.w[seen], problem.weight[seen]),
+        )
+    )
+    theta = m_step(name, draw_start(name, problem), owner, problem)
+    history = []
+    for _ in range(3):
+        theta = replace(theta, covariances=clamp(theta.covariances, x, 0.5))
+        if theta.noise is not None:
+            theta = replace(theta, noise=clamp(theta.noise, w, 0.5))
+        history.append(criterion(theta, owner, problem))
+        expected = theta
+        r = responsibilities(theta, owner, problem.X, problem.w, problem.plausibility)
+        theta = m_step(name, r, owner, problem)
+    options = {"init": draw_start(name, problem), "max_iter": 2, "accelerate": False}
+    model = fitted(name, problem, reg_covar=0.5, **options)
+    np.testing.assert_allclose(model.history_, history, rtol=1e-8)
+    assert_same_theta(theta_of(model), expected)
 
 
 @pytest.mark.parametrize(("name", "n_classes"), CASES)
