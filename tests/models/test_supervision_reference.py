@@ -837,3 +837,79 @@ def test_features_that_repeat_each_other_are_held_at_the_floor(name):
     np.testing.assert_allclose(least, 1e-6, rtol=0.02)
     assert np.isfinite(model.history_).all()
     assert np.isfinite(model.predict_proba(double.X, assessments=double.z)).all()
+
+
+@pytest.mark.parametrize("seed", [38, 48, 84, 87])
+def test_a_feature_that_a_class_never_shows_gets_no_steep_slope(seed):
+    """Within the class it varies by rounding, or by rows of which the class has next to nothing."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    y = rng.integers(2, size=n)
+    w = np.where(y == 0, 1.5, -1.5) + rng.normal(size=n)
+    flag = ((y == 1) & (rng.random(n) < 0.3)).astype(float)
+    X = np.column_stack([rng.normal(size=n) + 3 * y, flag + rng.choice([0, 0.3])])
+    w[rng.random(n) < rng.choice([0, 0.4])] = np.nan
+    reg_covar = rng.choice([1e-6, 1e-2])
+    model = StochasticSupervisionClassifier(
+        "g3", scale="log_odds", accelerate=False, reg_covar=reg_covar
+    ).fit(X, w)
+    assert model.converged_
+    assert np.abs(model.assessment_slopes_).max() < 1e3
+
+
+@pytest.mark.parametrize("saturated", ["clip", 0.05])
+@pytest.mark.parametrize("name", ["krishnan_nandy", "g2"])
+def test_surer_assessments_are_stronger_evidence(name, saturated):
+    """Zero is not read as a milder assessment than a number that is nearly zero."""
+    problem = draw(2)
+    model = fitted(name, problem, saturated=saturated, tol=1e-6)
+    near = [1e-2, 1e-4, 1e-12, 1e-300, 0.0]
+    evidence = model.score_samples(np.tile(problem.X[:1], (5, 1)), assessments=near)
+    assert (np.diff(evidence) <= 1e-9).all() or (np.diff(evidence) >= -1e-9).all()
+
+
+@pytest.mark.parametrize(("small", "large"), [("g1", "g2"), ("g2", "g3"), ("titterington", "g3")])
+def test_a_start_that_is_too_general_is_refused_or_simplified(small, large):
+    problem = draw(2)
+    before = fitted(large, problem, tol=1e-6)
+    try:
+        after = fitted(small, problem, init=before, tol=1e-6)
+    except ValueError:
+        return
+    value = criterion(theta_of(after), owner_of(small, 2), problem)
+    assert after.log_likelihood_ == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::plausible.models.EmptyClassWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_class_that_labels_exclude_everywhere_has_no_items(name):
+    problem = draw(2)
+    problem = replace(problem, plausibility=np.tile([1.0, 0.0], (len(problem.y), 1)))
+    model = fitted(name, problem, tol=1e-6)
+    assert model.weights_[model.component_classes_ == 0].sum() == pytest.approx(1)
+    assert np.isfinite(model.predict_proba(problem.X)).all()
+
+
+@pytest.mark.filterwarnings("ignore::plausible.models.EmptyClassWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_assessments_that_say_nothing_are_refused_in_words(n_classes):
+    problem = draw(n_classes)
+    z = np.full((len(problem.X), n_classes), 1 / n_classes)
+    with pytest.raises(ValueError, match="[Aa]ssess"):
+        StochasticSupervisionClassifier("g2").fit(problem.X, z)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_rows_hold_no_impossible_weights(weight):
+    problem = draw(2)
+    weights = np.ones(len(problem.X))
+    weights[0] = weight
+    with pytest.raises(ValueError, match="weight"):
+        StochasticSupervisionClassifier("g2").fit(ArrayRows(problem.X, problem.z, weights))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_log_odds_without_variance_have_no_r2(name):
+    problem = draw(2)
+    model = fitted(name, problem, z=(problem.y == 0).astype(float), tol=1e-6)
+    assert not (model.adjusted_r2_ > 0.5).any()
