@@ -29,7 +29,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
-from plausible.belief.errors import check_option
+from plausible.belief.errors import check_option, name_rows
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.discriminant import DiscriminantClassifier
@@ -103,11 +103,13 @@ def known_classes(frozen: Any, labels: Labels) -> list[Any]:
     """Classes of a fitted classifier, which those of the labels must be among."""
     check_is_fitted(frozen.estimator)
     names = np.sort(frozen.classes_).tolist()
-    strange = [name for name in labels.classes.tolist() if name not in names]
-    if strange:
+    unknown = ~np.isin(labels.classes, names)
+    bad = (labels.contour[:, unknown] > 0).any(axis=1)
+    if bad.any():
         raise ValueError(
-            f"Labels should be of the classes {names} that the fitted estimator knows, but have "
-            f"{strange}; rename them, or fit it on the classes of the labels."
+            f"Labels should be of the classes {names} that the fitted estimator knows, but "
+            f"{labels.classes[unknown].tolist()} are possible in {name_rows(bad)}; rename them, or "
+            "fit it on the classes of the labels."
         )
     return names
 

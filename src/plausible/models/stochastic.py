@@ -90,8 +90,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         What assessments are; log odds are w_j = log(z_j / z_J), the last class is the reference.
     saturated : "clip", "certain" or float
         What to do with assessments of 0 (below 1e-9): "clip" reads them as 0.005 (and 1 as 0.995
-        where there are two classes), a number clips there; "certain" takes them for labels that exclude
-        the class for sure, and their row for one without assessment.
+        where there are two classes), a number clips there; "certain" takes them for labels that
+        exclude the class for sure, and their row for one without assessment.
     init : "assessments", array (n, M) or fitted StochasticSupervisionClassifier
         Start from the classes that the assessments find most probable, from responsibilities
         (components of the first class first), or from the parameters of a smaller model (which

@@ -4,15 +4,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine.loop import Result
-from plausible.models.estimation import (
-    REMEDY,
-    EmptyClassWarning,
-    SingularCovarianceWarning,
-)
+from plausible.models.estimation import EmptyClassWarning
 from plausible.models.gaussian import FloatArray
 from plausible.models.supervised_mixture import SupervisedMixture
 from plausible.models.supervision import Supervision, agreement_pass, pool, regress
@@ -54,12 +49,6 @@ def adjusted_r2(problem: SupervisedMixture, p: Supervision) -> FloatArray:
     return np.where((classes.counts >= d + 2) & ~constant, adjusted, np.nan)
 
 
-def held_up(covariances: FloatArray, units: FloatArray, least: float) -> NDArray[np.bool_]:
-    """Which covariances have a direction with hardly more than the least variance."""
-    relative = covariances / np.outer(units, units)
-    return np.asarray(np.linalg.eigvalsh(relative)[:, 0] <= 1.001 * least)
-
-
 def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
     """Say which components have left their class, and where assessments repeat the features."""
     p = model._parameters
@@ -88,15 +77,6 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
             "likelihood prefers another grouping than the classes; use a simpler model, give "
             "labels= for some items, or trust predictions less.",
             SupervisionWarning,
-            stacklevel=4,
-        )
-    thin = held_up(p.covariances, problem.units, problem.least)
-    if thin.any():
-        k = int(np.argmax(thin))
-        warnings.warn(
-            f"The covariance of a component of class {names[k]!r} is singular but for reg_covar: "
-            f"it rests on {count[k]:.4g} assessed items for {problem.d} features; {REMEDY}.",
-            SingularCovarianceWarning,
             stacklevel=4,
         )
     linear = model.adjusted_r2_ > NEARLY_LINEAR
