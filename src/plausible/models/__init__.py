@@ -2,7 +2,7 @@
 
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
-from plausible.models.comparison import ComparedModel, Comparison, compare_models
+from plausible.models.comparison import ComparedModel, Comparison, compare_models, log_density
 from plausible.models.criteria import partial_label_loss
 from plausible.models.discriminant import DiscriminantClassifier
 from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
@@ -26,6 +26,7 @@ __all__ = [
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
     "compare_models",
+    "log_density",
     "partial_label_loss",
     "weights_of_evidence",
 ]

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from plausible.belief import SparseMasses, consonant, decide
+from plausible.labels import as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.answers import EvidenceClassifier
-from plausible.models.assessments import Reader, check_rows, log_probabilities
+from plausible.models.assessments import Reader, check_rows, jacobian, log_probabilities
 from plausible.models.class_weights import best_class_weights, check_class_weight
 from plausible.models.gaussian import FloatArray
 from plausible.models.supervision import Supervision, joint_scores
@@ -50,6 +51,11 @@ class AssessedClassifier(EvidenceClassifier):
                 evidence += np.log(possible)
         return self._with_labels(evidence, labels)
 
+    def _with_labels(self, evidence: FloatArray, labels: Any) -> FloatArray:
+        # Columns are in the order of those of the assessments, as in `fit`.
+        known = None if labels is None else as_labels(labels, classes=self._names)
+        return super()._with_labels(evidence, known)
+
     def _log_evidence(self, X: FloatArray) -> FloatArray:
         return class_evidence(X, self._parameters, self._owner, len(self.classes_))
 
@@ -58,7 +64,7 @@ class AssessedClassifier(EvidenceClassifier):
         X: ArrayLike,
         labels: Any = None,
         assessments: Any = None,
-        class_weight: ArrayLike | None = None,
+        class_weight: Any = None,
     ) -> NDArray[Any]:
         """Most probable class of each row.
 
@@ -69,12 +75,12 @@ class AssessedClassifier(EvidenceClassifier):
             What is known about the class of each row already.
         assessments : as Z in `fit`, optional
             What the expert says; NaN where nothing.
-        class_weight : array-like (J,), optional
+        class_weight : array-like (J,) in the order of `classes_`, or dict of classes, optional
             Multiplies the probabilities of the classes, see `learn_class_weights`.
         """
         evidence = self._evidence(with_assessments(X, assessments), labels)
         if class_weight is not None:
-            evidence = evidence + np.log(check_class_weight(class_weight, len(self.classes_)))
+            evidence = evidence + np.log(check_class_weight(class_weight, self.classes_.tolist()))
         return self.classes_[evidence.argmax(axis=1)]
 
     def predict_log_proba(
@@ -124,8 +130,16 @@ class AssessedClassifier(EvidenceClassifier):
         return soft_accuracy(y, chosen, sample_weight, self.classes_)
 
     def score_samples(self, X: ArrayLike, assessments: Any = None) -> FloatArray:
-        """Log density (n,) of features, and of assessments as in `log_likelihood_` where given."""
-        return logsumexp(self._evidence(with_assessments(X, assessments), None), axis=1)
+        """Log density (n,) of features, and of the log odds of assessments where given.
+
+        That of Beta assessments is turned into one of log odds, so that models can be compared.
+        """
+        density = logsumexp(self._evidence(with_assessments(X, assessments), None), axis=1)
+        reader = self._reader(self._names)
+        if assessments is None or reader.family != "beta":
+            return density
+        joint, _, _ = replace(reader, family="gaussian")((self._read(X), assessments))
+        return density + jacobian(joint[:, self.n_features_in_ :])
 
     def learn_class_weights(
         self, X: ArrayLike, assessments: Any = None, cost: ArrayLike | None = None
@@ -141,13 +155,13 @@ class AssessedClassifier(EvidenceClassifier):
         assessments : as Z in `fit`
             The probabilities that are to be weighted; by default those of the model from X.
         cost : array-like (J, J), optional
-            Cost of deciding for the class of a column when that of a row is true; by default 1 for
-            every error.
+            Cost of deciding for the class of a column when that of a row is true, rows and columns
+            in the order of `classes_` (which is sorted); by default 1 for every error.
 
         Returns
         -------
         array (J,)
-            The weight of the last class is 1.
+            In the order of `classes_`; the weight of the last class is 1.
         """
         truth = self.predict_proba(X, assessments=assessments)
         if assessments is None:

@@ -3,8 +3,9 @@ r"""Assessments: an expert's probability of each class, on the scale of log odds
 .. math:: w_j = \log (z_j / z_J), \qquad j = 1, \dots, J - 1
 
 The last class is the reference; with two classes w > 0 speaks for the first. A row of NaN is an
-item that was not assessed. Probabilities of exactly 0 have no log odds: they are raised to a small
-one ("clip"), or the row becomes a label that excludes these classes for certain ("certain").
+item that was not assessed. Probabilities of 0 (or below 1e-9) have no log odds: they are
+raised to a small one ("clip"), or the row becomes a label that excludes these classes for certain
+("certain").
 """
 
 from collections.abc import Sequence
@@ -16,11 +17,13 @@ from numpy.typing import NDArray
 
 from plausible.belief.errors import as_floats, check_option, found, name_rows
 from plausible.labels import Labels, as_labels
+from plausible.models.fitting import check_weights
 
 FloatArray = NDArray[np.float64]
 
 SCALES = ("probability", "log_odds")
 CLIP = 0.005  # an assessment of 0 is read as this, one of 1 as the rest
+NEARLY_ZERO = 1e-9  # assessments below are as good as 0
 ROUGH = 0.02  # by which the sum of rounded probabilities may miss one
 
 
@@ -79,7 +82,7 @@ def check_saturated(saturated: str | float) -> float | None:
     if isinstance(saturated, str):
         check_option(saturated, ("clip", "certain"), "saturated")
         return CLIP if saturated == "clip" else None
-    if not 0 < saturated < 0.1:
+    if not isinstance(saturated, (int, float)) or not 0 < saturated < 0.1:
         raise ValueError(
             "saturated should be 'clip', 'certain' or a probability between 0 and 0.1, but "
             f"{saturated!r} was given."
@@ -116,7 +119,7 @@ def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
         logs = np.log(table)
         if values.ndim == 1:
             logs[:, 1] = np.log1p(-values)  # exact for small probabilities
-    zero = table == 0
+    zero = table < NEARLY_ZERO
     possible = None
     if zero.any():
         rows = zero.any(axis=1)
@@ -149,7 +152,7 @@ def check_table(table: FloatArray) -> None:
 
 def raise_zeros(table: FloatArray, clip: float) -> FloatArray:
     """Zeros raised to `clip`, at the cost of the other classes."""
-    zero = table == 0
+    zero = table < NEARLY_ZERO
     n_zero = zero.sum(axis=1, keepdims=True)
     low = np.minimum(clip, 0.5 / table.shape[1])
     rest = table * ((1 - n_zero * low) / table.sum(axis=1, keepdims=True))
@@ -199,6 +202,14 @@ def log_probabilities(log_odds: FloatArray) -> FloatArray:
         return extended - np.logaddexp.reduce(extended, axis=1, keepdims=True)
 
 
+def jacobian(log_odds: FloatArray) -> FloatArray:
+    """What turns log densities (n,) of the probability of two classes into those of log odds."""
+    if log_odds.shape[1] > 1:
+        return np.zeros(len(log_odds))
+    change = log_probabilities(log_odds).sum(axis=1)
+    return np.where(np.isnan(change), 0.0, change)
+
+
 def statistics_of(log_odds: FloatArray, family: str) -> FloatArray:
     """What the density of a family is quadratic in: log odds, or log z and log(1 - z) for Beta."""
     return log_probabilities(log_odds) if family == "beta" else log_odds
@@ -222,6 +233,13 @@ class Reader:
         ordered = np.array(self.names)[order].tolist()
         if isinstance(Z, Labels):
             Z = as_labels(Z, classes=self.names)
+        elif (columns_of := names_of(Z)) is not None and self.scale == "probability":
+            if set(columns_of) != set(self.names):
+                raise ValueError(
+                    f"Columns of assessments should be the classes {self.names}, but are "
+                    f"{columns_of}; rename them, or give an array."
+                )
+            Z = np.column_stack([np.asarray(Z[name]) for name in self.names])
         given = reorder(read_assessments(Z, self.scale, self.saturated), order)
         if given.n_classes != len(self.names):
             raise ValueError(
@@ -239,12 +257,20 @@ class Reader:
                     "Labels and assessments that are certain should leave a class, but contradict "
                     f"each other in {name_rows(lost)}; correct them, or use saturated='clip'."
                 )
-        return joint, plausibility, None if weight is None else np.ravel(weight)
+        weight = None if weight is None else check_weights(np.ravel(weight), len(joint))
+        return joint, plausibility, weight
+
+
+def names_of(Z: Any) -> list[Any] | None:
+    """Names of the columns of a data frame with several, unless they are mere numbers."""
+    names = list(getattr(Z, "columns", ()))
+    return names if len(names) > 1 and any(isinstance(name, str) for name in names) else None
 
 
 def check_names(classes: Sequence[Any] | None, n_classes: int) -> list[Any]:
     """Names of the classes in the order in which they were given."""
-    names = list(range(n_classes)) if classes is None else np.asarray(classes).tolist()
+    names = list(range(n_classes)) if classes is None else list(classes)
+    names = Labels.unknown(1, names).classes.tolist()
     if len(set(names)) != n_classes or len(names) != n_classes:
         raise ValueError(
             f"classes should be {n_classes} different names, one for each class that is assessed, "

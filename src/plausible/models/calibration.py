@@ -23,13 +23,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
-from plausible.belief.errors import check_option
+from plausible.belief.errors import check_option, name_rows
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.discriminant import DiscriminantClassifier
@@ -42,6 +42,7 @@ from plausible.models.scoring import (
     fit_scorer,
     given_folds,
     out_of_fold,
+    take_rows,
 )
 
 FloatArray = NDArray[np.float64]
@@ -87,6 +88,30 @@ def combine_pairs(masses: FloatArray, pairs: IntArray, n_classes: int) -> Sparse
     ]
     combined = dempster(*sources, on_conflict="vacuous")
     return SparseMasses(combined.to_dense()[:, 1:], sets, n_classes)
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuse what is not a classifier; None is the default one."""
+    if estimator is not None and not (hasattr(estimator, "fit") and is_classifier(estimator)):
+        raise ValueError(
+            f"estimator should be a classifier, but {estimator!r} is none; give one with "
+            "decision_function or predict_proba."
+        )
+
+
+def known_classes(frozen: Any, labels: Labels) -> list[Any]:
+    """Classes of a fitted classifier, which those of the labels must be among."""
+    check_is_fitted(frozen.estimator)
+    names = np.sort(frozen.classes_).tolist()
+    unknown = ~np.isin(labels.classes, names)
+    bad = (labels.contour[:, unknown] > 0).any(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"Labels should be of the classes {names} that the fitted estimator knows, but "
+            f"{labels.classes[unknown].tolist()} are possible in {name_rows(bad)}; rename them, or "
+            "fit it on the classes of the labels."
+        )
+    return names
 
 
 class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
@@ -168,10 +193,11 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_option(self.scores, ("pairs", "classes"), "scores")
+        check_classifier(self.estimator)
         data = self._validate(X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
         if isinstance(self.estimator, FrozenEstimator):
-            labels = as_labels(labels, classes=np.sort(self.estimator.classes_).tolist())
+            labels = as_labels(labels, classes=known_classes(self.estimator, labels))
         counted = weight > 0.0
         if labels[counted].is_unknown.all():
             raise ValueError(
@@ -184,7 +210,7 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         frozen = isinstance(self.estimator, FrozenEstimator)
         folds = None if frozen else given_folds(self.cv, data, labels)
         folds = folds if folds is None else folds[counted]
-        self._fit_all(data[counted], labels[counted], weight[counted], folds)
+        self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
         return self
 
     def _fit_all(self, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None) -> None:
@@ -206,7 +232,7 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
             rows, inside, share = about_pair(known, weight, pair)
             if joint is None:
                 own = classes[pair]
-                task = estimator, X[rows], inside, own, share
+                task = estimator, take_rows(X, rows), inside, own, share
                 dealt = content_folds(*task[1:3], share, self.cv) if folds is None else folds[rows]
                 score = difference(out_of_fold(*task, dealt), 0, 1)
                 self.estimators_.append(fit_scorer(*task))
@@ -292,6 +318,9 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         return masses
 
     def _validate(self, X: Any, reset: bool = True) -> Any:
+        if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
         tags = get_tags(self).input_tags
         return validate_data(
             self,

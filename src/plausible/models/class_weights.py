@@ -5,6 +5,9 @@ on the odds. The expected cost is a step function of each log weight, so that th
 others fixed, is found by sorting; weights are improved one by one until none changes.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -83,8 +86,16 @@ def check_cost(cost: ArrayLike | None, n_classes: int) -> FloatArray:
     return table
 
 
-def check_class_weight(class_weight: ArrayLike, n_classes: int) -> FloatArray:
-    """Positive weights, one for each class."""
+def check_class_weight(class_weight: Any, classes: list[Any]) -> FloatArray:
+    """Positive weights, one for each class in their order, or by name."""
+    n_classes = len(classes)
+    if isinstance(class_weight, Mapping):
+        if set(class_weight) != set(classes):
+            raise ValueError(
+                f"class_weight should have an entry for each of the classes {classes}, but has "
+                f"{list(class_weight)}; name each once."
+            )
+        class_weight = [class_weight[name] for name in classes]
     weights = as_floats(class_weight, "class_weight")
     if weights.shape != (n_classes,) or not (weights > 0).all() or not np.isfinite(weights).all():
         raise ValueError(

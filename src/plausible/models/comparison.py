@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline
 
 from plausible.belief.errors import check_option, check_whole
-from plausible.models.assessments import log_probabilities, read_assessments
+from plausible.models.assessments import jacobian, read_assessments
 from plausible.models.stochastic import MODELS, MULTIMODAL, StochasticSupervisionClassifier
 
 FloatArray = NDArray[np.float64]
@@ -103,6 +104,31 @@ class Comparison:
         return "\n".join(lines)
 
 
+def log_density(estimator: Any, X: Any, Z: Any) -> float:
+    """Mean log density of items and their assessments: a scorer for searches of scikit-learn.
+
+    Parameters
+    ----------
+    estimator : fitted StochasticSupervisionClassifier, or Pipeline that ends in one
+    X, Z : as in its `fit`
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=200)
+    >>> X = rng.normal(size=(200, 1)) + 2 * y[:, None]
+    >>> z = 1 / (1 + np.exp(-rng.normal(np.where(y == 0, 3.0, -1.0))))
+    >>> grid = {"model": ["titterington", "g1"]}
+    >>> search = GridSearchCV(StochasticSupervisionClassifier(), grid, scoring=log_density)
+    >>> search.fit(X, z).best_params_
+    {'model': 'g1'}
+    """
+    if isinstance(estimator, Pipeline):
+        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    return float(estimator.score_samples(X, Z).mean())
+
+
 def compare_models(
     X: ArrayLike,
     Z: Any,
@@ -150,6 +176,7 @@ def compare_models(
     check_whole(cv, "cv", 2)
     if models is None:
         models = [name for name in CONTAINS if n_classes == 2 or name not in ONLY_TWO]
+    models = [models] if isinstance(models, str) else models
     for name in models:
         check_option(name, tuple(MODELS), "models")
     family = Family(list(models), n_components, options | {"random_state": random_state})
@@ -208,14 +235,6 @@ def take(values: Any, rows: NDArray[np.int64]) -> Any:
     return values[rows] if hasattr(values, "contour") else np.asarray(values)[rows]
 
 
-def jacobian(log_odds: FloatArray) -> FloatArray:
-    """What turns log densities (n,) of the probability of two classes into those of log odds."""
-    if log_odds.shape[1] > 1:
-        return np.zeros(len(log_odds))
-    change = log_probabilities(log_odds).sum(axis=1)
-    return np.where(np.isnan(change), 0.0, change)
-
-
 def tabulate(
     fitted: dict[str, Any],
     messages: dict[str, tuple[str, ...]],
@@ -224,9 +243,6 @@ def tabulate(
     weight: FloatArray,
 ) -> Comparison:
     """The table, with all likelihoods on the scale of log odds."""
-    for place, name in enumerate(fitted):
-        if MODELS[name][1] == "beta":
-            held_out[place] += change
     share = weight / weight.sum()
     means = held_out @ share
     behind = held_out[means.argmax()] - held_out
@@ -239,7 +255,7 @@ def tabulate(
                 name,
                 classifier.log_likelihood_ + more,
                 classifier.n_parameters_,
-                classifier.bic_ - 2 * more,
+                classifier.bic_,
                 float(means[place]),
                 float(errors[place]),
                 messages[name],

@@ -190,8 +190,9 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
         analysis, or any other with the same convention.
     X : array-like (n, d)
     center : array-like (d,), optional
-        Where features say least: their means in the training data, as the last step of a pipeline
-        sees them. By default the mean of X, so that weights depend on the rows given.
+        Where features say least: their means in the training data. A pipeline transforms it like
+        any other row. By default the mean of X (as the last step of a pipeline sees it), so that
+        weights depend on the rows given.
 
     Returns
     -------
@@ -214,7 +215,10 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
     last = model[-1] if isinstance(model, Pipeline) else model
     coef, intercept, classes = check_linear(last)
     probability = np.asarray(model.predict_proba(X))
-    inputs = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    inputs = X
+    if isinstance(model, Pipeline) and len(model) > 1:
+        inputs = model[:-1].transform(X)
+        center = None if center is None else transform_center(model[:-1], X, center)
     inputs = check_array(inputs, accept_sparse="csr", dtype=np.float64)
     coef, intercept = one_row_for_each_class(coef, intercept, probability)
     check_softmax(last, inputs, coef, intercept, probability)
@@ -229,6 +233,14 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
 def dense(X: Any) -> FloatArray:
     """An array, if X is sparse."""
     return X.toarray() if hasattr(X, "toarray") else X
+
+
+def transform_center(steps: Pipeline, X: Any, center: ArrayLike) -> Any:
+    """The center as the last step of a pipeline sees it."""
+    point: Any = np.asarray(center, dtype=np.float64).reshape(1, -1)
+    if hasattr(X, "columns"):
+        point = type(X)(dict(zip(X.columns, point.T, strict=True)))
+    return np.ravel(dense(steps.transform(point)))
 
 
 def check_linear(model: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:

@@ -44,6 +44,12 @@ def weighting(estimator: Any, weight: FloatArray) -> dict[str, FloatArray]:
     return {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
 
 
+def take_rows(X: Any, rows: NDArray[Any]) -> Any:
+    """Rows of an array, a sparse matrix or a data frame, by numbers or a mask."""
+    numbers = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return X.iloc[numbers] if hasattr(X, "iloc") else X[numbers]
+
+
 def favours(contour: FloatArray) -> FloatArray:
     """By how much the most plausible class of each row exceeds the next one, relative to it."""
     ranked = np.sort(contour, axis=1)
@@ -65,7 +71,7 @@ def fit_scorer(
     else:
         y, kept, given = classes[best], favour > 0.0, favour
     weights = weighting(estimator, given[kept])
-    return clone(estimator).fit(X[kept], y[kept], **weights)
+    return clone(estimator).fit(take_rows(X, kept), y[kept], **weights)
 
 
 def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
@@ -113,9 +119,10 @@ def out_of_fold(
     scores = np.full(contour.shape, np.nan)
     for fold in np.unique(folds[folds >= 0]):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        model = fit_scorer(estimator, X[train], contour[train], classes, weight[train])
+        part = take_rows(X, train)
+        model = fit_scorer(estimator, part, contour[train], classes, weight[train])
         if model is not None:
-            scores[test] = class_scores(model, X[test], classes)
+            scores[test] = class_scores(model, take_rows(X, test), classes)
     return scores
 
 
@@ -148,6 +155,9 @@ def row_ranks(X: Any) -> tuple[IntArray, int]:
         keys = [(row.indices.tobytes(), row.data.tobytes()) for row in rows]
         place = {key: number for number, key in enumerate(sorted(set(keys)))}
         return np.array([place[key] for key in keys]), len(place)
+    if hasattr(X, "columns"):  # a frame, which may hold names as well as numbers
+        columns = [np.asarray(X[name]) for name in X.columns]
+        X = np.stack([np.unique(c, return_inverse=True)[1] for c in columns], axis=1)
     distinct, rank = np.unique(X + 0.0, axis=0, return_inverse=True)
     return rank.ravel().astype(np.int64), len(distinct)
 

@@ -30,6 +30,7 @@ from plausible.models.assessments import (
     check_names,
     check_rows,
     check_saturated,
+    names_of,
     read_assessments,
 )
 from plausible.models.fitting import check_weights, is_dask
@@ -37,7 +38,11 @@ from plausible.models.gaussian import KINDS, SingularCovarianceError
 from plausible.models.mixture import component_counts
 from plausible.models.supervised_mixture import SupervisedMixture, SupervisionChart
 from plausible.models.supervision import FAMILIES, Supervision, expected_log_odds
-from plausible.models.supervision_checks import adjusted_r2, warn_of_weak_points
+from plausible.models.supervision_checks import (
+    adjusted_r2,
+    warn_of_saddle,
+    warn_of_weak_points,
+)
 from plausible.models.supervision_starts import embed, given_start, make_starts
 
 MODELS = {
@@ -50,6 +55,17 @@ MODELS = {
     "g34": ("full", "linear"),
 }
 MULTIMODAL = ("g4", "g34")
+NESTED_FAMILIES = {(name, name) for name in FAMILIES} | {
+    ("symmetric", "gaussian"),
+    ("symmetric", "linear"),
+    ("gaussian", "linear"),
+}
+NESTED_KINDS = {(name, name) for name in KINDS} | {
+    ("tied", "full"),
+    ("diag", "full"),
+    ("spherical", "full"),
+    ("spherical", "diag"),
+}
 TWO_CLASSES = ("beta", "symmetric")
 
 
@@ -60,7 +76,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     ----------
     model : str, optional
         A published model by name, which sets `covariance` and `assessment`: "krishnan_nandy",
-        "titterington" (both for two classes), "g1", "g2", "g3", "g4" or "g34" (3 and 4 together).
+        "titterington" (both for two classes), "g1", "g2", "g3", "g4" or "g34" (3 and 4 together;
+        the last two with the `n_components` that you give, and with one they are "g2" and "g3").
     covariance : {"full", "tied", "diag", "spherical"}
         Shape of the covariances of the features, as in scikit-learn's `GaussianMixture`.
     n_components : int or sequence of int
@@ -72,9 +89,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     scale : {"probability", "log_odds"}
         What assessments are; log odds are w_j = log(z_j / z_J), the last class is the reference.
     saturated : "clip", "certain" or float
-        What to do with assessments of exactly 0: "clip" reads them as 0.005 (and 1 as 0.995 where
-        there are two classes), a number clips there; "certain" takes them for labels that exclude
-        the class for sure, and their row for one without assessment.
+        What to do with assessments of 0 (below 1e-9): "clip" reads them as 0.005 (and 1 as 0.995
+        where there are two classes), a number clips there; "certain" takes them for labels that
+        exclude the class for sure, and their row for one without assessment.
     init : "assessments", array (n, M) or fitted StochasticSupervisionClassifier
         Start from the classes that the assessments find most probable, from responsibilities
         (components of the first class first), or from the parameters of a smaller model (which
@@ -87,7 +104,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     max_iter : int
     reg_covar : float
         Least variance in any direction, relative to that of all items: for features and for log
-        odds given features. A floor, not an addition: the likelihood never falls.
+        odds given features. A floor, not an addition: the likelihood never falls. (A start from
+        assessments has a floor of 0.001, whatever this is.)
     accelerate : bool
         Extrapolate where EM is slow (SQUAREM).
     random_state : int, RandomState or None
@@ -120,6 +138,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     log_likelihood_ : float
         Of features and log odds, or of features and probabilities for Beta assessments.
     n_parameters_, bic_, aic_ : int, float, float
+        Criteria for the choice of a model, lower is better; all from likelihoods of log odds.
     history_ : array (n_iter_ + 1,)
     n_iter_ : int
     converged_ : bool
@@ -196,7 +215,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             Assessments; (n,) is the probability of the first of two classes. NaN for items that
             were not assessed.
         labels : Labels, or all that `as_labels` takes, optional
-            What is known about the classes of some items.
+            What is known about the classes of some items; columns in the order of those of Z.
         sample_weight : array-like (n,), optional
         classes : sequence, optional
             Names of the classes, in the order of the columns of Z; 0, 1, ... by default.
@@ -260,7 +279,15 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         check_number(self.reg_covar, "reg_covar", 0.0)
         check_whole(self.n_init, "n_init", 1)
         check_whole(self.max_iter, "max_iter", 1)
-        check_whole(int(self.verbose), "verbose", 0)
+        check_whole(self.verbose, "verbose", 0)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(
+                f"callback should be a function of the progress, but {self.callback!r} was given."
+            )
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
+            raise ValueError(
+                f"checkpoint should be the path of a file, but {self.checkpoint!r} was given."
+            )
         return kind, family
 
     @property
@@ -303,7 +330,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             return X.map(self._reader(names)), names
         if Z is None:
             raise ValueError(
-                "StochasticSupervisionClassifier requires y to be passed, but the target y is "
+                "StochasticSupervisionClassifier requires y to be passed, but the target y (Z) is "
                 "None; give an expert's probabilities, (n,) or (n, J)."
             )
         data = validate_data(self, X, dtype=np.float64)
@@ -314,7 +341,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         n_classes = read_assessments(Z, self.scale, self.saturated).n_classes
         if classes is None:
             known = next((given for given in (Z, labels) if isinstance(given, Labels)), None)
-            classes = None if known is None else known.classes.tolist()
+            classes = names_of(Z) if known is None else known.classes.tolist()
         names = check_names(classes, n_classes)
         return ArrayRows(*self._reader(names)((data, Z, weight, labels))), names
 
@@ -324,12 +351,20 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     def _starts(self, problem: SupervisedMixture, order: NDArray[np.int64]) -> list[Supervision]:
         if isinstance(self.init, StochasticSupervisionClassifier):
             check_is_fitted(self.init)
-            if self.init._parameters.means.shape[1] != problem.d or (
-                len(self.init.classes_) != problem.n_classes
+            same = self.init.classes_.tolist() == self.classes_.tolist()
+            if self.init._parameters.means.shape[1] != problem.d or not same:
+                raise ValueError(
+                    f"init should have {problem.d} features and the classes "
+                    f"{self.classes_.tolist()} as the data have, but has others; fit it on the "
+                    "same kind of data."
+                )
+            if (self.init._family, problem.family) not in NESTED_FAMILIES or (
+                (self.init._kind, problem.kind) not in NESTED_KINDS
             ):
                 raise ValueError(
-                    f"init should have {problem.d} features and {problem.n_classes} classes as the "
-                    "data have, but has others; fit it on the same kind of data."
+                    f"init should be a model that this one contains, but {self.init._kind} "
+                    f"covariances with {self.init._family} assessments are not within "
+                    f"{problem.kind} ones with {problem.family} ones; start from a smaller model."
                 )
             return [embed(problem, self.init._parameters, self.init._owner)]
         if isinstance(self.init, str):
@@ -385,7 +420,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         self.converged_ = result.converged
         self.log_likelihood_ = result.criterion
         self.n_parameters_ = problem.n_parameters()
-        self.bic_ = self.n_parameters_ * np.log(problem.census.weight) - 2 * self.log_likelihood_
-        self.aic_ = 2 * (self.n_parameters_ - self.log_likelihood_)
+        comparable = self.log_likelihood_ + problem.change
+        self.bic_ = self.n_parameters_ * np.log(problem.census.weight) - 2 * comparable
+        self.aic_ = 2 * (self.n_parameters_ - comparable)
         self.adjusted_r2_ = adjusted_r2(problem, p)
         warn_of_weak_points(self, problem)
+        warn_of_saddle(result, problem)

@@ -86,6 +86,7 @@ class SupervisedMixture:
         if n_bare or n_assessed < rows.n_rows:
             self.rows = rows.arrange(partial(has_assessment, n_features=n_features, wanted=True))
         self.census = take_census(self.rows, none)
+        n_weighed = self.census.weight
         if n_bare:
             bare = rows.arrange(partial(has_assessment, n_features=n_features, wanted=False))
             self.bare = bare.map(partial(features_only, n_features=n_features))
@@ -94,6 +95,9 @@ class SupervisedMixture:
         self.units = self.spread[:n_features]  # in which variances of features have a floor
         if kind == "spherical":
             self.units = np.full(n_features, np.sqrt((self.units**2).mean()))
+        self.change = 0.0  # from the likelihood of probabilities to that of log odds
+        if family == "beta":
+            self.change = n_weighed * float(self.centre[n_features:].sum())
         self.fast = passes.use_compiled(n_assessed, len(owner), "full", len(self.centre))
 
     def summarise(self, points: list[Supervision]) -> list[Summary]:
@@ -189,7 +193,7 @@ class SupervisedMixture:
             spreads = np.tile(left.sum(axis=0) / count.sum(), (2, 1, 1))
         else:
             if self.family == "linear":
-                slopes, left = regress(classes, d)
+                slopes, left = regress(classes, d, self.spread)
             intercepts = mean - np.einsum("jd,jdq->jq", classes.mean[:, :d], slopes)
             spreads = divide(left, count, np.diag(scale**2))
         spreads = raise_eigenvalues(spreads, scale, least)

@@ -265,11 +265,19 @@ def inverse_roots(matrices: FloatArray) -> FloatArray:
     return np.asarray(vectors * np.sqrt(inverse)[:, None, :])
 
 
-def regress(classes: Moments, d: int) -> tuple[FloatArray, FloatArray]:
-    """Slopes (J, d, q) of log odds on features in each class, and scatters of what they leave."""
-    spread = np.sqrt(np.maximum(np.diagonal(classes.scatter, axis1=1, axis2=2), 0.0))
-    units = np.where(spread > 0, spread, 1.0)
+def regress(classes: Moments, d: int, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Slopes (J, d, q) of log odds on features in each class, and scatters of what they leave.
+
+    A feature that hardly varies within a class, by the `spread` of all data, has no slope there.
+    """
+    variances = np.maximum(np.diagonal(classes.scatter, axis1=1, axis2=2), 0.0)
+    constant = variances[:, :d] <= NO_VARIANCE * classes.counts[:, None] * spread[:d] ** 2
+    units = np.where(variances > 0, np.sqrt(variances), 1.0)
     scatter = classes.scatter / (units[:, :, None] * units[:, None, :])
+    if constant.any():
+        rows, columns = np.nonzero(constant)
+        scatter[rows, columns, :] = 0.0
+        scatter[rows, :, columns] = 0.0
     root = inverse_roots(scatter[:, :d, :d])
     explained = np.swapaxes(root, 1, 2) @ scatter[:, :d, d:]
     slopes = root @ explained

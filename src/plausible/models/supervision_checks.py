@@ -4,7 +4,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from plausible.engine.loop import Result
 from plausible.models.estimation import EmptyClassWarning
 from plausible.models.gaussian import FloatArray
 from plausible.models.supervised_mixture import SupervisedMixture
@@ -35,13 +37,16 @@ def adjusted_r2(problem: SupervisedMixture, p: Supervision) -> FloatArray:
         classes = classes._replace(
             mean=classes.mean @ turn, scatter=turn.T @ classes.scatter @ turn
         )
-    _, left = regress(classes, d)
+    _, left = regress(classes, d, problem.spread)
     total = np.diagonal(classes.scatter[:, d:, d:], axis1=1, axis2=2)
+    constant = (total <= 1e-20 * classes.counts[:, None] * (1 + classes.mean[:, d:] ** 2)).any(
+        axis=1
+    )
     share = np.diagonal(left, axis1=1, axis2=2) / np.maximum(total, 1e-300)
     r2 = 1 - share.mean(axis=1)
-    freedom = np.maximum(classes.counts - d - 1, 1e-300)
+    freedom = np.maximum(classes.counts - d - 1, 1.0)
     adjusted = 1 - (1 - r2) * np.maximum(classes.counts - 1, 0) / freedom
-    return np.where(classes.counts > d + 1, adjusted, np.nan)
+    return np.where((classes.counts >= d + 2) & ~constant, adjusted, np.nan)
 
 
 def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
@@ -55,8 +60,9 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
     beyond = (share - chance) / np.maximum(1 - chance, 1e-300)
     left = (beyond < LEFT) & (count > 0) & (chance > 0) & (chance < 1)
     names = model.component_classes_.tolist()
-    if (count <= 1e-3).any():
-        empty = sorted({name for name, n in zip(names, count, strict=True) if n <= 1e-3}, key=str)
+    lost = count <= 1e-9 * count.sum()
+    if lost.any():
+        empty = sorted({name for name, gone in zip(names, lost, strict=True) if gone}, key=str)
         warnings.warn(
             f"Every component should keep some assessed items, but those of {empty} lost theirs; "
             "use fewer components or another start.",
@@ -82,5 +88,20 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
             "little that the features do not, and the likelihood of assessment='linear' would grow "
             "without bound but for reg_covar.",
             SupervisionWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_saddle(result: Result, problem: SupervisedMixture) -> None:
+    """Say that a fit could not begin because components of a class start at one place."""
+    rise = result.history[-1] - result.history[0]
+    if len(problem.owner) == problem.n_classes or not result.n_iter:
+        return
+    if rise <= 1e-12 * abs(result.history[0]):
+        warnings.warn(
+            "An EM step should improve on the start, but none did: components of a class that "
+            "start at one place cannot part; start from 'assessments', or from responsibilities "
+            "that differ.",
+            ConvergenceWarning,
             stacklevel=4,
         )

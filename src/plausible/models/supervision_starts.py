@@ -40,6 +40,11 @@ def make_starts(
         used[logs.max(axis=1) == logs.min(axis=1)] = 0.0  # nothing is known of these
         if number == 0:
             warn_of_empty(logs, used, names)
+        if not used.any():
+            raise ValueError(
+                "Some assessment should favour a class, but all give the classes the same "
+                "probability; give others, or fit a GaussianMixtureClassifier without labels."
+            )
         members = memberships(problem, A, logs, used, random)
         starts.append(solve_given(problem, A, members, max(problem.least, WIDEST)))
     return starts
@@ -77,7 +82,10 @@ def memberships(
         share = weight[rows]
         if not len(rows):  # what the assessments say of this class, however little
             rows = np.flatnonzero(weight > 0)
-            share = weight[rows] * np.exp(logs[rows, j] - logs[rows, j].max())
+            top = logs[rows, j].max()
+            share = weight[rows] * (np.exp(logs[rows, j] - top) if top > -np.inf else 0.0)
+        if not share.any():  # labels exclude it everywhere
+            continue
         if len(mine) == 1:
             members[mine[0], rows] = share
             continue
