@@ -73,7 +73,7 @@ class Annotations:
     >>> answers
     <Annotations: 5 answers about 2 items by 3 annotators; classes cat, dog>
     >>> answers.pool(doubt=0.2).scaled().round(2)
-    array([[1., 1.],
+    array([[1. , 1. ],
            [0.2, 1. ]])
     """
 

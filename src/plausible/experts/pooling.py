@@ -125,7 +125,7 @@ def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]
 
 def sum_by_item(annotations: Annotations, values: FloatArray, n_items: int) -> FloatArray:
     """Sums (n,) over the answers of each item."""
-    return np.bincount(annotations.item, values, minlength=n_items)
+    return np.bincount(annotations.item, values, minlength=n_items).astype(np.float64)
 
 
 def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
@@ -137,7 +137,7 @@ def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> 
     chosen = annotations.contours.argmax(axis=1)[annotations.statement[hard]]
     cell = annotations.item[hard] * n_classes + chosen
     weight = np.bincount(cell, logs[hard], minlength=n_items * n_classes)
-    weight = weight.reshape(n_items, n_classes)
+    weight = weight.astype(np.float64).reshape(n_items, n_classes)
     nothing = (annotations.contours.max(axis=1) == 0)[annotations.statement]
     refused = np.bincount(annotations.item[nothing], logs[nothing], minlength=n_items)
     sure = weight == -np.inf

@@ -158,20 +158,24 @@ class AnswerModel:
         return Parameters(np.maximum(summary.shares, FLOOR), confusion)
 
     def start(self) -> Parameters:
-        """The M step on shares of the votes, as a majority vote would have them."""
+        """The M step on shares of the votes, as a majority vote has them, or on what is known."""
         even = np.full((self.n_annotators, self.n_classes, self.n_classes), 1 / self.n_classes)
         kinds = np.eye(self.n_classes)[self.answer]
         kinds[self.soft] = self.said / np.maximum(self.said.sum(axis=1, keepdims=True), FLOOR)
         shares = np.asarray(self.table @ kinds)
         total = shares.sum(axis=1, keepdims=True)
         posterior = np.where(total > 0, shares / np.maximum(total, FLOOR), 1 / self.n_classes)
-        if self.gold is not None:
-            posterior = posterior * np.exp(self.gold)
-            lost = posterior.sum(axis=1) == 0
-            posterior[lost] = np.exp(self.gold[lost])
-            posterior /= posterior.sum(axis=1, keepdims=True)
         diagonal = (np.eye(self.n_classes) + even) / 2
-        counts = self.expected(posterior, diagonal)
+        if self.gold is None:
+            counts = self.expected(posterior, diagonal)
+            return self.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+        # What is known speaks first, against any majority; people it does not reach are believed.
+        known = np.exp(self.gold)
+        known /= known.sum(axis=1, keepdims=True)
+        known[known.min(axis=1) == known.max(axis=1)] = 0.0
+        counts = self.expected(known, diagonal)
+        reached = counts.sum(axis=(1, 2)) > 0
+        counts[~reached] = diagonal[~reached]
         return self.solve(Summary(counts, posterior.mean(axis=0), np.nan))
 
 
