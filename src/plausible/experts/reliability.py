@@ -234,9 +234,9 @@ class Reliability:
     [0.9, 0.9, 0.3]
     >>> print(found)
     annotator          answers  right  (95 % interval)  doubt
-    ann                      4   0.92   (0.57 to 1.00)   0.08
-    bob                      4   0.92   (0.57 to 1.00)   0.08
-    cy                       4   0.35   (0.06 to 0.75)   1.00
+    ann                      4   0.95   (0.55 to 1.00)   0.05
+    bob                      4   0.95   (0.55 to 1.00)   0.05
+    cy                       4   0.35   (0.03 to 0.72)   1.00
     """
 
     annotators: NDArray[Any]
