@@ -31,13 +31,16 @@ bench: $(VENV)/bench
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py
 
-# Half an hour; ARGUMENTS=--quick for two or three minutes. The last two experiments need real sets:
+# An hour; ARGUMENTS=--quick for some minutes. The last four experiments need real sets:
 # make reproduce PLAUSIBLE_DATA=folder
 reproduce: $(VENV)/plots
 	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.grandvalet_2002 $(ARGUMENTS)
+	$(RUN) -m plausible.experiments.lu_2020 $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.lu_2020_real $(ARGUMENTS)
 	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.partial_labels $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_assessments $(ARGUMENTS)
 	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_soft_labels $(ARGUMENTS)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.

@@ -75,3 +75,63 @@ def write_partial_sets(folder, names, seed=0, n_classes=5, per_class=12):
             candidates=candidates.astype(np.uint8),
             y=y.astype(np.int16),
         )
+
+
+def write_images(folder, seed=0, per_kind=40):
+    """Write three sets of images in which each kind has a bright block of its own."""
+    random = np.random.default_rng(seed)
+    for name in ("mnist_3_5", "cifar10n", "cifar10h", "emnist_balanced"):
+        (folder / name).mkdir()
+    X, kinds = draw_images(random, 2, per_kind, side=28)
+    is_test = np.arange(len(X)) % 5 == 0
+    y = np.array([3, 5], dtype=np.uint8)[kinds]
+    np.savez(folder / "mnist_3_5" / "mnist_3_5.npz", X=X, y=y, is_test=is_test)
+    X, kinds = draw_images(random, 10, per_kind, side=16)
+    np.savez(folder / "cifar10n" / "cifar10n_train.npz", grey16=X, y=kinds.astype(np.int8))
+    X, kinds = draw_images(random, 10, per_kind, side=16)
+    large = X.reshape(-1, 16, 16).repeat(2, axis=1).repeat(2, axis=2).reshape(-1, 1024)
+    np.savez(folder / "cifar10h" / "cifar10h_test.npz", grey=large, y=kinds.astype(np.int8))
+    X, kinds = draw_images(random, 47, per_kind, side=28)
+    np.savez(
+        folder / "emnist_balanced" / "emnist47.npz",
+        X=X,
+        y=kinds.astype(np.int8),
+        group=np.repeat([0, 1, 2], [10, 26, 11])[kinds].astype(np.int8),
+        is_test=np.arange(len(X)) % 5 == 0,
+    )
+
+
+def draw_images(random, n_kinds, per_kind, side):
+    """Bytes (n, pixels) and kinds; a kind's block is one of 7 x 7 places, bright or half bright."""
+    kinds = random.permutation(np.repeat(np.arange(n_kinds), per_kind))
+    X = random.integers(60, size=(len(kinds), side, side))
+    step = side // 7
+    for k in range(n_kinds):
+        row, column = step * (k // 7), step * (k % 7)
+        X[kinds == k, row : row + step, column : column + step] += 150
+    return X.reshape(len(kinds), -1).astype(np.uint8), kinds
+
+
+def write_graded(folder, seed=0, n=200):
+    """Write two sets with an expert's grades, right in about nine of ten items."""
+    random = np.random.default_rng(seed)
+    for name in ("elpv", "mammographic"):
+        (folder / name).mkdir()
+    y = random.integers(2, size=n)
+    thirds = np.array([0, 1, 2, 3])[np.clip(3 * y + random.integers(-1, 2, size=n), 0, 3)] / 3
+    np.savez(
+        folder / "elpv" / "elpv.npz",
+        features=(1.5 * y[:, None] * np.eye(1, 64) + random.normal(size=(n, 64))).astype(
+            np.float32
+        ),
+        defect_probability=thirds.astype(np.float32),
+    )
+    wrong = random.random(n) < 0.1
+    birads = np.where(y ^ wrong, 5, 4)
+    birads[:6] = 55, 6, 0, 2, 3, 5
+    np.savez(
+        folder / "mammographic" / "mammographic.npz",
+        X=(1.5 * y[:, None] + random.normal(size=(n, 4))).astype(np.float32),
+        birads=birads.astype(np.int8),
+        y=y.astype(np.int8),
+    )

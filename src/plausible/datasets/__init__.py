@@ -8,6 +8,8 @@ Examples
 0.29
 """
 
+from plausible.datasets.graded import GRADED_NAMES, GradedData, load_graded
+from plausible.datasets.images import IMAGE_NAMES, ImageData, load_images
 from plausible.datasets.partial import PARTIAL_NAMES, PartialData, load_partial
 from plausible.datasets.pooling import (
     estimate_doubt,
@@ -26,16 +28,22 @@ from plausible.datasets.simulated import (
 )
 
 __all__ = [
+    "GRADED_NAMES",
+    "IMAGE_NAMES",
     "NAMES",
     "PARTIAL_NAMES",
     "Annotators",
     "DoubtfulExpert",
+    "GradedData",
+    "ImageData",
     "MissingDataError",
     "MissingLabels",
     "PartialData",
     "RealData",
     "estimate_doubt",
     "load",
+    "load_graded",
+    "load_images",
     "load_partial",
     "majority_vote",
     "make_annotators",

@@ -9,8 +9,14 @@ denoeux_2015_lda
     Partially supervised discriminant analysis with five annotators (Denoeux's slides of 2015).
 grandvalet_2002
     Semi-supervised logistic regression against EM for two Gaussians.
+lu_2020
+    Stochastic supervision by simulated experts: figures 1 to 5 of Lu et al.
+lu_2020_real
+    Stochastic supervision by other classifiers: figure 6 of Lu et al.
 partial_labels
     Logistic regression from sets of candidates on three real sets.
+real_assessments
+    What an expert's grades teach, on two real sets.
 real_soft_labels
     Soft against hardened labels on five real sets.
 """
@@ -19,7 +25,10 @@ EXPERIMENTS = (
     "come_2008",
     "denoeux_2015_lda",
     "grandvalet_2002",
+    "lu_2020",
+    "lu_2020_real",
     "partial_labels",
+    "real_assessments",
     "real_soft_labels",
 )
 
