@@ -10,6 +10,8 @@ engine
     The rows that an estimator learns from, and the loop that runs over them.
 experiments
     One file for each table or figure of the papers.
+io
+    Files: tables, features, labels and models.
 labels
     `Labels`: what is known about the class of each item.
 metrics
@@ -23,7 +25,7 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief", "datasets", "engine", "experiments", "labels", "metrics", "models")
+_ROOMS = ("belief", "datasets", "engine", "experiments", "io", "labels", "metrics", "models")
 
 __all__ = ["__version__", *_ROOMS]
 

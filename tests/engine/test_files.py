@@ -11,9 +11,14 @@ from plausible.engine.files import atomic_file, write_atomically
 def test_what_was_there_stays_when_writing_fails(tmp_path, error):
     path = tmp_path / "a.txt"
     path.write_bytes(b"before")
-    with pytest.raises(error), atomic_file(path) as file:
-        file.write(b"half")
-        raise error
+
+    def write_half():
+        with atomic_file(path) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        write_half()
     assert path.read_bytes() == b"before"
     assert os.listdir(tmp_path) == ["a.txt"]
 
