@@ -133,37 +133,29 @@ class CsvSource:
 
     def _parse(self, columns: Sequence[str]) -> Iterator[Any]:
         pa = arrow()
-        wrong = WrongRows(len(self.names))
         try:
             with self.content.open() as raw:
                 file = QuoteCounter(raw)
-                reader = self._reader(file, columns, wrong)
+                reader = self._reader(file, columns)
                 if reader is None:
                     return
                 with reader:
                     for batch in reader:
-                        if not wrong.count:
-                            arrays = [without_blanks(column) for column in batch.columns]
-                            yield pa.record_batch(arrays, names=list(columns))
+                        arrays = [without_blanks(column) for column in batch.columns]
+                        yield pa.record_batch(arrays, names=list(columns))
         except pa.ArrowInvalid as error:
-            if "UTF8" in str(error):
-                self._explain_encoding()
+            self._explain(str(error))
             raise
         if file.n_quotes % 2:
             self._check_quotes()
-        wrong.explain(self)
 
-    def _reader(self, file: Any, columns: Sequence[str], wrong: "WrongRows") -> Any:
+    def _reader(self, file: Any, columns: Sequence[str]) -> Any:
         pcsv, pa = arrow(".csv"), arrow()
         try:
             return pcsv.open_csv(
                 file,
                 read_options=pcsv.ReadOptions(use_threads=False, block_size=self.block),
-                parse_options=pcsv.ParseOptions(
-                    delimiter=self.delimiter,
-                    newlines_in_values=True,
-                    invalid_row_handler=wrong,
-                ),
+                parse_options=pcsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 convert_options=pcsv.ConvertOptions(
                     column_types=dict.fromkeys(self.names, pa.string()),
                     include_columns=list(columns),
@@ -176,6 +168,31 @@ class CsvSource:
             if "cannot infer number of columns" in str(error) and self._is_header_only():
                 return None
             raise
+
+    def _explain(self, reason: str) -> None:
+        """Say in which rows lies what pyarrow complains about."""
+        if "UTF8" in reason:
+            self._explain_encoding()
+        elif "Expected" in reason:
+            self._check_quotes()
+            self._explain_cells()
+
+    def _explain_cells(self) -> None:
+        """Say which rows have too few or too many cells."""
+        expected = len(self.names)
+        wrong = [(row, r) for row, r in self._records() if r.n_cells != expected]
+        if not wrong:
+            return
+        places = [
+            f"row {row} on line {record.line}, with {counted(record.n_cells, 'cell')}"
+            for row, record in wrong[:MOST]
+        ]
+        raise TableError(
+            f"Every row of {self.name} should have {counted(expected, 'cell')}, as the header "
+            f"has, but {counted(len(wrong), 'row')} {'has' if len(wrong) == 1 else 'have'} not "
+            f"({listed(places, len(wrong))}); quote cells that hold a {self.delimiter!r}, and "
+            "complete the others."
+        )
 
     def _is_header_only(self) -> bool:
         return len(list(islice(self._records(), 2))) < 2
@@ -202,37 +219,6 @@ class CsvSource:
     def where(self, rows: Sequence[int], count: int | None = None) -> str:
         """Name rows and their lines."""
         return name_places(self, rows, count)
-
-
-class WrongRows:
-    """What pyarrow asks about rows with too few or too many cells."""
-
-    def __init__(self, n_names: int) -> None:
-        self.n_names, self.count = n_names, 0
-        self.first: list[tuple[int, int]] = []
-
-    def __call__(self, row: Any) -> str:
-        """Remember the row."""
-        self.count += 1
-        if len(self.first) < MOST:
-            self.first.append((row.number - 1, row.actual_columns))
-        return "skip"
-
-    def explain(self, source: CsvSource) -> None:
-        """Refuse the file if there was such a row."""
-        if not self.count:
-            return
-        lines = source.lines([row for row, _ in self.first]) or [0] * len(self.first)
-        places = [
-            f"row {row}{f' on line {line}' if line else ''}, with {counted(cells, 'cell')}"
-            for (row, cells), line in zip(self.first, lines, strict=True)
-        ]
-        raise TableError(
-            f"Every row of {source.name} should have {counted(self.n_names, 'cell')}, as the "
-            f"header has, but {counted(self.count, 'row')} "
-            f"{'has' if self.count == 1 else 'have'} not ({listed(places, self.count)}); quote "
-            f"cells that hold a {source.delimiter!r}, and complete the others."
-        )
 
 
 class QuoteCounter(io.RawIOBase):
