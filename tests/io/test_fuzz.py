@@ -79,7 +79,7 @@ def test_text(content, name):
         assert np.isfinite(features.X).all()
         assert len(features.X) == table.num_rows
     labels = attempt(read_labels, content, name)
-    if labels is not None:
+    if labels is not None and table is not None:  # other columns may be faulty
         assert len(labels) == table.num_rows
 
 

@@ -6,7 +6,8 @@ as well.
 
 from plausible.io.errors import ModelFileError, TableError
 from plausible.io.features import Features, read_features
-from plausible.io.label_files import read_labels, write_labels
+from plausible.io.label_files import read_labels
+from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
 from plausible.io.tables import TableStream, read_table, stream_table
 from plausible.io.writing import write_table

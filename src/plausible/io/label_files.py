@@ -16,7 +16,6 @@ columns                     kind of label
 A row without any entry says nothing: all classes are possible.
 """
 
-import os
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -29,9 +28,8 @@ from plausible.belief.errors import check_option
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
-from plausible.io.label_names import read_name, read_names, split_set, write_name, write_set
+from plausible.io.label_names import read_name, read_names, split_set, write_name
 from plausible.io.tables import Source, choose, open_table
-from plausible.io.writing import write_table
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -110,6 +108,11 @@ def _layout(
     present = [name for name in PREFIXES if prefixed[name]]
     if kind is None:
         kind = _kind_by_name(table, present, doubt)
+    if doubt is not None and kind != "doubt":
+        raise ValueError(
+            f"A column of doubt should come with the class of each row, but the kind is {kind!r}; "
+            'say kind="doubt", or leave doubt= out.'
+        )
     if kind == "doubt":
         doubt = choose(table, doubt or "doubt")[0]
     if columns is not None:
@@ -240,10 +243,7 @@ def _read_wide(
     if kind == "masses":
         return _from_masses(table, bare, values, empty, classes)
     values[empty] = 1.0
-    refuse(
-        table, ~values.any(axis=1), "Labels should leave each item a possible class, but none is",
-        "give at least one class a positive number, or leave the whole row empty",
-    )  # fmt: skip
+    check_possible(table, values)
     made = _from_wide(table, kind, read_names(bare), values, empty)
     return made if classes is None else made.reorder(list(classes))
 
@@ -292,13 +292,14 @@ def _from_masses(
             masks, values = np.append(masks, full), np.column_stack([values, np.zeros(len(values))])
         values[empty] = masks == full
     masses = SparseMasses(values, masks, len(known))
+    expected = values @ belief.membership(masks, len(known)).astype(np.float64)
+    check_possible(table, expected)
     if not frame:
         return Labels.from_masses(masses, known)
     contour = read_unit(table, beside, "Plausibility", gaps=True)
     contour[empty] = 1.0
-    inside = belief.membership(masks, len(known)).astype(np.float64)
     refuse(
-        table, ~(np.abs(values @ inside - contour) <= SUM_TOLERANCE).all(axis=1),
+        table, ~(np.abs(expected - contour) <= SUM_TOLERANCE).all(axis=1),
         "Plausibilities should be those of the masses beside them, but are not",
         "leave out the columns of one or of the other",
     )  # fmt: skip
@@ -326,108 +327,19 @@ def read_unit(table: Source, names: list[str], what: str, gaps: bool = False) ->
     return np.clip(values, 0.0, 1.0)
 
 
+def check_possible(table: Source, values: FloatArray) -> None:
+    """Refuse rows in which no class is possible."""
+    refuse(
+        table, ~values.any(axis=1), "Labels should leave each item a possible class, but none is",
+        "give at least one class a positive number, or leave the whole row empty",
+    )  # fmt: skip
+
+
 def refuse(table: Source, bad: BoolArray | np.bool_, what: str, remedy: str) -> None:
     """Refuse rows of a table, if there are any."""
     if bad.any():
         rows = (np.flatnonzero(bad) + 1).tolist()
         raise TableError(f"{what} in {table.where(rows)} of {table.name}; {remedy}.")
-
-
-# -- Writing ---------------------------------------------------------------------------------------
-
-
-def write_labels(labels: Labels, path: str | os.PathLike[str], kind: str | None = None) -> None:
-    """Write labels so that `read_labels` reads the same ones.
-
-    Parameters
-    ----------
-    labels : Labels
-    path : path
-        Its end says how it is written, as for `write_table`.
-    kind : {"sets", "plausibility", "probability", "masses"}, optional
-        By default whatever keeps all that is known: sets if these are sets, probabilities,
-        masses with plausibilities beside them, or plausibilities alone.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from plausible.labels import Labels
-    >>> from plausible.io import read_labels, write_labels
-    >>> labels = Labels.from_plausibility([[1.0, 0.3], [0.2, 1.0]], classes=["cat", "dog"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "labels.csv"
-    ...     write_labels(labels, path)
-    ...     print(path.read_text())
-    ...     read_labels(path) == labels
-    "plausibility:cat","plausibility:dog"
-    1,0.3
-    0.2,1
-    <BLANKLINE>
-    True
-    """
-    if not isinstance(labels, Labels):
-        raise TypeError(
-            f"labels should be Labels, but a {type(labels).__name__} came; make Labels of it, for "
-            "example with as_labels."
-        )
-    kind = _simplest(labels) if kind is None else kind
-    check_option(kind, KINDS[2:], "kind")
-    names = labels.classes.tolist()
-    contour = labels.contour
-    columns: dict[str, Any] = {}
-    if kind == "sets":
-        if not np.isin(contour, (0.0, 1.0)).all():
-            raise ValueError(
-                "Labels should be sets to be written as such, but some plausibilities lie between "
-                'the bounds 0 and 1; say kind="plausibility".'
-            )
-        columns = _wide("possible", names, contour.astype(np.int8))
-    elif kind == "probability" and not _are_probabilities(labels):
-        raise ValueError(
-            "Labels should be probabilities to be written as such, but are not; leave kind= out."
-        )
-    else:
-        prefix = "probability" if kind == "probability" else "plausibility"
-        columns = _wide(prefix, names, contour)
-    if kind == "masses":
-        masses = labels.masses()
-        sets = belief.decode_sets(masses.focal_sets, names)
-        columns |= {f"mass:{write_set(s)}": masses.values[:, f] for f, s in enumerate(sets)}
-    if labels.conflict is not None:
-        columns["conflict"] = labels.conflict
-    write_table(columns, path)
-
-
-def _wide(prefix: str, names: list[Any], values: NDArray[Any]) -> dict[str, Any]:
-    return {f"{prefix}:{write_name(name)}": values[:, k] for k, name in enumerate(names)}
-
-
-def _simplest(labels: Labels) -> str:
-    """The shortest kind that keeps all that is known."""
-    if not labels.has_masses:
-        return "plausibility"
-    if np.isin(labels.contour, (0.0, 1.0)).all() and _are_consonant(labels):
-        return "sets"
-    return "probability" if _are_probabilities(labels) else "masses"
-
-
-def _are_consonant(labels: Labels) -> bool:
-    """Whether masses are those that the plausibilities alone would give."""
-    masses, expected = labels.masses(), belief.consonant(labels.contour)
-    return np.array_equal(masses.focal_sets, expected.focal_sets) and np.array_equal(
-        masses.values, expected.values
-    )
-
-
-def _are_probabilities(labels: Labels) -> bool:
-    """Whether masses are on single classes, and so are the plausibilities."""
-    if not labels.has_masses:
-        return False
-    masses = labels.masses()
-    singles = 1 << np.arange(labels.n_classes, dtype=np.int64)
-    return np.array_equal(masses.focal_sets, singles) and np.array_equal(
-        masses.values, labels.contour
-    )
 
 
 def _with_conflict(labels: Labels, conflict: FloatArray) -> Labels:
