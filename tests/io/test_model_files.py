@@ -412,6 +412,20 @@ def test_a_model_of_another_scikit_learn_warns_once(tmp_path):
     assert len(caught) == 1
 
 
+def test_versions_of_skops_that_trust_too_much(content, tmp_path, monkeypatch):
+    import skops
+
+    (tmp_path / "model").write_bytes(content)
+    for version in ("0.14.0", "0.9"):
+        monkeypatch.setattr(skops, "__version__", version)
+        with pytest.raises(ImportError, match=rf"skops 0\.15 or later.*{version}"):
+            load(tmp_path / "model")
+        with pytest.raises(ImportError, match="plausible\\[io\\]"):
+            save(SoftNearestCentroid(), tmp_path / "model")
+    monkeypatch.setattr(skops, "__version__", "0.15.dev0")
+    load(tmp_path / "model")
+
+
 def test_nothing_half_written(tmp_path, monkeypatch, content):
     path = tmp_path / "model"
     path.write_bytes(content)

@@ -28,6 +28,7 @@ from plausible.io.writing import new_file
 MAGIC = b"plausible model 1 sha256:"
 DIGEST = 64  # hexadecimal digits
 SCHEMA = "schema.json"
+LEAST_SKOPS = (0, 15)  # earlier ones call names of numpy.random that a file gives, and trust trees
 
 
 class VersionWarning(UserWarning):
@@ -66,7 +67,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[type] = 
     ...     load(path).predict([[0.7], [4.0]])
     array(['a', 'b'], dtype='<U1')
     """
-    skops = needed("skops.io", "Saving and loading models")
+    skops = skops_io()
     name = f"The {type(model).__name__}"
     try:
         body = skops.dumps(model)
@@ -112,7 +113,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     >>> from plausible.io import load, save
     """
     further = given_types(trusted)
-    needed("skops.io", "Saving and loading models")
+    skops_io()
     about, body, name = _open(path)
     model = _read_body(body, name, further)
     if about.get("type") != type(model).__name__:
@@ -162,6 +163,19 @@ def describe(model: Any) -> dict[str, Any]:
     }
 
 
+def skops_io() -> Any:
+    """The module of skops that reads and writes, if it is recent enough to be safe."""
+    module = needed("skops.io", "Saving and loading models")
+    version = needed("skops", "Saving and loading models").__version__
+    if tuple(map(int, _first(version, 2))) < LEAST_SKOPS:
+        raise ImportError(
+            f"Saving and loading models needs skops {'.'.join(map(str, LEAST_SKOPS))} or later, "
+            f"which refuses more forged files, but {version} is installed; run "
+            'pip install "plausible[io]".'
+        )
+    return module
+
+
 def versions() -> dict[str, str]:
     """Versions of the packages on which the answers of a model depend."""
     import sklearn
@@ -203,7 +217,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
 
 def _read_body(body: bytes, name: str, further: list[str]) -> Any:
     """The model that skops wrote, if it names only trusted types."""
-    skops = needed("skops.io", "Saving and loading models")
+    skops = skops_io()
     try:
         _check_archive(body, name)
         allowed = [*trusted_types(), *further]
