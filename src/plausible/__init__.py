@@ -27,7 +27,17 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief", "datasets", "engine", "experiments", "experts", "io", "labels", "metrics", "models")
+_ROOMS = (
+    "belief",
+    "datasets",
+    "engine",
+    "experiments",
+    "experts",
+    "io",
+    "labels",
+    "metrics",
+    "models",
+)
 
 __all__ = ["__version__", *_ROOMS]
 

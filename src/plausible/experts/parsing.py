@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
 from plausible.belief.errors import check_option, guess, name_rows
+from plausible.experts.tables import Codes
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,12 +42,16 @@ def parse_cells(
     none: Sequence[Any],
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    column = labels if isinstance(labels, list) else np.asarray(labels).tolist()
-    places: dict[Any, int] = {}
-    codes = np.fromiter(
-        (places.setdefault(hashable(cell), len(places)) for cell in column), np.int64, len(column)
-    )
-    said = [names_in(cell, separator, abstain, none) for cell in places]
+    if isinstance(labels, Codes):
+        codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
+    else:
+        column = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+        places: dict[Any, int] = {}
+        codes = np.fromiter(
+            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+        )
+        cells = list(places)
+    said = [names_in(cell, separator, abstain, none) for cell in cells]
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if not names:

@@ -136,8 +136,8 @@ def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> 
     hard = annotations.is_hard[annotations.statement]
     chosen = annotations.contours.argmax(axis=1)[annotations.statement[hard]]
     cell = annotations.item[hard] * n_classes + chosen
-    weight = np.bincount(cell, logs[hard], minlength=n_items * n_classes)
-    weight = weight.astype(np.float64).reshape(n_items, n_classes)
+    sums = np.bincount(cell, logs[hard], minlength=n_items * n_classes)
+    weight = sums.astype(np.float64).reshape(n_items, n_classes)
     nothing = (annotations.contours.max(axis=1) == 0)[annotations.statement]
     refused = np.bincount(annotations.item[nothing], logs[nothing], minlength=n_items)
     sure = weight == -np.inf

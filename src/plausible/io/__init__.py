@@ -4,6 +4,7 @@ Rows of a file are counted from 1 in errors, without the header; of a text file,
 as well.
 """
 
+from plausible.io.annotation_files import read_annotations, read_doccano, read_label_studio
 from plausible.io.errors import ModelFileError, TableError
 from plausible.io.features import Features, read_features
 from plausible.io.label_files import read_labels
@@ -20,7 +21,10 @@ __all__ = [
     "VersionWarning",
     "inspect_model",
     "load",
+    "read_annotations",
+    "read_doccano",
     "read_features",
+    "read_label_studio",
     "read_labels",
     "read_table",
     "save",
