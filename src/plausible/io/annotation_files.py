@@ -183,8 +183,8 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
         example = label.names[label.codes[np.argmax(bad)]]
         raise TableError(
             f"Column {name!r} of {table.name} should hold the classes {list(given['classes'])}, "
-            f"but {example!r} was found in {table.where((np.flatnonzero(bad) + 1).tolist())}; correct "
-            "it, or add the class."
+            f"but {example!r} was found in {table.where((np.flatnonzero(bad) + 1).tolist())}; "
+            "correct it, or add the class."
         )
 
 
