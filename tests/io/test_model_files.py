@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from conformance.register import ESTIMATORS
 from conformance.samples import draw
+from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.io import ModelFileError, VersionWarning, inspect_model, load, save
 from plausible.labels import Labels
 from plausible.models import (
@@ -26,6 +27,7 @@ from plausible.models import (
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
     SoftNearestCentroid,
+    StochasticSupervisionClassifier,
 )
 from support.files import sealed
 
@@ -434,3 +436,19 @@ def test_nothing_half_written(tmp_path, monkeypatch, content):
         save(SoftNearestCentroid(), path)
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["model"]
+
+
+def test_models_of_assessments_and_of_answers_are_the_same_after_a_round_trip(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=80)
+    X = rng.normal(size=(80, 2)) + 2 * y[:, None]
+    z = 1 / (1 + np.exp(-rng.normal(np.where(y == 0, 2.0, -2.0))))
+    said = np.where(rng.uniform(size=(80, 3)) < 0.8, y[:, None], 1 - y[:, None])
+    supervised = StochasticSupervisionClassifier("g3").fit(X, z)
+    joint = JointAnnotatorClassifier(model="one_coin").fit(X, Annotations.from_answers(said))
+    for model in (supervised, joint):
+        path = tmp_path / "model.skops"
+        save(model, path)
+        restored = load(path)
+        np.testing.assert_array_equal(model.predict_proba(X), restored.predict_proba(X))
+    np.testing.assert_array_equal(joint.reliability_.accuracy, restored.reliability_.accuracy)

@@ -17,10 +17,12 @@ ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausi
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
     "plausible.belief.forms.SparseMasses",
+    "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
     "plausible.models.gaussian.Gaussians",
     "plausible.models.gaussian.Prior",
     "plausible.models.predictive.Calibration",
+    "plausible.models.supervision.Supervision",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.
