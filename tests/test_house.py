@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief, datasets, engine, experiments, io, labels, metrics, models
+from plausible import belief, datasets, engine, experiments, experts, io, labels, metrics, models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -137,7 +137,8 @@ def test_the_two_experts_tell_their_story(capsys):
 
 
 @pytest.mark.parametrize(
-    ("room", "guide"), [(belief, "belief.md"), (io, "files.md"), (metrics, "labels.md")]
+    ("room", "guide"),
+    [(belief, "belief.md"), (experts, "experts.md"), (io, "files.md"), (metrics, "labels.md")],
 )
 def test_the_guide_names_every_function(room, guide):
     text = (ROOT / "docs" / guide).read_text()
