@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from plausible.belief import TotalConflictError, combine, discount, masses_from_dicts
 from plausible.experts import Annotations, agreement, next_items
+from plausible.experts.tables import factorise
 from plausible.labels import Labels
 
 CLASSES = ["a", "b", "c"]
@@ -244,3 +245,13 @@ def test_next_items_have_few_answers_clash_or_stay_open():
     assert unsure[0].item == 0
     with pytest.raises(ValueError, match="3 items"):
         next_items(answers, 1, doubt=0.1, imprecision=[1.0])
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-5, 5), min_size=1, max_size=30))
+def test_numbers_are_coded_like_text(values):
+    numbers, names = (
+        factorise(np.array(values), "items"),
+        factorise(list(map(str, values)), "items"),
+    )
+    np.testing.assert_array_equal(numbers.codes, names.codes)
+    assert [str(name) for name in numbers.names.tolist()] == names.names.tolist()

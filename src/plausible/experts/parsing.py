@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
 from plausible.belief.errors import check_option, guess, name_rows
-from plausible.experts.tables import Codes
+from plausible.experts.tables import Codes, factorise
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -42,6 +42,8 @@ def parse_cells(
     none: Sequence[Any],
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
+    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+        labels = factorise(labels, "labels")
     if isinstance(labels, Codes):
         codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
     else:

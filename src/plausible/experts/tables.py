@@ -31,12 +31,8 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
     column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError(f"{what} should be one column of names, but have shape {column.shape}.")
-    if column.dtype.kind in "iub":
-        names, first, codes = np.unique(column, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return Codes(rank[codes], names[order])
+    if column.dtype.kind in "iub" and len(column):
+        return factorise_numbers(column)
     places: dict[Any, int] = {}
     cells = column.tolist()
     missing = np.array([cell is None or cell != cell or cell == "" for cell in cells], dtype=bool)
@@ -49,6 +45,25 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
         (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
     )
     return Codes(coded, np.array(list(places)))
+
+
+def factorise_numbers(column: NDArray[Any]) -> Codes:
+    """The same for whole numbers: by a table where they lie close together, else by sorting."""
+    low, high = int(column.min()), int(column.max())
+    if high - low > 10 * len(column):
+        names, first, codes = np.unique(column, return_index=True, return_inverse=True)
+    else:
+        shifted = column.astype(np.int64) - low
+        first = np.full(high - low + 1, -1)
+        first[shifted[::-1]] = np.arange(len(column))[::-1]  # the first one is written last
+        there = first >= 0
+        codes = (np.cumsum(there) - 1)[shifted]
+        names, first = np.flatnonzero(there) + low, first[there]
+        names = names.astype(column.dtype)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Codes(rank[codes], names[order])
 
 
 def check_lengths(**columns: Any) -> int:
