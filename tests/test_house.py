@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief, datasets, engine, experiments, labels, metrics, models
+from plausible import belief, datasets, engine, experiments, experts, io, labels, metrics, models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -63,7 +63,7 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, engine, datasets, labels, metrics, models)
+    for room in (belief, engine, datasets, io, labels, metrics, models)
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]
@@ -136,7 +136,10 @@ def test_the_two_experts_tell_their_story(capsys):
     assert max(map(len, story.splitlines())) <= 100
 
 
-@pytest.mark.parametrize(("room", "guide"), [(belief, "belief.md"), (metrics, "labels.md")])
+@pytest.mark.parametrize(
+    ("room", "guide"),
+    [(belief, "belief.md"), (experts, "experts.md"), (io, "files.md"), (metrics, "labels.md")],
+)
 def test_the_guide_names_every_function(room, guide):
     text = (ROOT / "docs" / guide).read_text()
     functions = [n for n in room.__all__ if n[0].islower() and n != "get_scorer"]

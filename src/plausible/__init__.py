@@ -10,6 +10,10 @@ engine
     The rows that an estimator learns from, and the loop that runs over them.
 experiments
     One file for each table or figure of the papers.
+experts
+    Answers of people, with their doubts, and what they are worth.
+io
+    Files: tables, features, labels and models.
 labels
     `Labels`: what is known about the class of each item.
 metrics
@@ -23,7 +27,17 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-_ROOMS = ("belief", "datasets", "engine", "experiments", "labels", "metrics", "models")
+_ROOMS = (
+    "belief",
+    "datasets",
+    "engine",
+    "experiments",
+    "experts",
+    "io",
+    "labels",
+    "metrics",
+    "models",
+)
 
 __all__ = ["__version__", *_ROOMS]
 

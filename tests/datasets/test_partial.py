@@ -38,7 +38,7 @@ def test_unknown_names_and_wrong_files(folder):
         load_partial("birdsongs")
     path = folder / "partial_labels" / "lost.npz"
     np.savez(path, X=np.zeros((2, 2)))
-    with pytest.raises(ValueError, match=r"should hold the arrays X, candidates and y, but holds"):
+    with pytest.raises(ValueError, match=r"should hold the arrays X, candidates, y, but holds"):
         load_partial("lost")
     np.savez(path, X=np.zeros((2, 2)), candidates=np.eye(2), y=np.array([0, 0]))
     with pytest.raises(ValueError, match=r"but 1 rows do not \(the first is row 1\)"):

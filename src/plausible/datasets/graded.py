@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plausible.belief.errors import check_option
-from plausible.datasets.images import read
-from plausible.datasets.real import FloatArray, IntArray
+from plausible.datasets.real import FloatArray, IntArray, read_arrays
 
 GRADED_NAMES = ("elpv", "mammographic")
 
@@ -70,10 +69,10 @@ def load_graded(name: str) -> GradedData:
     """
     check_option(name, GRADED_NAMES, "name")
     if name == "elpv":
-        arrays = read(name, "elpv/elpv.npz", ("features", "defect_probability"))
+        arrays = read_arrays(name, "elpv/elpv.npz", ("features", "defect_probability"))
         thirds = np.round(3.0 * arrays["defect_probability"].astype(np.float64)) / 3.0
         return GradedData(name, arrays["features"].astype(np.float64), thirds, None)
-    arrays = read(name, "mammographic/mammographic.npz", ("X", "birads", "y"))
+    arrays = read_arrays(name, "mammographic/mammographic.npz", ("X", "birads", "y"))
     grades = arrays["birads"].astype(np.float64)
     grades[grades == 55.0] = 5.0  # a known slip of the pen
     X, y = arrays["X"].astype(np.float64), arrays["y"].astype(np.int64)

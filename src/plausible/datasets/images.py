@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.belief.errors import check_option
-from plausible.datasets.real import OBJECTS, Arrays, IntArray, locate
+from plausible.datasets.real import OBJECTS, IntArray, read_arrays
 
 TRANSPORT = ("airplane", "automobile", "ship", "truck")
 
@@ -78,17 +78,6 @@ def load_images(name: str) -> ImageData:
     return READERS[name]()
 
 
-def read(name: str, file: str, keys: tuple[str, ...]) -> Arrays:
-    """Arrays of a file, or an error that names those it should hold."""
-    with np.load(locate(name, file), allow_pickle=False) as stored:
-        if set(keys) - set(stored.files):
-            raise ValueError(
-                f"{file} should hold the arrays {', '.join(keys)}, but holds "
-                f"{sorted(stored.files)}; get the file anew."
-            )
-        return {key: stored[key] for key in keys}
-
-
 def greys(values: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Bytes as numbers from 0 to 1."""
     return values.astype(np.float32) / np.float32(255.0)
@@ -97,7 +86,7 @@ def greys(values: NDArray[np.uint8]) -> NDArray[np.float32]:
 def read_mnist_3_5() -> ImageData:
     """Digits 3 and 5."""
     file = "mnist_3_5/mnist_3_5.npz"
-    arrays = read("mnist_3_5", file, ("X", "y", "is_test"))
+    arrays = read_arrays("mnist_3_5", file, ("X", "y", "is_test"))
     digits = arrays["y"].astype(np.int64)
     classes = ("digit 3", "digit 5")
     y = (digits == 5).astype(np.int64)
@@ -106,8 +95,8 @@ def read_mnist_3_5() -> ImageData:
 
 def read_cifar10() -> ImageData:
     """Animals and means of transport, in 16 x 16 greys."""
-    train = read("cifar10", "cifar10n/cifar10n_train.npz", ("grey16", "y"))
-    test = read("cifar10", "cifar10h/cifar10h_test.npz", ("grey", "y"))
+    train = read_arrays("cifar10", "cifar10n/cifar10n_train.npz", ("grey16", "y"))
+    test = read_arrays("cifar10", "cifar10h/cifar10h_test.npz", ("grey", "y"))
     blocks = greys(test["grey"]).reshape(-1, 16, 2, 16, 2)
     X = np.concatenate([greys(train["grey16"]), blocks.mean(axis=(2, 4)).reshape(-1, 256)])
     kinds = np.concatenate([train["y"], test["y"]]).astype(np.int64)
@@ -118,7 +107,7 @@ def read_cifar10() -> ImageData:
 
 def read_emnist() -> ImageData:
     """Digits, capitals and lower case letters."""
-    arrays = read("emnist", "emnist_balanced/emnist47.npz", ("X", "y", "group", "is_test"))
+    arrays = read_arrays("emnist", "emnist_balanced/emnist47.npz", ("X", "y", "group", "is_test"))
     kinds, y = (arrays[key].astype(np.int64) for key in ("y", "group"))
     classes = ("digits", "capitals", "lower case")
     return ImageData("emnist", greys(arrays["X"]), y, kinds, classes, arrays["is_test"])

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.belief.errors import check_option
-from plausible.datasets.real import FloatArray, IntArray, locate
+from plausible.datasets.real import FloatArray, IntArray, read_arrays
 from plausible.labels import Labels
 
 PARTIAL_NAMES = ("lost", "msrcv2", "birdsong", "fgnet", "italian")
@@ -76,14 +76,7 @@ def load_partial(name: str) -> PartialData:
     """
     check_option(name, PARTIAL_NAMES, "name")
     file = f"partial_labels/{name}.npz"
-    with np.load(locate(name, file), allow_pickle=False) as stored:
-        arrays = {key: stored[key] for key in stored.files}
-    missing = sorted({"X", "candidates", "y"} - set(arrays))
-    if missing:
-        raise ValueError(
-            f"{file} should hold the arrays X, candidates and y, but holds {sorted(arrays)}; "
-            "compare it with the table in plausible.datasets.partial."
-        )
+    arrays = read_arrays(name, file, ("X", "candidates", "y"))
     y = arrays["y"].astype(np.int64)
     candidates: NDArray[np.bool_] = arrays["candidates"] > 0
     excluded = np.flatnonzero(~candidates[np.arange(len(y)), y])

@@ -152,6 +152,17 @@ def locate(name: str, file: str) -> Path:
     return path
 
 
+def read_arrays(name: str, file: str, keys: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """Arrays of a file, or an error that names those it should hold."""
+    with np.load(locate(name, file), allow_pickle=False) as stored:
+        if set(keys) - set(stored.files):
+            raise ValueError(
+                f"{file} should hold the arrays {', '.join(keys)}, but holds "
+                f"{sorted(stored.files)}; get the file anew."
+            )
+        return {key: stored[key] for key in keys}
+
+
 def make(
     name: str,
     X: NDArray[Any],

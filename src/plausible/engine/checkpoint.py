@@ -11,26 +11,12 @@ from zipfile import BadZipFile
 import numpy as np
 
 from plausible.engine.ascent import Ascent
+from plausible.engine.files import write_atomically
 
 POINTS = ("proposal", "point", "fallback", "previous")
 WHOLE = ("pause", "n_jumps", "n_failures")
 NUMBERS = ("gain", "steps_left", "longest", "converged", "ended", "tolerance", *WHOLE)
 FORMAT = "plausible checkpoint 1"
-
-
-def write_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file so that it is there in whole or not at all."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def save_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None:

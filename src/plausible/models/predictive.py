@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, PPoly
 from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
@@ -196,7 +196,7 @@ class Calibration:
     slope: float
     center: float
     scale: float
-    table: CubicSpline | None
+    table: PPoly | None
     at_center: FloatArray
 
     def probability(self, score: FloatArray) -> FloatArray:
@@ -211,6 +211,15 @@ class Calibration:
         angle = np.arctan((score - self.center) / self.scale)
         read = np.clip(self.table(angle), 0.0, 1.0)
         return read / read.sum(axis=1, keepdims=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Arrays and numbers only: scipy's splines have no state that files could hold."""
+        table = None if self.table is None else (self.table.c, self.table.x)
+        return self.__dict__ | {"table": table}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        table = None if state["table"] is None else PPoly(*state["table"])
+        self.__dict__.update(state | {"table": table})
 
 
 def calibrate(

@@ -1,0 +1,199 @@
+r"""A classifier and the reliabilities of annotators, learnt together.
+
+.. math:: L = \sum_i \log \sum_k f_k(x_i) \prod_{a \in i} P(s_a \mid k, r_a)
+
+Raykar, Yu, Zhao, Valadez, Florin, Bogoni and Moy, Learning from crowds (2010), with statements of
+any kind in the place of hard answers, and any classifier that learns from soft labels in that of
+logistic regression: given the reliabilities, the product is a contour, and the classifier that is
+fitted to it maximises L; given the classifier, a step of EM improves the reliabilities.
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.engine.loop import Result
+from plausible.experts.annotations import Annotations
+from plausible.experts.reliability import (
+    MODELS,
+    AnswerModel,
+    Parameters,
+    Reliability,
+    Summary,
+    conclude,
+    gold_logs,
+)
+from plausible.labels import Labels
+from plausible.metrics import soft_accuracy
+from plausible.models import PartialLogisticRegression
+
+FloatArray = NDArray[np.float64]
+
+
+class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier learnt from features and the answers of several annotators.
+
+    Parameters
+    ----------
+    classifier : estimator, optional
+        Any that takes `Labels` and has `predict_proba`; `PartialLogisticRegression` by default.
+    model : {"full", "class", "one_coin"}
+        What is learnt of an annotator; see `fit_reliability`.
+    smoothing : float
+        Imagined answers of each annotator.
+    tol : float
+        Stop when an iteration gains less than this for each item.
+    max_iter : int
+    verbose : int
+        Report every iteration if not 0.
+
+    Attributes
+    ----------
+    classifier_ : the fitted classifier
+    reliability_ : Reliability
+        Of the annotators; `posterior` is given answers and features.
+    classes_ : array (K,)
+    history_ : array
+        The criterion after each iteration.
+    n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=200)
+    >>> X = rng.normal(size=(200, 2)) + 2 * y[:, None]
+    >>> said = np.where(rng.uniform(size=(200, 3)) < [0.1, 0.3, 0.5], 1 - y[:, None], y[:, None])
+    >>> answers = Annotations.from_answers(said, annotators=["ann", "bob", "cy"])
+    >>> model = JointAnnotatorClassifier(model="one_coin").fit(X, answers)
+    >>> model.reliability_.accuracy.round(1)
+    array([0.9, 0.7, 0.5])
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        model: str = "full",
+        *,
+        smoothing: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 50,
+        verbose: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.model = model
+        self.smoothing = smoothing
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: Annotations, gold: Any = None) -> Self:
+        """Learn from features and answers.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            A row for each of the items, in the order of `y.items`.
+        y : Annotations
+        gold : Labels or dict of items, optional
+            Classes that are known.
+        """
+        check_option(self.model, MODELS, "model")
+        check_number(self.tol, "tol", 0.0)
+        check_whole(self.max_iter, "max_iter", 1)
+        if not isinstance(y, Annotations):
+            raise ValueError(
+                f"y should be Annotations, but is {type(y).__name__}; make them with "
+                "Annotations.from_answers, or fit the classifier itself on labels."
+            )
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+        if n_rows != len(y.items):
+            raise ValueError(
+                f"X should have a row for each of the {len(y.items)} items of the answers, in the "
+                f"order of their `items`, but has {n_rows}; select and order the rows."
+            )
+        order = np.argsort(y.classes)
+        problem = AnswerModel(y, self.model, self.smoothing, gold_logs(y, gold))
+        point = problem.start()
+        history: list[float] = []
+        converged = False
+        for _ in range(self.max_iter):
+            scores = self._step(X, problem, point, y.classes, order)
+            logs = logsumexp(scores, axis=1, keepdims=True)
+            penalty = problem.imagined * np.log(point.confusion)
+            history.append(float(logs.sum() + penalty.sum()))
+            if self.verbose:
+                print(f"{type(self).__name__}: iteration {len(history)}, {history[-1]:.6g}")
+            posterior = np.exp(scores - logs)
+            converged = len(history) > 1 and history[-1] - history[-2] < self.tol * n_rows
+            if converged:
+                break
+            counts = problem.expected(posterior, point.confusion)
+            point = problem.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+        if not converged:
+            warnings.warn(
+                f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
+                "did not; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.classes_ = y.classes[order]
+        self.history_, self.n_iter_, self.converged_ = np.array(history), len(history), converged
+        self.reliability_ = self._conclude(y, problem, point, posterior)
+        return self
+
+    def _step(
+        self,
+        X: Any,
+        problem: AnswerModel,
+        point: Parameters,
+        classes: NDArray[Any],
+        order: NDArray[np.int64],
+    ) -> FloatArray:
+        """Fit the classifier to what the answers say; log of both together (n, K)."""
+        evidence = problem.evidence(point.confusion)
+        if problem.gold is not None:
+            evidence = evidence + problem.gold
+        contour = np.exp(evidence - evidence.max(axis=1, keepdims=True))
+        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        self.classifier_ = clone(inner).fit(X, Labels(contour, classes.tolist()))
+        known = np.asarray(self.classifier_.predict_proba(X))
+        scores = evidence.copy()
+        scores[:, order] += np.log(np.maximum(known, 1e-300))
+        return scores
+
+    def _conclude(
+        self, y: Annotations, problem: AnswerModel, point: Parameters, posterior: FloatArray
+    ) -> Reliability:
+        result = Result(
+            point, self.history_, self.n_iter_, self.converged_, False, 0, self.history_[-1:]
+        )
+        return conclude(y, problem, result, posterior)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Most probable class of each row."""
+        check_is_fitted(self)
+        return np.asarray(self.classifier_.predict(X))
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Probability (n, K) of each class given the features."""
+        check_is_fitted(self)
+        return np.asarray(self.classifier_.predict_proba(X))
+
+    def predict_plausibility(self, X: ArrayLike) -> FloatArray:
+        """Plausibility (n, K) of each class: its probability relative to the most probable one."""
+        proba = self.predict_proba(X)
+        return np.asarray(proba / proba.max(axis=1, keepdims=True))
+
+    def score(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Soft accuracy against classes or labels."""
+        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)

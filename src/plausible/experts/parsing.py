@@ -1,0 +1,238 @@
+"""From cells of a table to statements."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from plausible.belief import SparseMasses, membership, sets_from_membership
+from plausible.belief.errors import check_option, guess, name_rows
+from plausible.experts.tables import Codes, factorise
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+ABSTAIN = ("", "?", "cannot tell", "unknown")
+NONE = ("none of these",)
+KINDS = ("plausibility", "probability", "count", "mass")
+ROUGH = 1e-6  # by which sums may miss one
+
+
+class Statements(NamedTuple):
+    """Different statements, and which one each answer makes.
+
+    codes (A,), contours (S, K), is_bayesian (S,) : probabilities rather than plausibilities
+    masses : of the statements, if they were given
+    """
+
+    codes: IntArray
+    contours: FloatArray
+    classes: NDArray[Any]
+    is_bayesian: NDArray[np.bool_]
+    masses: SparseMasses | None = None
+
+
+def parse_cells(
+    labels: Any,
+    classes: Sequence[Hashable] | None,
+    separator: str,
+    abstain: Sequence[Any],
+    none: Sequence[Any],
+) -> Statements:
+    """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
+    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+        labels = factorise(labels, "labels")
+    if isinstance(labels, Codes):
+        codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
+    else:
+        column = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+        places: dict[Any, int] = {}
+        codes = np.fromiter(
+            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+        )
+        cells = list(places)
+    said = [names_in(cell, separator, abstain, none) for cell in cells]
+    known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
+    names = known if classes is None else list(classes)
+    if not names:
+        raise ValueError("Answers should name at least one class, but all are empty; give classes.")
+    place = {name: k for k, name in enumerate(names)}
+    strange = [name for name in known if name not in place]
+    if strange:
+        bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
+        raise ValueError(
+            f"Answers should be among the classes {names}, but {strange[0]!r} was found in "
+            f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
+        )
+    contours = np.ones((len(said), len(names)))
+    for row, chosen in enumerate(said):
+        if chosen is not None:
+            contours[row] = 0.0
+            contours[row, [place[name] for name in chosen]] = 1.0
+    return Statements(codes, contours, as_names(names), np.zeros(len(said), dtype=bool))
+
+
+def hashable(cell: Any) -> Any:
+    """A cell that can be looked up."""
+    if isinstance(cell, (set, list, tuple, frozenset)):
+        return frozenset(cell)
+    return None if cell is None or cell != cell else cell
+
+
+def names_in(
+    cell: Any, separator: str, abstain: Sequence[Any], none: Sequence[Any]
+) -> tuple[Any, ...] | None:
+    """Classes that a cell names; None for all of them."""
+    if isinstance(cell, frozenset):
+        return tuple(cell)
+    if cell is None or cell in abstain:
+        return None
+    if cell in none:
+        return ()
+    if isinstance(cell, str):
+        text = cell.strip()
+        if text in none or text in abstain:
+            return () if text in none else None
+        return tuple(part.strip() for part in text.split(separator) if part.strip())
+    return (cell,)
+
+
+def sort_key(name: Any) -> tuple[str, Any]:
+    """Numbers among numbers, names among names."""
+    return ("", name) if isinstance(name, (int, float, np.number)) else ("x", str(name))
+
+
+def as_names(names: Sequence[Any]) -> NDArray[Any]:
+    """Names as an array; numbers stay numbers."""
+    return np.array(names)
+
+
+def distinct(contours: FloatArray, codes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Different rows, and which one each answer has."""
+    rows, place = np.unique(contours, axis=0, return_inverse=True)
+    return rows, place.ravel()[codes]
+
+
+def from_groups(
+    cells: Statements, group: IntArray, n_groups: int, numbers: FloatArray, kind: str
+) -> Statements:
+    """Contours of answers whose classes stand in rows of their own."""
+    single = cells.contours.sum(axis=1) == 1
+    bad = ~single[cells.codes]
+    if bad.any():
+        raise ValueError(
+            f"A row with a {kind} should name one class, but does not in {name_rows(bad)}; write "
+            "one class in each row."
+        )
+    chosen = cells.contours.argmax(axis=1)[cells.codes]
+    check_numbers(numbers, kind)
+    contours = np.zeros((n_groups, len(cells.classes)))
+    contours[group, chosen] = numbers
+    said, codes = from_table_rows(contours, kind)
+    return Statements(codes, said, cells.classes, np.full(len(said), kind == "probability"))
+
+
+def check_numbers(numbers: FloatArray, kind: str) -> None:
+    """Refuse what is not in [0, 1]."""
+    bad = ~((numbers >= 0) & (numbers <= 1))
+    if bad.any():
+        rows = bad if bad.ndim == 1 else bad.any(axis=1)
+        raise ValueError(
+            f"Each {kind} should be in [0, 1], but is not in {name_rows(rows)}; correct "
+            "or scale it."
+        )
+
+
+def from_table_rows(table: FloatArray, kind: str) -> tuple[FloatArray, IntArray]:
+    """Different contours of rows of plausibilities or probabilities, and which each row has."""
+    check_numbers(table, kind)
+    total = table.sum(axis=1)
+    if kind == "probability":
+        off = np.abs(total - 1) > 0.02
+        if off.any():
+            raise ValueError(
+                f"Probabilities should sum to one over the classes, but do not in {name_rows(off)};"
+                " divide them by their sum."
+            )
+        table = table / total[:, None]
+    elif kind == "plausibility":
+        peak = table.max(axis=1)
+        low = peak <= 0
+        if low.any():
+            raise ValueError(
+                f"Some class should be plausible, but none is in {name_rows(low)}; write 'none of "
+                "these' as an answer of its own if that is meant."
+            )
+        table = table / peak[:, None]
+    return distinct(table, np.arange(len(table)))
+
+
+def from_mass_rows(
+    cells: Statements, group: IntArray, n_groups: int, numbers: FloatArray
+) -> Statements:
+    """Mass functions of answers whose focal sets stand in rows of their own."""
+    check_numbers(numbers, "mass")
+    sets = sets_from_membership(cells.contours > 0)
+    focal, place = np.unique(sets, return_inverse=True)
+    values = csr_array(
+        (numbers, (group, place.ravel()[cells.codes])), shape=(n_groups, len(focal))
+    ).toarray()
+    return from_masses(values, focal, cells.classes)
+
+
+def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> Statements:
+    """Mass functions (A, F), what is missing to one being left to all classes."""
+    n_classes = len(classes)
+    total = values.sum(axis=1)
+    bad = total > 1 + ROUGH
+    if bad.any():
+        raise ValueError(
+            f"Masses of an answer should sum to at most one, but do not in {name_rows(bad)}; "
+            "divide them by their sum."
+        )
+    everything = (1 << n_classes) - 1
+    if everything not in focal:
+        focal = np.append(focal, everything)
+        values = np.column_stack([values, np.zeros(len(values))])
+    values = values.copy()
+    values[:, focal == everything] += np.maximum(1 - total, 0.0)[:, None]
+    rows, codes = distinct(values, np.arange(len(values)))
+    contours = np.minimum(rows @ membership(focal, n_classes).astype(np.float64), 1.0)
+    masses = SparseMasses(rows, focal, n_classes)
+    return Statements(codes, contours, classes, np.zeros(len(rows), dtype=bool), masses)
+
+
+def from_table(
+    table: FloatArray, kind: str, classes: Sequence[Any] | None
+) -> tuple[Statements, IntArray]:
+    """Statements of a table with a column for each class, and the row of each answer."""
+    check_option(kind, KINDS, "kind")
+    if table.ndim != 2:
+        raise ValueError(f"table should have rows and columns, but has shape {table.shape}.")
+    names = as_names(list(range(table.shape[1])) if classes is None else list(classes))
+    if len(names) != table.shape[1]:
+        raise ValueError(
+            f"table should have a column for each of the {len(names)} classes, but has "
+            f"{table.shape[1]}; name each column."
+        )
+    rows = np.arange(len(table))
+    if kind == "count":
+        bad = ~((table >= 0) & (table == np.round(table)))
+        if bad.any():
+            raise ValueError(
+                "Counts should be whole numbers from 0, but are not in "
+                f"{name_rows(bad.any(axis=1))}; say kind='probability' for shares."
+            )
+        row, column = np.nonzero(table)
+        times = table[row, column].astype(np.int64)
+        codes = np.repeat(column, times)
+        none = np.zeros(len(names), dtype=bool)
+        return Statements(codes, np.eye(len(names)), names, none), np.repeat(row, times)
+    if kind == "mass":
+        check_numbers(table, kind)
+        focal = 1 << np.arange(len(names), dtype=np.int64)
+        return from_masses(table, focal, names), rows
+    said, codes = from_table_rows(table, kind)
+    return Statements(codes, said, names, np.full(len(said), kind == "probability")), rows

@@ -1,0 +1,253 @@
+r"""Pooling answers into labels.
+
+Dempster's rule multiplies commonalities; those of single classes are plausibilities, so the contour
+of the pool is the product of discounted contours,
+
+.. math:: pl_i(k) \propto \prod_{a \in i} \big( \delta_a + (1 - \delta_a) \, s_a(k) \big),
+
+whatever the number of classes. Masses and conflict follow in closed form for hard answers, and from
+the products for all sets of up to 8 classes. Other rules combine masses one by one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from plausible.belief import (
+    MAX_CLASSES,
+    SparseMasses,
+    TotalConflictError,
+    combine,
+    commonality,
+    concatenate,
+    discount,
+    to_dense,
+    vacuous,
+)
+from plausible.belief.errors import as_floats, check_option
+from plausible.experts.annotations import Annotations
+from plausible.experts.reliability import equivalent_doubt, fit_reliability
+from plausible.labels import Labels
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LEAST_OWN_DOUBT = 0.01  # of answers whose doubt is 0, unless it is meant: doubt=0
+ALL_SETS = 8  # classes up to which masses of all sets are computed
+
+
+def pool(
+    annotations: Annotations,
+    rule: str,
+    doubt: Any,
+    gold: Any,
+    on_conflict: str,
+    options: dict[str, Any],
+) -> Labels:
+    """Labels of the items; see `Annotations.pool`."""
+    check_option(on_conflict, ("raise", "vacuous"), "on_conflict")
+    doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
+    if evidence is not None:
+        if rule != "dempster":
+            raise ValueError(
+                f"Confusions of classes can be pooled by 'dempster' only, but {rule!r} was asked "
+                "for; use model='one_coin'."
+            )
+        return Labels(evidence, annotations.classes.tolist())
+    if rule != "dempster":
+        return pool_masses(annotations, rule, doubts)
+    crisp = annotations.is_hard | (annotations.contours.min(axis=1) == 1)
+    crisp |= annotations.contours.max(axis=1) == 0
+    if crisp.all():
+        return pool_hard(annotations, doubts, on_conflict)
+    return pool_products(annotations, doubts, on_conflict)
+
+
+def resolve_doubt(
+    annotations: Annotations, doubt: Any, gold: Any, options: dict[str, Any]
+) -> tuple[FloatArray, FloatArray | None]:
+    """Doubts (A,) of the answers; contours (n, K) instead where confusions were learnt."""
+    own = annotations.doubt
+    if doubt is None:
+        if own is not None:
+            return np.maximum(own, LEAST_OWN_DOUBT), None
+        doubt = "fit"
+    if isinstance(doubt, str):
+        check_option(doubt, ("fit",), "doubt")
+        found = fit_reliability(annotations, gold=gold, **options)
+        if options.get("model", "one_coin") != "one_coin":
+            return np.empty(0), found.evidence
+        size = annotations.contours.sum(axis=1)[annotations.statement]
+        error = 1 - found.accuracy[annotations.annotator]
+        return with_own(equivalent_doubt(error, annotations.n_classes, size), own), None
+    if gold is not None or options:
+        raise ValueError(
+            "gold and options of reliability should come with doubt='fit', but the doubt is given; "
+            "leave them out."
+        )
+    return with_own(given_doubt(annotations, doubt), own), None
+
+
+def with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:
+    """Doubts after a second discount."""
+    return doubt if own is None else 1 - (1 - doubt) * (1 - own)
+
+
+def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]) -> FloatArray:
+    """Doubts (A,) from one number, one for each annotator, or one for each answer."""
+    n_annotators = len(annotations.annotators)
+    if isinstance(doubt, Mapping):
+        names = annotations.annotators.tolist()
+        missing = [name for name in names if name not in doubt]
+        if missing:
+            raise ValueError(
+                f"doubt should have an entry for each annotator, but has none for {missing[0]!r}; "
+                "add it."
+            )
+        doubt = [doubt[name] for name in names]
+    values = as_floats(doubt, "doubt")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("doubt should be in [0, 1], but is not everywhere; 0 is sure, 1 nothing.")
+    if values.ndim == 0:
+        return np.full(len(annotations), float(values))
+    if values.shape == (n_annotators,):
+        return values[annotations.annotator]
+    if values.shape == (len(annotations),):
+        return values
+    raise ValueError(
+        f"doubt should be one number, one for each of the {n_annotators} annotators, or one for "
+        f"each of the {len(annotations)} answers, but has shape {values.shape}."
+    )
+
+
+def sum_by_item(annotations: Annotations, values: FloatArray, n_items: int) -> FloatArray:
+    """Sums (n,) over the answers of each item."""
+    return np.bincount(annotations.item, values, minlength=n_items).astype(np.float64)
+
+
+def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+    """Dempster's rule for answers that name one class, all or none."""
+    n_items, n_classes = len(annotations.items), annotations.n_classes
+    with np.errstate(divide="ignore"):
+        logs = np.log(doubt)
+    hard = annotations.is_hard[annotations.statement]
+    chosen = annotations.contours.argmax(axis=1)[annotations.statement[hard]]
+    cell = annotations.item[hard] * n_classes + chosen
+    sums = np.bincount(cell, logs[hard], minlength=n_items * n_classes)
+    weight = sums.astype(np.float64).reshape(n_items, n_classes)
+    nothing = (annotations.contours.max(axis=1) == 0)[annotations.statement]
+    refused = np.bincount(annotations.item[nothing], logs[nothing], minlength=n_items)
+    sure = weight == -np.inf
+    clash = (sure.sum(axis=1) > 1) | (refused == -np.inf)
+    check_clash(annotations, clash, on_conflict)
+    values, agreed = simple_masses(weight, clash)
+    conflict = np.where(clash, 1.0, -np.expm1(np.minimum(agreed + refused, 0.0))) + 0.0
+    names = annotations.classes.tolist()
+    if n_classes > MAX_CLASSES:
+        return Labels(values[:, :-1] + values[:, -1:], names, conflict=conflict)
+    sets = np.append(1 << np.arange(n_classes, dtype=np.int64), (1 << n_classes) - 1)
+    return Labels.from_masses(SparseMasses(values, sets, n_classes), names, conflict)
+
+
+def simple_masses(weight: FloatArray, clash: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Masses (n, K + 1) of the classes and of all, and log agreement (n,), from log weights."""
+    sure = weight == -np.inf
+    finite = np.where(sure, 0.0, weight)
+    with np.errstate(divide="ignore"):
+        singles = np.log(-np.expm1(finite)) - finite
+    logs = np.hstack([singles, np.zeros((len(weight), 1))])
+    total = logsumexp(logs, axis=1)
+    agreed = total + finite.sum(axis=1)
+    values = np.exp(logs - total[:, None])
+    one = sure.any(axis=1) & ~clash  # one class for sure: the others only conflict with it
+    if one.any():
+        values[one] = np.column_stack([sure[one], np.zeros(one.sum())])
+        agreed[one] = finite[one].sum(axis=1)
+    values[clash] = np.append(np.zeros(weight.shape[1]), 1.0)
+    return values, agreed
+
+
+def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict: str) -> None:
+    """Refuse items about which sure answers contradict each other, unless told not to."""
+    if clash.any() and on_conflict == "raise":
+        names = annotations.items[clash].tolist()
+        shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+        raise TotalConflictError(
+            f"Sure answers should not contradict each other, but do about {len(names)} items "
+            f"({shown}); give them some doubt, or say on_conflict='vacuous'.",
+            np.argwhere(clash),
+        )
+
+
+def pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+    """Dempster's rule by products of commonalities."""
+    n_items, n_classes = len(annotations.items), annotations.n_classes
+    if n_classes <= ALL_SETS:
+        table = commonality(to_dense(annotations.masses()))
+    else:
+        table = annotations.contours
+    logs = np.empty((n_items, table.shape[1]))
+    with np.errstate(divide="ignore"):
+        for column, values in enumerate(table.T):
+            said = np.log(doubt + (1 - doubt) * values[annotations.statement])
+            logs[:, column] = sum_by_item(annotations, said, n_items)
+    singles = logs if n_classes > ALL_SETS else logs[:, 1 << np.arange(n_classes)]
+    top = singles.max(axis=1)
+    clash = top == -np.inf
+    check_clash(annotations, clash, on_conflict)
+    scaled = np.exp(logs - np.where(clash, 0.0, top)[:, None])
+    scaled[clash] = 1.0
+    names = annotations.classes.tolist()
+    if n_classes > ALL_SETS:  # what the contour leaves is a bound of the conflict
+        return Labels(scaled, names, conflict=np.where(clash, 1.0, -np.expm1(top)) + 0.0)
+    masses = moebius(scaled, n_classes)
+    masses[clash] = np.eye(1, masses.shape[1], masses.shape[1] - 1)
+    total = masses.sum(axis=1)
+    agreed = np.where(clash, 0.0, np.minimum(np.exp(top) * total, 1.0))
+    return Labels.from_masses(masses / total[:, None], names, 1 - agreed)
+
+
+def moebius(products: FloatArray, n_classes: int) -> FloatArray:
+    """Masses (n, 2^K) of sets that are not empty from commonalities, up to a factor."""
+    masses = products.copy()
+    masses[:, 0] = 0.0
+    grid = masses.reshape(len(masses), *(2,) * n_classes)
+    for axis in range(1, n_classes + 1):
+        without, having = (
+            tuple(slice(None) if a != axis else value for a in range(n_classes + 1))
+            for value in (0, 1)
+        )
+        grid[without] -= grid[having]
+    masses[:, 0] = 0.0
+    return np.maximum(masses, 0.0)
+
+
+def pool_masses(annotations: Annotations, rule: str, doubt: FloatArray) -> Labels:
+    """Any other rule: items with as many answers as each other together."""
+    statement = annotations.masses()
+    n_items, n_classes = len(annotations.items), annotations.n_classes
+    order = np.argsort(annotations.item, kind="stable")
+    count = np.bincount(annotations.item, minlength=n_items)
+    first = np.concatenate([[0], np.cumsum(count)])[:-1]
+    parts, rows = [], []
+    for size in np.unique(count):
+        mine = np.flatnonzero(count == size)
+        rows.append(mine)
+        if not size:
+            everything = vacuous(n_classes)
+            parts.append(SparseMasses(np.ones((len(mine), 1)), everything.focal_sets, n_classes))
+            continue
+        sources = []
+        for step in range(size):
+            answers = order[first[mine] + step]
+            values = statement.values[annotations.statement[answers]]
+            source = SparseMasses(values, statement.focal_sets, n_classes)
+            sources.append(discount(source, doubt[answers]))
+        parts.append(combine(sources, rule) if size > 1 else sources[0])
+    back = np.argsort(np.concatenate(rows))
+    together = concatenate(parts)
+    pooled = SparseMasses(together.values[back], together.focal_sets, n_classes)
+    return Labels.from_masses(pooled, annotations.classes.tolist())

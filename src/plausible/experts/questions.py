@@ -1,0 +1,93 @@
+"""What to ask next: items with few answers, with answers that clash, or that stay open."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.belief.errors import as_floats, check_whole
+from plausible.experts.annotations import Annotations
+from plausible.labels import Labels
+
+FloatArray = NDArray[np.float64]
+
+
+class Question(NamedTuple):
+    """An item to ask about, and why.
+
+    item : its name
+    priority : mean of the three reasons below, in [0, 1]
+    few : 1 / (1 + number of answers)
+    conflict : among the answers
+    imprecision : how far the classes are still open, 1 if nothing is known
+
+    Examples
+    --------
+    >>> Question("im7", 0.5, 0.5, 0.5, 0.5).item
+    'im7'
+    """
+
+    item: Any
+    priority: float
+    few: float
+    conflict: float
+    imprecision: float
+
+
+def openness(labels: Labels) -> FloatArray:
+    """Normalised entropy (n,) of the plausibilities of the classes."""
+    shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return -(shares * logs).sum(axis=1) / np.log(max(labels.n_classes, 2))
+
+
+def next_items(
+    annotations: Annotations,
+    n: int = 10,
+    *,
+    labels: Labels | None = None,
+    imprecision: ArrayLike | None = None,
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    **options: Any,
+) -> list[Question]:
+    """The items that most deserve another answer, first the most urgent.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    n : int
+    labels : Labels, optional
+        Of the items; by default pooled with the further options.
+    imprecision : array-like (n items,), optional
+        How unsure a model is of each item, in [0, 1], in the place of how open the labels are.
+    weights : three numbers
+        Of few answers, conflict and imprecision.
+    **options : of `Annotations.pool`
+
+    Examples
+    --------
+    >>> answers = Annotations.from_answers(
+    ...     [["a", "a", "a"], ["a", "b", None], ["b", None, None]], items=["x", "y", "z"]
+    ... )
+    >>> [question.item for question in next_items(answers, 2, doubt=0.2)]
+    ['y', 'z']
+    """
+    check_whole(n, "n", 1)
+    pooled = annotations.pool(**options) if labels is None else labels
+    count = np.bincount(annotations.item, minlength=len(annotations.items))
+    few = 1 / (1 + count)
+    conflict = np.zeros(len(few)) if pooled.conflict is None else pooled.conflict
+    open_ = openness(pooled) if imprecision is None else as_floats(imprecision, "imprecision")
+    if open_.shape != few.shape:
+        raise ValueError(
+            f"imprecision should be one number for each of the {len(few)} items, but has shape "
+            f"{open_.shape}."
+        )
+    share = np.asarray(weights, dtype=float) / np.sum(weights)
+    priority = share @ np.stack([few, conflict, open_])
+    chosen = np.argsort(-priority, kind="stable")[:n]
+    names = annotations.items.tolist()
+    return [
+        Question(names[i], *map(float, (priority[i], few[i], conflict[i], open_[i])))
+        for i in chosen
+    ]

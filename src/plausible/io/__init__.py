@@ -1,0 +1,34 @@
+"""Files: tables, features, labels and models, read with clear errors and written atomically.
+
+Rows of a file are counted from 1 in errors, without the header; of a text file, the line is named
+as well.
+"""
+
+from plausible.io.annotation_files import read_annotations, read_doccano, read_label_studio
+from plausible.io.errors import ModelFileError, TableError
+from plausible.io.features import Features, read_features
+from plausible.io.label_files import read_labels
+from plausible.io.label_writing import write_labels
+from plausible.io.model_files import VersionWarning, inspect_model, load, save
+from plausible.io.tables import TableStream, read_table, stream_table
+from plausible.io.writing import write_table
+
+__all__ = [
+    "Features",
+    "ModelFileError",
+    "TableError",
+    "TableStream",
+    "VersionWarning",
+    "inspect_model",
+    "load",
+    "read_annotations",
+    "read_doccano",
+    "read_features",
+    "read_label_studio",
+    "read_labels",
+    "read_table",
+    "save",
+    "stream_table",
+    "write_labels",
+    "write_table",
+]

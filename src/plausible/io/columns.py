@@ -1,0 +1,161 @@
+"""Columns of text and of other types: what kind of values they hold, and their numbers.
+
+A cell of text is missing if it is empty or one of NA, N/A, NaN, null in its usual spellings (not in
+quotes). A column of text is bool, int, float or text, whichever is the first that suits all its
+cells. Numbers with leading zeros (007) and whole numbers that are too long for 64 bits are
+identifiers, and stay text.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.io.errors import arrow
+
+NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
+IDENTIFIER = {INT: r"^[+-]?0[0-9xX]", FLOAT: r"^[+-]?(0[0-9xX]|[0-9]{19,}$)"}
+WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+NUMBER = r"(?i)^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)$"
+
+# What a column may turn out to be when later cells do not suit the kind of the earlier ones.
+WIDER = {
+    NULL: (BOOL, INT, FLOAT, TEXT),
+    BOOL: (BOOL, TEXT),
+    INT: (INT, FLOAT, TEXT),
+    FLOAT: (FLOAT, TEXT),
+    TEXT: (TEXT,),
+}
+
+
+def without_blanks(column: Any) -> Any:
+    """A column of text in which cells that are blank, or a marker among blanks, are missing."""
+    pc = arrow(".compute")
+    trimmed = pc.utf8_trim_whitespace(column)
+    markers = arrow().array(MISSING, arrow().string())
+    blank = pc.and_(
+        pc.is_in(trimmed, markers), pc.or_(pc.not_equal(trimmed, column), pc.equal(column, ""))
+    )
+    if not pc.any(blank).as_py():
+        return column
+    return pc.if_else(blank, arrow().scalar(None, arrow().string()), column)
+
+
+def widen(kind: str, column: Any) -> str:
+    """The kind of a column of text after some more of its cells."""
+    if column.null_count == len(column):
+        return kind
+    return next(wider for wider in WIDER[kind] if wider == TEXT or suits(wider, column))
+
+
+def suits(kind: str, column: Any) -> bool:
+    """Whether all cells of text can be read as a kind of value."""
+    pc, pa = arrow(".compute"), arrow()
+    if kind == BOOL:
+        return bool(pc.all(pc.is_in(column.drop_null(), pa.array(list(WORDS)))).as_py())
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        pc.cast(trimmed, pa.int64() if kind == INT else pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return not pc.any(pc.match_substring_regex(trimmed, IDENTIFIER[kind])).as_py()
+
+
+def as_kind(column: Any, kind: str) -> Any:
+    """A column of text as values of a kind that suits it."""
+    pc, pa = arrow(".compute"), arrow()
+    if kind == TEXT:
+        return column
+    if kind == NULL:
+        return pa.nulls(len(column))
+    if kind == BOOL:
+        trues = pa.array([word for word, value in WORDS.items() if value])
+        known = pc.is_in(column, trues)
+        return pc.if_else(pc.is_null(column), pa.scalar(None, pa.bool_()), known)
+    trimmed = pc.utf8_trim_whitespace(column)
+    return without_nan(pc.cast(trimmed, pa.int64() if kind == INT else pa.float64()))
+
+
+def type_of(kind: str) -> Any:
+    """The Arrow type of a kind."""
+    pa = arrow()
+    types = {NULL: pa.null, BOOL: pa.bool_, INT: pa.int64, FLOAT: pa.float64, TEXT: pa.string}
+    return types[kind]()
+
+
+def without_nan(column: Any) -> Any:
+    """A column in which numbers that are none are missing."""
+    pc = arrow(".compute")
+    if not arrow().types.is_floating(column.type):
+        return column
+    nowhere = pc.is_nan(column)
+    if not pc.any(nowhere).as_py():
+        return column
+    return pc.if_else(nowhere, arrow().scalar(None, column.type), column)
+
+
+def tidy(column: Any) -> Any:
+    """A column of a typed table: categories and text of all makes become text, NaN is missing."""
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    wanted = tidy_type(column.type)
+    return without_nan(column if wanted == column.type else column.cast(wanted))
+
+
+def tidy_type(given: Any) -> Any:
+    """The type that `tidy` gives to columns of a type."""
+    pa = arrow()
+    if pa.types.is_dictionary(given):
+        return tidy_type(given.value_type)
+    if pa.types.is_large_string(given) or pa.types.is_string_view(given):
+        return pa.string()
+    return pa.float32() if given == pa.float16() else given
+
+
+def is_number(given: Any) -> bool:
+    """Whether a type holds numbers, or truth values."""
+    types = arrow().types
+    tests = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null
+    return any(test(given) for test in tests)
+
+
+def floats(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Numbers of a column, where they are missing, and where there is something else."""
+    pa, pc = arrow(), arrow(".compute")
+    missing = np.asarray(pc.is_null(column, nan_is_null=True), dtype=bool)
+    wrong = np.zeros(len(column), dtype=bool)
+    if pa.types.is_string(column.type):
+        trimmed = pc.utf8_trim_whitespace(column)
+        good = pc.fill_null(pc.match_substring_regex(trimmed, NUMBER), True)
+        wrong = ~np.asarray(good, dtype=bool)
+        column = pc.if_else(good, trimmed, pa.scalar(None, pa.string()))
+    elif not is_number(column.type):
+        return np.full(len(column), np.nan), missing, ~missing
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values.astype(np.float64, copy=False), missing, wrong
+
+
+def values_of(column: Any) -> NDArray[Any]:
+    """Values of a column that is not missing anywhere, as an array of their own type."""
+    pa = arrow()
+    if pa.types.is_string(column.type):
+        return np.array(column.to_pylist(), dtype=str)
+    return np.array(column.to_pylist())
+
+
+def show(column: Any, row: int) -> str:
+    """A cell as errors show it."""
+    value = column[row].as_py()
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:36]} ..."
+
+
+def repeated(names: Sequence[Any]) -> list[Any]:
+    """Names that come more than once."""
+    seen: set[Any] = set()
+    return sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]

@@ -1,0 +1,169 @@
+"""The bytes of a table: a file, a compressed file, a file object, or standard input.
+
+Tables are read in two passes, one to learn the types and one for the values, so bytes that come
+only once are kept in a temporary file.
+"""
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from plausible.engine.sources import existing_file
+from plausible.io.errors import TableError, reading
+
+IN_MEMORY = 1 << 24  # what comes only once is kept in memory up to this size, else on disk
+PIECE = 1 << 20
+
+PARQUET, ARROW, JSON_LINES, CSV = "Parquet", "Arrow", "JSON lines", "CSV"
+KINDS = {
+    ".csv": CSV,
+    ".tsv": CSV,
+    ".txt": CSV,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".arrow": ARROW,
+    ".feather": ARROW,
+    ".ipc": ARROW,
+    ".jsonl": JSON_LINES,
+    ".ndjson": JSON_LINES,
+}
+GZIP = b"\x1f\x8b"
+FOREIGN = {
+    b"PK\x03\x04": "a zip file or a spreadsheet",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet",
+    b"%PDF": "a PDF file",
+    b"\xff\xfe": "text in UTF-16",
+    b"\xfe\xff": "text in UTF-16",
+    b"\x93NUMPY": "a file of numpy",
+    b"FEA1": "a Feather file of version 1",
+    b"BZh": "a bzip2 file",
+    b"\x28\xb5\x2f\xfd": "a zstd file",
+    b"\xfd7zXZ": "an xz file",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite": "a database",
+}
+
+
+class View(io.RawIOBase):
+    """A reader of a shared file with a position of its own."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.at = file, 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move."""
+        if whence == os.SEEK_CUR:
+            offset += self.at
+        elif whence == os.SEEK_END:
+            offset += self.file.seek(0, os.SEEK_END)
+        self.at = max(offset, 0)
+        return self.at
+
+    def tell(self) -> int:
+        """Where it stands."""
+        return self.at
+
+    def readinto(self, buffer: Any) -> int:
+        """Read."""
+        self.file.seek(self.at)
+        data = self.file.read(len(buffer))
+        buffer[: len(data)] = data
+        self.at += len(data)
+        return len(data)
+
+
+class Content:
+    """Bytes that can be read from the start any number of times.
+
+    Attributes
+    ----------
+    name : str
+        How errors call it.
+    kind : {"CSV", "JSON lines", "Parquet", "Arrow"}
+    is_tabbed : whether the name says that tabs separate the cells
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.path: Path | None = None
+        self.file: IO[bytes] | None = None
+        if hasattr(source, "read"):
+            given = getattr(source, "name", None)
+            self.name = repr(Path(given).name) if isinstance(given, str) else "the file object"
+            self._keep(source)
+        elif isinstance(source, str) and source == "-":
+            self.name = "standard input"
+            self._keep(sys.stdin.buffer)
+        else:
+            self.path = existing_file(source)
+            self.name = repr(self.path.name)
+        suffixes = [suffix.lower() for suffix in Path(self.name.strip("'\"")).suffixes]
+        self.is_compressed = self.head(raw=True).startswith(GZIP)
+        if suffixes[-1:] == [".gz"]:
+            del suffixes[-1]
+        ending = suffixes[-1] if suffixes else ""
+        self.is_tabbed = ending == ".tsv"
+        self.kind = self._find_kind(KINDS.get(ending))
+
+    def _find_kind(self, named: str | None) -> str:
+        head = self.head()
+        if head.startswith(b"PAR1"):
+            return PARQUET
+        if head.startswith(b"ARROW1") or head.startswith(b"\xff\xff\xff\xff"):
+            return ARROW
+        foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
+        if foreign or named in (PARQUET, ARROW):
+            raise TableError(
+                f"{self.name} should be {f'a table in {named}' if named else 'a table'}, but "
+                f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; give a CSV "
+                "file in UTF-8, JSON lines, Parquet or Arrow, and end its name accordingly."
+            )
+        if named is not None:
+            return named
+        return JSON_LINES if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else CSV
+
+    def head(self, raw: bool = False) -> bytes:
+        """The first bytes, decompressed unless raw."""
+        with reading(self.name, "a file"), self.open(raw) as file:
+            return file.read(64)
+
+    def open(self, raw: bool = False) -> BinaryIO:
+        """The bytes from the start, decompressed unless raw."""
+        plain = raw or not self.is_compressed
+        if self.path is not None:
+            file: Any = open(self.path, "rb") if plain else gzip.open(self.path)  # noqa: SIM115
+            return file
+        assert self.file is not None
+        file = io.BufferedReader(View(self.file), PIECE)
+        return file if plain else gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+
+    def open_random(self) -> Any:
+        """What pyarrow can read at any place: a path, or a file that is not compressed."""
+        if self.path is not None and not self.is_compressed:
+            return str(self.path)
+        if self.is_compressed:
+            with self.open() as file:
+                self._keep(file)
+            self.path, self.is_compressed = None, False
+        return self.open()
+
+    def _keep(self, file: Any) -> None:
+        """Copy what a file object still holds, so that it can be read again."""
+        copy = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        weakref.finalize(self, copy.close)
+        with reading(self.name, "a file object that can be read"):
+            while piece := file.read(PIECE):
+                copy.write(piece.encode() if isinstance(piece, str) else piece)
+        self.file = copy

@@ -1,0 +1,100 @@
+"""Errors of files, and the words that they share.
+
+Rows of a file are counted from 1, without the header and without empty lines; of a text file, the
+line is named as well.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+MOST = 5  # places that a message names
+
+
+class TableError(ValueError):
+    r"""A table that is not what it should be; the message names the file, the rows and a remedy.
+
+    Examples
+    --------
+    >>> import io
+    >>> from plausible.io import TableError, read_table
+    >>> try:
+    ...     read_table(io.StringIO("a,b\n1,2\n3\n"))
+    ... except TableError as error:
+    ...     print(error)
+    Every row of the file object should have 2 cells, as the header has, but 1 row has not (row 2
+    on line 3, with 1 cell); quote cells that hold a ',', and complete the others.
+    """
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read, or may not be; the message says why, and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from plausible.io import ModelFileError, load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "notes.txt"
+    ...     _ = path.write_text("no model")
+    ...     try:
+    ...         load(path)
+    ...     except ModelFileError as error:
+    ...         print(error)
+    'notes.txt' should be a model file of plausible, but does not begin like one; give a file that
+    plausible.io.save wrote.
+    """
+
+
+def needed(name: str, what: str) -> Any:
+    """A module of the extra, or how to get it."""
+    try:
+        module: ModuleType = __import__(name, fromlist=["__name__"])
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(
+            f'{what} needs {package}, which is not installed; run pip install "plausible[io]".'
+        ) from error
+    return module
+
+
+def arrow(module: str = "") -> Any:
+    """A module of pyarrow, or how to get it."""
+    return needed(f"pyarrow{module}", "Reading and writing tables")
+
+
+@contextmanager
+def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
+    """Turn whatever a reader raises into an error that names the file and how far it came.
+
+    `rows` is a list of one number, which the reader raises as it goes.
+    """
+    try:
+        yield
+    except (TableError, ImportError):
+        raise
+    except Exception as error:
+        where = f"after row {rows[0]}" if rows[0] else "before its first row ended"
+        reason = first_line(error)
+        raise TableError(
+            f"{name} should be {what}, but cannot be read {where} ({reason}); it may be damaged "
+            "or cut off: write or fetch it anew."
+        ) from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error of another library says, in short."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")[:200]
+
+
+def listed(places: Sequence[str], count: int | None = None) -> str:
+    """The first few places, and dots if there are more."""
+    shown = ", ".join(places[:MOST])
+    return shown + (", ..." if (count or len(places)) > len(places[:MOST]) else "")
+
+
+def counted(count: int, thing: str) -> str:
+    """``"1 row"``, ``"3 rows"``."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

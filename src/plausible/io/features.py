@@ -1,0 +1,162 @@
+"""Features from files: a matrix of numbers, with the names of its columns and of its rows."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.io.columns import floats, repeated, show, values_of
+from plausible.io.errors import MOST, TableError, arrow, counted, listed
+from plausible.io.tables import Source, choose, open_table
+
+
+class Features(NamedTuple):
+    """What `read_features` returns.
+
+    Attributes
+    ----------
+    X : float array (n, d)
+    names : list of d column names
+    ids : array (n,) of what the id column holds, or None
+
+    Examples
+    --------
+    >>> from plausible.io import read_features
+    >>> read_features({"a": [1, 2], "b": [0.5, 1.5]}).names
+    ['a', 'b']
+    """
+
+    X: NDArray[np.float64]
+    names: list[str]
+    ids: NDArray[Any] | None
+
+
+class Faults:
+    """Cells that are not what they should be, and how many there are."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[tuple[int, str]] = []
+
+    def add(self, bad: NDArray[np.bool_], start: int, name: str, column: Any = None) -> None:
+        """Note the bad cells of a column in rows that follow row number `start`."""
+        self.count += int(bad.sum())
+        for row in np.flatnonzero(bad)[: MOST - len(self.first)].tolist():
+            held = "" if column is None else f" holds {show(column, row)}"
+            self.first.append((start + row + 1, f"column {name!r}{held}"))
+
+    def places(self, source: Source) -> str:
+        """``"2 cells (row 3 on line 4, column 'b' holds 'x', ...)"``."""
+        self.first.sort()
+        rows = sorted({row for row, _ in self.first})
+        lines = dict(zip(rows, source.lines(rows), strict=False))
+        named = [
+            f"row {row}{f' on line {lines[row]}' if row in lines else ''}, {cell}"
+            for row, cell in self.first
+        ]
+        return f"{counted(self.count, 'cell')} ({listed(named, self.count)})"
+
+
+def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> NDArray[np.float64]:
+    """A matrix of numbers, with NaN in gaps if these are allowed; all else is refused."""
+    missing, wrong, infinite = Faults(), Faults(), Faults()
+    parts = [np.empty((0, len(names)))]
+    start = 0
+    for batch in table.batches(names, typed=False):
+        part = np.empty((batch.num_rows, len(names)))
+        for i, name in enumerate(names):
+            column = batch.column(i)
+            part[:, i], is_missing, is_wrong = floats(column)
+            missing.add(is_missing & (not gaps), start, name)
+            wrong.add(is_wrong, start, name, column)
+            infinite.add(np.isinf(part[:, i]), start, name, column)
+        parts.append(part)
+        start += batch.num_rows
+    for faults, came, remedy in (
+        (wrong, "no numbers", "correct them, or leave these columns out with columns="),
+        (missing, "nothing", "fill them, drop these rows, or leave these columns out"),
+        (infinite, "infinite numbers", "correct them, or drop these rows"),
+    ):
+        if faults.count:
+            raise TableError(
+                f"{what} in {table.name} should be numbers, but {came} stand"
+                f"{'s' if came == 'nothing' else ''} in {faults.places(table)}; {remedy}."
+            )
+    return np.concatenate(parts)
+
+
+def read_ids(table: Source, name: str) -> NDArray[Any]:
+    """The names of rows, of which each must be there once."""
+    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
+    column = arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    blank = np.asarray(column.is_null(), dtype=bool)
+    if blank.any():
+        raise TableError(
+            f"Column {name!r} of {table.name} should name every row, but is empty in "
+            f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or name another column."
+        )
+    ids = values_of(column)
+    twice = set(repeated(ids.tolist()))
+    if twice:
+        rows = [row for row, value in enumerate(ids.tolist(), 1) if value in twice]
+        raise TableError(
+            f"Column {name!r} of {table.name} should name every row differently, but repeats "
+            f"{ids[rows[0] - 1].item()!r} and perhaps others in {table.where(rows)}; correct it, "
+            "or name another column."
+        )
+    return ids
+
+
+def check_rows(table: Source, n_rows: int) -> None:
+    """Refuse a table without rows."""
+    if not n_rows:
+        raise TableError(
+            f"{table.name} should have at least one row, but has only the names of its columns; "
+            "add the data."
+        )
+
+
+def read_features(
+    source: Any,
+    id: str | None = None,  # noqa: A002
+    columns: Sequence[str] | None = None,
+) -> Features:
+    r"""A matrix of numbers from a table.
+
+    Parameters
+    ----------
+    source
+        As for `read_table`.
+    id : name of a column, optional
+        It names the rows, and is no feature.
+    columns : list of names, optional
+        The features; all columns but `id` by default.
+
+    Returns
+    -------
+    features : Features
+        With `X` of shape (n, d), `names` and `ids`. Cells that are missing, infinite or no numbers
+        are an error.
+
+    Examples
+    --------
+    >>> import io
+    >>> X, names, ids = read_features(io.StringIO("item,a,b\nx1,1,2.5\nx2,3,4\n"), id="item")
+    >>> X
+    array([[1. , 2.5],
+           [3. , 4. ]])
+    >>> names, ids.tolist()
+    (['a', 'b'], ['x1', 'x2'])
+    """
+    table = open_table(source)
+    ids = None if id is None else read_ids(table, choose(table, id)[0])
+    names = [name for name in choose(table, columns) if columns is not None or name != id]
+    if not names or id in names:
+        raise TableError(
+            f"Features should be columns of {table.name} beside the id {id!r}, but "
+            f"{'there are none' if not names else 'it is among them'}; name them with columns=."
+        )
+    X = read_numbers(table, names, "Features", gaps=False)
+    check_rows(table, len(X))
+    return Features(X, names, ids)

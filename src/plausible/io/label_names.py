@@ -1,0 +1,79 @@
+"""How classes and sets of classes are written in tables.
+
+==============  =========================================================================
+cat             the class "cat"
+3, 2.5, true    a number or truth value
+"3", "a|b"      text in JSON's quotes, where it would be read as something else
+cat|dog         the set of two classes
+==============  =========================================================================
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from plausible.io.columns import MISSING
+
+WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
+NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+def write_name(name: Any) -> str:
+    """A class as text that `read_name` reads as the same class."""
+    if isinstance(name, bool):
+        return "true" if name else "false"
+    if not isinstance(name, str):
+        return repr(name)
+    special = "|" in name or '"' in name or name != name.strip() or not name.isprintable()
+    if special or name in MISSING or read_name(name) != name:
+        return json.dumps(name, ensure_ascii=not name.isprintable())
+    return name
+
+
+def read_name(text: str) -> Any:
+    """The class that a text stands for: a number, a truth value, or text."""
+    if text.startswith('"'):
+        name = json.loads(text)
+        if not isinstance(name, str):
+            raise ValueError(f"{text} is not a name")
+        return name
+    if text in TRUTH:
+        return TRUTH[text]
+    if WHOLE.fullmatch(text) and abs(int(text)) < 2**63:
+        return int(text)
+    return float(text) if NUMBER.fullmatch(text) else text
+
+
+def write_set(names: Iterable[Any]) -> str:
+    """A set of classes as text."""
+    return "|".join(write_name(name) for name in names)
+
+
+def split_set(text: str) -> list[str]:
+    """The parts of a set that stand between bars, quotes kept."""
+    parts, at = [], 0
+    decoder = json.JSONDecoder()
+    while at <= len(text):
+        if text.startswith('"', at):
+            _, end = decoder.raw_decode(text, at)
+            if end < len(text) and text[end] != "|":
+                raise ValueError(f"a bar should follow {text[at:end]}")
+        else:
+            end = text.find("|", at)
+            end = len(text) if end < 0 else end
+        parts.append(text[at:end].strip() if not text.startswith('"', at) else text[at:end])
+        at = end + 1
+    return parts
+
+
+def read_names(texts: Sequence[str]) -> list[Any]:
+    """Classes of one frame: numbers if all are numbers, truth values if all are, else text."""
+    names = [read_name(text) for text in texts]
+    kinds = {type(name) for name in names}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        return [
+            name if isinstance(name, str) else text for name, text in zip(names, texts, strict=True)
+        ]
+    return names

@@ -1,0 +1,165 @@
+"""Tables of any make: read whole, in chunks, or written.
+
+Whatever a table comes as, a cell is missing or has the type of its column. Types are those of the
+whole column: a stream has the same types as the table that is read at once.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from plausible.belief.errors import check_whole, guess
+from plausible.io.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
+from plausible.io.columns import repeated
+from plausible.io.content import ARROW, CSV, JSON_LINES, PARQUET, Content
+from plausible.io.csv_files import CsvSource
+from plausible.io.errors import TableError, arrow, listed
+from plausible.io.json_files import JsonSource
+
+Source = CsvSource | JsonSource | ArrowSource
+READERS: dict[str, Callable[[Content], Source]] = {
+    CSV: CsvSource,
+    JSON_LINES: JsonSource,
+    PARQUET: ParquetSource,
+    ARROW: IpcSource,
+}
+PROTOCOLS = "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"
+
+
+def open_table(source: Any) -> Source:
+    """The rows of a table, whatever it comes as."""
+    arrow()
+    if isinstance(source, TableStream):
+        return source.table
+    if isinstance(source, Mapping) or any(hasattr(source, name) for name in PROTOCOLS):
+        return MemorySource(source)
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        raise TypeError(
+            "A table should be a path, '-' for standard input, a file object, a data frame or a "
+            f"mapping from names to columns, but a {type(source).__name__} came; give one of these."
+        )
+    content = Content(source)
+    return READERS[content.kind](content)
+
+
+def choose(table: Source, columns: Sequence[str] | str | None) -> list[str]:
+    """The names of the columns that are asked for, all but an index of pandas by default."""
+    if columns is None:
+        index = table.index if isinstance(table, ArrowSource) else set()
+        return [name for name in table.names if name not in index]
+    names = [columns] if isinstance(columns, str) else list(columns)
+    unknown = [name for name in names if name not in table.names]
+    twice = repeated(names)
+    if unknown or twice or not names:
+        reason = (
+            f"{unknown[0]!r} is not there"
+            if unknown
+            else f"{twice[0]!r} is asked for twice"
+            if twice
+            else "none is asked for"
+        )
+        meant = guess(unknown[0], table.names) if unknown else ""
+        raise TableError(
+            f"columns should be columns of {table.name}, but {reason}{meant or ';'} its columns "
+            f"are {listed([repr(name) for name in table.names])}."
+        )
+    return names
+
+
+class TableStream:
+    """A table in chunks, read again at each pass; what `stream_table` returns.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Names and types of the columns.
+
+    Examples
+    --------
+    >>> from plausible.io import stream_table
+    >>> stream = stream_table({"a": [1, 2, 3], "b": ["x", None, "z"]}, chunk_rows=2)
+    >>> stream.schema.names
+    ['a', 'b']
+    >>> [len(chunk) for chunk in stream]
+    [2, 1]
+    """
+
+    def __init__(self, source: Any, chunk_rows: int, columns: Sequence[str] | str | None) -> None:
+        self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
+        self.table = open_table(source)
+        self.names = choose(self.table, columns)
+        self.schema = self.table.schema(self.names)
+
+    def __iter__(self) -> Iterator[Any]:
+        pa = arrow()
+        held: list[Any] = []
+        n_held = 0
+        for batch in self.table.batches(self.names):
+            while batch.num_rows:
+                part = batch.slice(0, self.chunk_rows - n_held)
+                batch = batch.slice(len(part))
+                held.append(part)
+                n_held += len(part)
+                if n_held == self.chunk_rows:
+                    yield pa.Table.from_batches(held, self.schema)
+                    held, n_held = [], 0
+        if held:
+            yield pa.Table.from_batches(held, self.schema)
+
+
+def stream_table(
+    source: Any, chunk_rows: int = 65536, columns: Sequence[str] | str | None = None
+) -> TableStream:
+    r"""Chunks of a table that may be larger than memory.
+
+    A text file is read once before the first chunk, to learn the types of its columns; what comes
+    from standard input or a file object is kept in a temporary file.
+
+    Parameters
+    ----------
+    source, columns
+        As for `read_table`.
+    chunk_rows : int
+        Rows in a chunk; the last one may have fewer.
+
+    Returns
+    -------
+    stream : iterable of `pyarrow.Table`, as often as you like
+
+    Examples
+    --------
+    >>> import io
+    >>> for chunk in stream_table(io.StringIO("a,b\n1,x\n2,\n2.5,z\n"), chunk_rows=2):
+    ...     print(chunk.to_pydict())
+    {'a': [1.0, 2.0], 'b': ['x', None]}
+    {'a': [2.5], 'b': ['z']}
+    """
+    return TableStream(source, chunk_rows, columns)
+
+
+def read_table(source: Any, columns: Sequence[str] | str | None = None) -> Any:
+    r"""A table from a file, from standard input, or from a data frame.
+
+    Parameters
+    ----------
+    source : path, "-" for standard input, file object, data frame or mapping
+        CSV with a header (also with tabs, semicolons, or compressed by gzip), JSON lines, Parquet,
+        Arrow and Feather; data frames of pandas, polars and others; {name: column}.
+    columns : list of names, or one name, optional
+        Columns to read, in this order; all by default.
+
+    Returns
+    -------
+    table : pyarrow.Table
+        Empty cells, NA, N/A, NaN and null are missing. Text in quotes is never NA.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.StringIO("item,length,sure\n007,1.5,true\n008,NA,false\n"))
+    >>> table.to_pydict()
+    {'item': ['007', '008'], 'length': [1.5, None], 'sure': [True, False]}
+    """
+    table = open_table(source)
+    names = choose(table, columns)
+    return arrow().Table.from_batches(table.batches(names), table.schema(names))

@@ -1,0 +1,121 @@
+"""Tables into files, by the end of the file's name; whole or not at all."""
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from plausible.belief.errors import guess
+from plausible.engine.files import atomic_file
+from plausible.io.content import ARROW, CSV, JSON_LINES, KINDS, PARQUET
+from plausible.io.errors import TableError, arrow, first_line
+from plausible.io.tables import TableStream
+
+
+@contextmanager
+def new_file(path: Any) -> Iterator[Any]:
+    """A file that takes its name in the end, in a folder that must exist."""
+    path = Path(path)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise FileNotFoundError(
+            f"{str(path)!r} should be a file in a folder that exists, but "
+            f"{'is a folder' if path.is_dir() else 'its folder does not'}; "
+            f"{'name a file in it' if path.is_dir() else 'create the folder'}, or choose another."
+        )
+    with atomic_file(path) as file:
+        yield file
+
+
+def write_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table as CSV, JSON lines, Parquet or Arrow, by the end of the name.
+
+    The file is there in whole or not at all: an exception or Ctrl-C leaves what was there.
+
+    Parameters
+    ----------
+    table : mapping from names to columns, data frame, table of Arrow, `TableStream`, or path
+        Streams and files are copied in chunks, so that they may be larger than memory.
+    path : path ending in .csv, .tsv, .jsonl, .ndjson, .parquet, .arrow or .feather
+        With .gz behind for compressed text.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from plausible.io import read_table, write_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "data.csv"
+    ...     write_table({"item": ["a", "b"], "length": [1.5, None]}, path)
+    ...     print(path.read_text())
+    ...     read_table(path).to_pydict()
+    "item","length"
+    "a",1.5
+    "b",
+    <BLANKLINE>
+    {'item': ['a', 'b'], 'length': [1.5, None]}
+    """
+    kind, is_tabbed, is_compressed = kind_of_name(path)
+    stream = table if isinstance(table, TableStream) else TableStream(table, 65536, None)
+    with new_file(path) as file:
+        try:
+            if not is_compressed:
+                _write(stream, file, kind, is_tabbed)
+            else:
+                # Without a name and a time, equal tables give equal files.
+                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                    _write(stream, packed, kind, is_tabbed)
+        except arrow().ArrowException as error:
+            raise TableError(
+                f"The columns of a {kind} file should hold numbers, text, dates or truth values, "
+                f"but a column cannot be written ({first_line(error)}); leave it out or turn it "
+                "into text."
+            ) from error
+
+
+def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
+    """The kind of file that a name asks for, whether with tabs, and whether compressed."""
+    name = Path(path).name.lower()
+    is_compressed = name.endswith(".gz")
+    ending = Path(name.removesuffix(".gz")).suffix
+    kind = KINDS.get(ending) if ending != ".txt" else None
+    if kind is None or (is_compressed and kind in (PARQUET, ARROW)):
+        known = [known for known in KINDS if known != ".txt"]
+        raise TableError(
+            f"The name of a table should end in {', '.join(known)} (and .gz for text), but "
+            f"{Path(path).name!r} came{guess(ending, known) or '; choose one of these.'}"
+        )
+    return kind, ending == ".tsv", is_compressed
+
+
+def _write(stream: TableStream, file: Any, kind: str, is_tabbed: bool) -> None:
+    if kind == CSV:
+        _write_csv(stream, file, "\t" if is_tabbed else ",")
+    elif kind == JSON_LINES:
+        for chunk in stream:
+            for row in chunk.to_pylist():
+                file.write((json.dumps(row, ensure_ascii=False, default=str) + "\n").encode())
+    elif kind == PARQUET:
+        with arrow(".parquet").ParquetWriter(file, stream.schema) as writer:
+            for chunk in stream:
+                writer.write_table(chunk)
+    else:
+        options = arrow(".ipc").IpcWriteOptions(compression="lz4")
+        with arrow(".ipc").new_file(file, stream.schema, options=options) as writer:
+            for chunk in stream:
+                writer.write_table(chunk)
+
+
+def _write_csv(stream: TableStream, file: Any, delimiter: str) -> None:
+    pcsv, pa = arrow(".csv"), arrow()
+    schema, alone = stream.schema, len(stream.schema) == 1
+    if alone:  # an empty line would be no row, so that a missing cell is written as ""
+        schema = pa.schema([(schema.names[0], pa.string())])
+    options = pcsv.WriteOptions(delimiter=delimiter, quoting_style="all_valid" if alone else None)
+    with pcsv.CSVWriter(file, schema, write_options=options) as writer:
+        for chunk in stream:
+            if alone:
+                text = chunk.column(0).cast(pa.string())
+                chunk = pa.table([arrow(".compute").fill_null(text, "")], schema=schema)
+            writer.write_table(chunk)

@@ -1,0 +1,257 @@
+"""Answers in tables, and how they become labels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plausible.belief import TotalConflictError, combine, discount, masses_from_dicts
+from plausible.experts import Annotations, agreement, next_items
+from plausible.experts.tables import factorise
+from plausible.labels import Labels
+
+CLASSES = ["a", "b", "c"]
+
+
+def ask(cells, **options):
+    """Answers of people 0, 1, ... about items 0, 1, ..., one row for an item."""
+    return Annotations.from_answers(np.array(cells, dtype=object), classes=CLASSES, **options)
+
+
+def test_one_annotator_without_doubt_gives_hard_labels():
+    labels = ask([["a"], ["c"], ["b"]]).pool(doubt=0.0)
+    np.testing.assert_array_equal(labels.contour, Labels.from_crisp(["a", "c", "b"]).contour)
+    np.testing.assert_array_equal(labels.conflict, 0.0)
+
+
+def test_identical_sure_annotators_are_one():
+    one, three = ask([["a"], ["b|c"]]), ask([["a"] * 3, ["b|c"] * 3])
+    np.testing.assert_array_equal(one.pool(doubt=0.0).contour, three.pool(doubt=0.0).contour)
+
+
+def test_sure_annotators_who_contradict_each_other_are_reported():
+    answers = ask([["a", "a"], ["a", "b"], ["c", "c"]], items=["x", "y", "z"])
+    with pytest.raises(TotalConflictError, match=r"1 items \('y'\).*doubt"):
+        answers.pool(doubt=0.0)
+    labels = answers.pool(doubt=0.0, on_conflict="vacuous")
+    np.testing.assert_array_equal(labels.conflict, [0, 1, 0])
+    np.testing.assert_array_equal(labels.is_unknown, [False, True, False])
+    sets = ask([["a|b", "c"]])
+    with pytest.raises(TotalConflictError):
+        sets.pool(doubt=0.0)
+    assert sets.pool(doubt=0.0, on_conflict="vacuous").conflict == 1.0
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_abstentions_change_nothing(model):
+    rng = np.random.default_rng(0)
+    cells = rng.choice(CLASSES, size=(40, 4)).astype(object)
+    longer = np.hstack([cells, np.full((40, 1), "cannot tell", dtype=object)])
+    few, more = ask(cells), ask(longer)
+    np.testing.assert_array_equal(few.pool(doubt=0.2).contour, more.pool(doubt=0.2).contour)
+    one, other = few.reliability(model), more.reliability(model)
+    np.testing.assert_allclose(one.posterior, other.posterior, atol=1e-12)
+    np.testing.assert_allclose(one.accuracy, other.accuracy[:4], atol=1e-12)
+    assert other.n_answers[4] == 0
+
+
+def test_none_of_these_is_conflict_and_no_opinion():
+    answers = ask([["a", "none of these"]])
+    np.testing.assert_allclose(answers.pool(doubt=0.5).scaled(), [[1, 0.5, 0.5]])
+    np.testing.assert_allclose(answers.pool(doubt=0.5).conflict, 0.5)
+    with pytest.raises(TotalConflictError):
+        answers.pool(doubt=0.0)
+
+
+cells = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c", "a|b", "b|c", "cannot tell"]), min_size=2, max_size=2),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(deadline=None)
+@given(cells, st.lists(st.floats(0.01, 1.0), min_size=2, max_size=2))
+def test_dempster_pooling_is_that_of_belief_functions(table, doubts):
+    labels = ask(table).pool(doubt=doubts)
+    sources = []
+    for column, doubt in zip(zip(*table, strict=True), doubts, strict=True):
+        sets = [tuple(CLASSES) if c == "cannot tell" else tuple(c.split("|")) for c in column]
+        masses = masses_from_dicts([{names: 1.0} for names in sets], CLASSES)
+        sources.append(discount(masses, doubt))
+    expected = Labels.from_masses(combine(sources, "dempster"), CLASSES)
+    np.testing.assert_allclose(labels.contour, expected.contour, atol=1e-10)
+    unnormalised = combine(sources, "conjunctive")
+    empty = unnormalised.values[..., unnormalised.focal_sets == 0].sum(axis=-1)
+    np.testing.assert_allclose(labels.conflict, empty, atol=1e-10)
+
+
+@pytest.mark.parametrize("rule", ["mean", "yager", "disjunctive", "cautious", "pcr6"])
+def test_other_rules_are_those_of_belief_functions(rule):
+    table = [["a", "b", None], ["a|b", "b", "c"], [None, "c", None]]
+    labels = ask(table).pool(rule, doubt=0.3)
+    for row, cells_of in enumerate(table):
+        sets = [tuple(c.split("|")) for c in cells_of if c]
+        sources = [discount(masses_from_dicts([{s: 1.0}], CLASSES), 0.3) for s in sets]
+        alone = combine(sources, rule) if len(sources) > 1 else sources[0]
+        expected = Labels.from_masses(alone, CLASSES)
+        np.testing.assert_allclose(labels[[row]].contour, expected.contour, atol=1e-10)
+
+
+def test_many_classes_have_the_same_contour_without_masses():
+    rng = np.random.default_rng(0)
+    names = [f"k{i:02d}" for i in range(12)]
+    cells_of = [
+        ["|".join(rng.choice(names, size=rng.integers(1, 4), replace=False)) for _ in range(3)]
+        for _ in range(5)
+    ]
+    table = np.array(cells_of, dtype=object)
+    labels = Annotations.from_answers(table, classes=names).pool(doubt=0.2)
+    expected = np.ones((5, 12))
+    for i, row in enumerate(cells_of):
+        for cell in row:
+            inside = np.isin(names, cell.split("|"))
+            expected[i] *= np.where(inside, 1.0, 0.2)
+    np.testing.assert_allclose(labels.scaled(), expected / expected.max(axis=1, keepdims=True))
+
+
+def test_all_shapes_of_tables_say_the_same():
+    items, people = ["x", "x", "y", "y"], ["p", "q", "p", "q"]
+    said = ["a", "b", "a", "a|c"]
+    long = Annotations.from_long(items, people, said, classes=CLASSES)
+    wide = Annotations.from_answers(
+        np.array([["a", "b"], ["a", "a|c"]], dtype=object),
+        classes=CLASSES,
+        items=["x", "y"],
+        annotators=["p", "q"],
+    )
+    contour = [[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 1]]
+    by_class = Annotations.from_classes(contour, "plausibility", CLASSES, items, people)
+    rows = np.nonzero(contour)
+    single = Annotations.from_long(
+        np.array(items)[rows[0]],
+        np.array(people)[rows[0]],
+        np.array(CLASSES)[rows[1]],
+        plausibility=np.ones(len(rows[0])),
+        classes=CLASSES,
+    )
+    masses = Annotations.from_long(items, people, said, mass=np.ones(4), classes=CLASSES)
+    expected = long.pool(doubt=0.1)
+    for other in (wide, by_class, single, masses):
+        assert other.items.tolist() == ["x", "y"]
+        assert other.annotators.tolist() == ["p", "q"]
+        np.testing.assert_allclose(other.pool(doubt=0.1).contour, expected.contour)
+
+
+def test_numbers_in_long_tables_are_plausibilities_probabilities_or_masses():
+    long = {"items": [1, 1, 1], "annotators": ["p"] * 3}
+    pl = Annotations.from_long(labels=["a", "b", "c"], plausibility=[0.5, 1, 0], **long)
+    np.testing.assert_allclose(pl.contours, [[0.5, 1, 0]])
+    p = Annotations.from_long(labels=["a", "b", "c"], probability=[0.5, 0.25, 0.25], **long)
+    np.testing.assert_allclose(p.contours, [[0.5, 0.25, 0.25]])
+    np.testing.assert_allclose(p.pool(doubt=0.0).contour, [[0.5, 0.25, 0.25]])
+    m = Annotations.from_long(labels=["a", "a|b", "a|b|c"], mass=[0.5, 0.3, 0.2], **long)
+    np.testing.assert_allclose(m.contours, [[1.0, 0.5, 0.2]])
+    part = Annotations.from_classes([[0.5, 0.3]], "mass", ["a", "b"])
+    np.testing.assert_allclose(part.contours, [[0.7, 0.5]])
+
+
+def test_counts_are_answers_of_people_unknown():
+    counted = Annotations.from_classes([[3, 1, 0], [0, 0, 0]], "count", CLASSES)
+    np.testing.assert_array_equal(counted.votes(), [[3, 1, 0], [0, 0, 0]])
+    labels = counted.pool(doubt=0.5)
+    np.testing.assert_allclose(labels.scaled(), [[1, 0.25, 0.125], [1, 1, 1]])
+
+
+def test_doubts_of_answers_and_of_annotators_are_both_discounts():
+    answers = ask([["a", "b"]], doubt=[[0.5, 0.0]])
+    labels = answers.pool(doubt={0: 0.2, 1: 0.4})
+    np.testing.assert_allclose(labels.scaled(), [[0.4, 0.6, 0.24]] / np.float64(0.6))
+    with pytest.raises(ValueError, match="entry for each annotator"):
+        answers.pool(doubt={0: 0.2})
+    own = answers.pool()  # a doubt of zero is not taken at its word by default
+    np.testing.assert_allclose(own.scaled()[0], [0.01, 0.5, 0.005] / np.float64(0.5))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Annotations.from_long([1, 2], ["p"], ["a", "b"]), "same length"),
+        (lambda: Annotations.from_long([1, 2], ["p", None], ["a", "b"]), r"annotators.*row 1"),
+        (lambda: Annotations.from_long([1], ["p"], ["ab"], classes=["a", "abb"]), "row 0.*'abb'"),
+        (lambda: Annotations.from_long([1], ["p"], ["a"], doubt=[1.5]), r"\[0, 1\].*row 0"),
+        (lambda: Annotations.from_long([1], ["p"], [None]), "at least one class"),
+        (lambda: Annotations.from_long([1], ["p"], ["a"], mass=[1], plausibility=[1]), "one kind"),
+        (lambda: Annotations.from_long([1, 1], ["p", "p"], ["a", "a|b"], mass=[0.9, 0.3]), "row 0"),
+        (lambda: Annotations.from_long([1], ["p"], ["a|b"], plausibility=[1]), "one class.*row 0"),
+        (lambda: Annotations.from_classes([[0.5, 0.2]], "probability"), "sum to one.*row 0"),
+        (lambda: Annotations.from_classes([[0.5, 0.2]], "count"), "whole numbers.*row 0"),
+        (lambda: Annotations.from_classes([[0.5, 0.2]], "votes"), "kind should be"),
+        (lambda: Annotations.from_answers(["a", "b"]), "column for each annotator"),
+        (lambda: ask([["a", "b"]]).pool(doubt="guess"), "'fit'"),
+        (lambda: ask([["a", "b"]]).pool(doubt=[0.1, 0.2, 0.3]), "2 annotators"),
+        (lambda: ask([["a", "b"]]).pool(doubt=0.1, gold={0: "a"}), "doubt='fit'"),
+        (lambda: ask([["a", "b"]]).pool(gold={7: "a"}), "7 is not"),
+        (lambda: ask([["a", "b"]]).pool("mean", model="full"), "'dempster' only"),
+    ],
+)
+def test_bad_tables_and_options_are_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def alpha_by_pairs(votes):
+    """Krippendorff's alpha by its definition, pair by pair."""
+    units = [np.repeat(np.arange(len(row)), row.astype(int)) for row in votes]
+    units = [u for u in units if len(u) > 1]
+    everyone = np.concatenate(units)
+    differ = [(u[:, None] != u).sum() / (len(u) - 1) for u in units]
+    observed = sum(differ) / len(everyone)
+    n = len(everyone)
+    expected = (everyone[:, None] != everyone).sum() / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def test_agreement_is_that_of_its_definitions():
+    rng = np.random.default_rng(0)
+    votes = rng.integers(0, 4, size=(12, 3)).astype(float)
+    found = agreement(votes)
+    assert found.alpha == pytest.approx(alpha_by_pairs(votes))
+    # Fleiss (1971), table 1 of many textbooks: 10 items, 14 raters, kappa 0.210.
+    table = np.array(
+        [
+            [0, 0, 0, 0, 14],
+            [0, 2, 6, 4, 2],
+            [0, 0, 3, 5, 6],
+            [0, 3, 9, 2, 0],
+            [2, 2, 8, 1, 1],
+            [7, 7, 0, 0, 0],
+            [3, 2, 6, 3, 0],
+            [2, 5, 3, 2, 2],
+            [6, 5, 2, 1, 0],
+            [0, 2, 2, 3, 7],
+        ],
+        dtype=float,
+    )
+    assert agreement(table).kappa == pytest.approx(0.210, abs=5e-4)
+    assert np.isnan(agreement(np.eye(3)).alpha)
+
+
+def test_next_items_have_few_answers_clash_or_stay_open():
+    answers = ask([["a", "a", "a"], ["a", "b", "c"], ["a", None, None]])
+    names = [question.item for question in answers.next_items(3, doubt=0.1)]
+    assert names == [1, 2, 0]
+    unsure = next_items(answers, 1, doubt=0.1, imprecision=[1.0, 0, 0], weights=(0, 0, 1))
+    assert unsure[0].item == 0
+    with pytest.raises(ValueError, match="3 items"):
+        next_items(answers, 1, doubt=0.1, imprecision=[1.0])
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-5, 5), min_size=1, max_size=30))
+def test_numbers_are_coded_like_text(values):
+    numbers, names = (
+        factorise(np.array(values), "items"),
+        factorise(list(map(str, values)), "items"),
+    )
+    np.testing.assert_array_equal(numbers.codes, names.codes)
+    assert [str(name) for name in numbers.names.tolist()] == names.names.tolist()

@@ -1,0 +1,173 @@
+"""Reliabilities learnt from agreement, and the classifier that learns with them."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
+from plausible.labels import Labels
+from plausible.models import DiscriminantClassifier, PartialLogisticRegression
+
+RATES = np.array([0.95, 0.8, 0.7, 0.6, 0.55])
+
+
+def crowd(n=600, n_classes=3, rates=RATES, seed=0, share=1.0):
+    """True classes, and answers (n, R) of people who are right at these rates, -1 for none."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    wrong = (y[:, None] + rng.integers(1, n_classes, size=(n, len(rates)))) % n_classes
+    said = np.where(rng.uniform(size=(n, len(rates))) < rates, y[:, None], wrong)
+    said[rng.uniform(size=said.shape) >= share] = -1
+    return y, said
+
+
+def dawid_skene(said, n_classes, n_iter):
+    """Dawid and Skene's EM, answer by answer; classes from shares of votes at the start."""
+    n, n_people = said.shape
+    posterior = np.array(
+        [[(row == k).sum() for k in range(n_classes)] for row in said], dtype=float
+    )
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    for _ in range(n_iter):
+        prior = posterior.mean(axis=0)
+        table = np.full((n_people, n_classes, n_classes), 0.0)
+        for i in range(n):
+            for r in range(n_people):
+                if said[i, r] >= 0:
+                    table[r, :, said[i, r]] += posterior[i]
+        table = np.maximum(table, 1e-10)
+        table /= table.sum(axis=2, keepdims=True)
+        logs = np.tile(np.log(prior), (n, 1))
+        for i in range(n):
+            for r in range(n_people):
+                if said[i, r] >= 0:
+                    logs[i] += np.log(table[r, :, said[i, r]])
+        posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
+        posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_iter", [2, 6])
+def test_full_confusions_are_those_of_dawid_and_skene(n_iter):
+    _, said = crowd(120, share=0.8)
+    answers = Annotations.from_answers(said, missing=-1)
+    found = fit_reliability(
+        answers, "full", smoothing=0.0, tol=0.0, max_iter=n_iter - 1, accelerate=False
+    )
+    np.testing.assert_allclose(found.posterior, dawid_skene(said, 3, n_iter), atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+@pytest.mark.parametrize("smoothing", [0.0, 1.0])
+def test_the_criterion_never_falls_and_reliabilities_are_found(model, smoothing):
+    y, said = crowd(2000)
+    answers = Annotations.from_answers(said)
+    for accelerate in (False, True):
+        found = answers.reliability(model, smoothing=smoothing, accelerate=accelerate, tol=1e-8)
+        assert np.diff(found.history).min() >= -1e-9 * abs(found.log_likelihood)
+        assert found.converged
+    right = (said == y[:, None]).mean(axis=0)
+    np.testing.assert_allclose(found.accuracy, right, atol=0.03)
+    assert ((found.low <= right) & (right <= found.high)).sum() >= 4
+    votes = answers.votes().argmax(axis=1)
+    assert (found.posterior.argmax(axis=1) == y).mean() > (votes == y).mean() + 0.03
+
+
+@pytest.mark.parametrize("kind", ["hard", "sets", "plausibilities"])
+def test_pooling_with_fitted_doubt_is_the_one_coin_posterior(kind):
+    """Shafer's discount and errors that are spread evenly are one model."""
+    rng = np.random.default_rng(1)
+    _, said = crowd(80)
+    contours = np.eye(3)[said.ravel()]
+    if kind == "sets":
+        contours[rng.uniform(size=contours.shape) < 0.3] = 1.0
+        contours[contours.sum(axis=1) == 3, 0] = 0.0
+    elif kind == "plausibilities":
+        contours = np.maximum(contours, rng.uniform(size=contours.shape) * 0.6)
+    items, people = np.repeat(np.arange(80), 5), np.tile(np.arange(5), 80)
+    answers = Annotations.from_classes(contours, "plausibility", [0, 1, 2], items, people)
+    found = answers.reliability()
+    pooled = answers.pool()
+    expected = pooled.contour * found.prior
+    np.testing.assert_allclose(
+        expected / expected.sum(axis=1, keepdims=True), found.posterior, atol=2e-3
+    )
+
+
+def test_sets_that_hold_the_answer_say_less():
+    y, said = crowd(800)
+    hard = Annotations.from_answers(said)
+    contours = np.eye(3)[said.ravel()]
+    second = (said.ravel() + np.random.default_rng(2).integers(1, 3, size=said.size)) % 3
+    contours[np.arange(len(second)), second] = 1.0
+    items, people = np.repeat(np.arange(800), 5), np.tile(np.arange(5), 800)
+    vague = Annotations.from_classes(contours, "plausibility", [0, 1, 2], items, people)
+    sure, unsure = hard.reliability(), vague.reliability()
+    assert sure.posterior.max(axis=1).mean() > unsure.posterior.max(axis=1).mean()
+    assert (unsure.posterior.argmax(axis=1) == y).mean() > 0.7
+
+
+def test_gold_items_tell_liars_from_honest_people():
+    y, said = crowd(300, n_classes=2, rates=np.array([0.1, 0.15, 0.2, 0.8]))
+    answers = Annotations.from_answers(said)
+    alone = answers.reliability()
+    taught = answers.reliability(gold={i: int(y[i]) for i in range(30)})
+    assert alone.accuracy[0] > 0.5
+    assert taught.accuracy[0] < 0.3
+    assert (taught.posterior.argmax(axis=1) == y).mean() > 0.85
+    labels = Labels.concatenate([Labels.from_crisp(y[:30]), Labels.unknown(270, [0, 1])])
+    same = answers.reliability(gold=labels)
+    np.testing.assert_allclose(same.posterior, taught.posterior, atol=1e-9)
+
+
+def test_doubts_of_their_own_weaken_answers():
+    _, said = crowd(200)
+    doubt = np.full(said.shape, 0.0)
+    doubt[:, 0] = 1.0
+    answers = Annotations.from_answers(said, doubt=doubt)
+    without = Annotations.from_answers(said[:, 1:])
+    np.testing.assert_allclose(
+        answers.reliability().posterior, without.reliability().posterior, atol=1e-9
+    )
+
+
+def features(y, seed=0):
+    return np.random.default_rng(seed).normal(size=(len(y), 2)) + 1.5 * np.eye(3, 2)[y]
+
+
+@pytest.mark.parametrize("model", ["one_coin", "full"])
+@pytest.mark.parametrize(
+    "inner", [PartialLogisticRegression(random_state=0), DiscriminantClassifier()]
+)
+def test_features_and_answers_together_beat_either(inner, model):
+    y, said = crowd(500, rates=np.array([0.7, 0.6, 0.5]))
+    X, answers = features(y), Annotations.from_answers(said)
+    joint = JointAnnotatorClassifier(inner, model).fit(X, answers)
+    assert np.diff(joint.history_).min() >= -1e-6 * abs(joint.history_[-1])
+    found = joint.reliability_.posterior.argmax(axis=1)
+    assert (found == y).mean() > (answers.reliability(model).posterior.argmax(axis=1) == y).mean()
+    new = crowd(2000, seed=5)[0]
+    majority = inner.fit(X, answers.votes().argmax(axis=1))
+    assert joint.score(features(new, 6), new) >= majority.score(features(new, 6), new) - 0.005
+
+
+def test_the_classifier_of_sure_people_is_that_of_the_truth():
+    y, said = crowd(300, rates=np.array([1.0, 1.0, 1.0]))
+    X = features(y)
+    joint = JointAnnotatorClassifier(model="one_coin", smoothing=0.0).fit(
+        X, Annotations.from_answers(said)
+    )
+    plain = LogisticRegression(C=1.0, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(joint.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+
+
+def test_joint_fits_check_their_input():
+    y, said = crowd(30)
+    answers = Annotations.from_answers(said)
+    with pytest.raises(ValueError, match="row for each of the 30 items"):
+        JointAnnotatorClassifier().fit(features(y)[:20], answers)
+    with pytest.raises(ValueError, match="should be Annotations"):
+        JointAnnotatorClassifier().fit(features(y), y)
+    with pytest.raises(ValueError, match="'one_coin', 'class' or 'full'"):
+        JointAnnotatorClassifier(model="half").fit(features(y), answers)

@@ -1,0 +1,153 @@
+"""Answers from files: layouts, tools, and errors that name rows."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausible.experts import Annotations
+from plausible.io import (
+    TableError,
+    read_annotations,
+    read_doccano,
+    read_label_studio,
+    write_table,
+)
+
+LONG = """item,annotator,label,doubt
+im1,ann,cat,0
+im1,bob,cat|dog,0.2
+im2,ann,none of these,0
+im2,bob,,0.5
+im2,cy,dog,
+"""
+
+
+def text(table):
+    return io.StringIO(table)
+
+
+def test_a_long_table_gives_what_its_columns_give():
+    read = read_annotations(text(LONG))
+    made = Annotations.from_long(
+        ["im1", "im1", "im2", "im2", "im2"],
+        ["ann", "bob", "ann", "bob", "cy"],
+        ["cat", "cat|dog", "none of these", None, "dog"],
+        doubt=[0, 0.2, 0, 0.5, 0],
+    )
+    assert read.items.tolist() == ["im1", "im2"]
+    assert read.annotators.tolist() == ["ann", "bob", "cy"]
+    np.testing.assert_array_equal(read.pool(doubt=0.1).contour, made.pool(doubt=0.1).contour)
+    np.testing.assert_array_equal(read.pool(doubt=0.1).conflict, made.pool(doubt=0.1).conflict)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "jsonl"])
+def test_all_kinds_of_files_say_the_same(tmp_path, suffix):
+    path = tmp_path / f"answers.{suffix}"
+    write_table(text(LONG), path)
+    read, direct = read_annotations(path), read_annotations(text(LONG))
+    np.testing.assert_array_equal(read.pool(doubt=0.1).contour, direct.pool(doubt=0.1).contour)
+
+
+def test_columns_may_have_other_names():
+    crowd = read_annotations(text("task,worker,label\n1,7,a\n1,8,b\n2,7,a\n"))
+    other = read_annotations(
+        text("picture;who;species\n1;7;a\n1;8;b\n2;7;a\n"),
+        names={"item": "picture", "annotator": "who", "label": "species"},
+    )
+    np.testing.assert_array_equal(crowd.votes(), [[1, 1], [1, 0]])
+    np.testing.assert_array_equal(other.votes(), crowd.votes())
+
+
+def test_wide_tables_have_a_column_for_each_annotator_or_class():
+    wide = read_annotations(text("item,ann,bob\nx,a,a|b\ny,,b\n"))
+    assert len(wide) == 3
+    assert wide.annotators.tolist() == ["ann", "bob"]
+    np.testing.assert_allclose(wide.pool(doubt=0.5).scaled(), [[1, 0.5], [0.5, 1]])
+    counts = read_annotations(text("item,cat,dog\nx,2,1\n"), kind="count")
+    np.testing.assert_array_equal(counts.votes(), [[2, 1]])
+    table = "item,annotator,plausibility:cat,plausibility:dog\nx,ann,1,0.3\nx,bob,0.5,1\n"
+    contours = read_annotations(text(table), kind="plausibility")
+    assert contours.classes.tolist() == ["cat", "dog"]
+    np.testing.assert_allclose(contours.pool(doubt=0.0).scaled(), [[1, 0.6]])
+
+
+def test_label_studio_and_doccano(tmp_path):
+    def task(number, *answers):
+        return {
+            "id": number,
+            "annotations": [
+                {
+                    "completed_by": who,
+                    "was_cancelled": not names,
+                    "result": [{"type": "choices", "value": {"choices": names}}] if names else [],
+                }
+                for who, names in answers
+            ],
+        }
+
+    path = tmp_path / "studio.json"
+    path.write_text(
+        json.dumps([task(1, (5, ["a"]), ({"id": 6}, ["a", "b"])), task(2, (5, []), (6, ["b"]))])
+    )
+    studio = read_label_studio(path)
+    np.testing.assert_allclose(studio.pool(doubt=0.5).scaled(), [[1, 0.5], [0.5, 1]])
+    for who, lines in {"p": ["a", "b"], "q": ["a", "a"]}.items():
+        rows = [json.dumps({"id": n, "label": [name]}) for n, name in enumerate(lines)]
+        (tmp_path / f"{who}.jsonl").write_text("\n".join(rows))
+    answers = read_doccano([tmp_path / "p.jsonl", tmp_path / "q.jsonl"])
+    np.testing.assert_array_equal(answers.votes(), [[2, 0], [1, 1]])
+    assert answers.annotators.tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        ("item,annotator,label\nx,,a\n", {}, r"'annotator'.*row 1 on line 2"),
+        (LONG, {"classes": ["cat", "cow"]}, r"'cat\|dog'.*row 2 on line 3.*row 5"),
+        (LONG.replace("0.2", "2"), {}, r"Doubt.*row 2 on line 3"),
+        ("item,annotator,label\n", {}, "at least one row"),
+        ("a,b\n1,2\n", {"layout": "long"}, "column 'item'"),
+        ("item,cat\nx,1\n", {"layout": "classes"}, "kind="),
+        ("item,cat\nx,lots\n", {"kind": "count"}, r"row 1 on line 2, column 'cat'"),
+        ("item,cat\nx,1\n", {"names": {"itme": "item"}}, "did you mean 'item'"),
+        ("item,cat\nx,1\n", {"names": {"item": "it"}}, "column 'it'"),
+        ("item,cat\nx,1\n", {"kind": "count", "columns": ["dog"]}, "no 'dog'"),
+        ("item,cat,dog\nx,0.5,0.1\n", {"kind": "probability"}, "sum to one.*row 0"),
+    ],
+)
+def test_errors_name_what_and_where(table, options, words):
+    with pytest.raises(ValueError, match=words):
+        read_annotations(text(table), **options)
+
+
+@given(st.binary(max_size=200) | st.text(alphabet='item,annotator,label\n|"0.9;a\t', max_size=200))
+def test_any_bytes_are_answers_or_a_clear_error(content):
+    given_bytes = content if isinstance(content, bytes) else content.encode()
+    try:
+        read = read_annotations(io.BytesIO(given_bytes))
+    except TableError:
+        return
+    assert isinstance(read, Annotations)
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["id", "annotations", "completed_by", "result"]), inner
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_json_is_answers_or_a_clear_error(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("json") / "export.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(TableError):
+        read_label_studio(path)
