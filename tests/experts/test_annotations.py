@@ -183,7 +183,10 @@ def test_doubts_of_answers_and_of_annotators_are_both_discounts():
         (lambda: Annotations.from_long([1], ["p"], [None]), "at least one class"),
         (lambda: Annotations.from_long([1], ["p"], ["a"], mass=[1], plausibility=[1]), "one kind"),
         (lambda: Annotations.from_long([1, 1], ["p", "p"], ["a", "a|b"], mass=[0.9, 0.3]), "row 0"),
-        (lambda: Annotations.from_long([1], ["p"], ["a|b"], plausibility=[1]), "one class.*row 0"),
+        (
+            lambda: Annotations.from_long([1], ["p"], ["a|b"], plausibility=[1], classes=CLASSES),
+            "one class.*row 0",
+        ),
         (lambda: Annotations.from_classes([[0.5, 0.2]], "probability"), "sum to one.*row 0"),
         (lambda: Annotations.from_classes([[0.5, 0.2]], "count"), "whole numbers.*row 0"),
         (lambda: Annotations.from_classes([[0.5, 0.2]], "votes"), "kind should be"),
@@ -255,3 +258,59 @@ def test_numbers_are_coded_like_text(values):
     )
     np.testing.assert_array_equal(numbers.codes, names.codes)
     assert [str(name) for name in numbers.names.tolist()] == names.names.tolist()
+
+
+def test_numbers_and_text_that_look_alike_are_one_name():
+    mixed = Annotations.from_long(
+        np.array([1, "1", 2], dtype=object), ["p"] * 3, [1, "1", "2|1"], doubt=0.1
+    )
+    assert mixed.classes.tolist() == ["1", "2"]
+    assert mixed.items.tolist() == ["1", "2"]
+    given_numbers = Annotations.from_long([1, 2, 3], ["p"] * 3, ["1", 2.0, "1|2"], classes=[1, 2])
+    np.testing.assert_array_equal(given_numbers.contours, [[1, 0], [0, 1], [1, 1]])
+    with pytest.raises(ValueError, match="should be different"):
+        Annotations.from_long([1], ["p"], ["x"], classes=["x", "x"])
+
+
+def test_cells_without_a_class_mean_the_same_beside_numbers():
+    long = {"items": [1, 1, 2], "annotators": ["p", "p", "q"]}
+    masses = Annotations.from_long(labels=["a", "cannot tell", "b"], mass=[0.5, 0.5, 1.0], **long)
+    np.testing.assert_allclose(sorted(masses.contours.tolist()), [[0, 1], [1, 0.5]])
+    empty = Annotations.from_long(labels=["a", "none of these", "b"], mass=[0.5, 0.5, 1], **long)
+    np.testing.assert_allclose(sorted(empty.contours.tolist()), [[0, 1], [0.5, 0]])
+    degrees = Annotations.from_long(labels=["a", "b", "?"], plausibility=[0.5, 1, 1], **long)
+    np.testing.assert_allclose(sorted(degrees.contours.tolist()), [[0.5, 1], [1, 1]])
+    with pytest.raises(ValueError, match=r"repeats one in 1 row \(row 1\)"):
+        Annotations.from_long(labels=["a", "a", "b"], plausibility=[0.5, 1, 1], **long)
+
+
+def test_hard_answers_have_exact_conflict_whatever_else_was_said():
+    for n_classes in (8, 9, 12):
+        names = [f"c{k:02d}" for k in range(n_classes)]
+        answers = Annotations.from_long(
+            [0, 0, 1, 1], [0, 1, 0, 1], ["c00", "c01", "c00", "c01|c02"], classes=names
+        )
+        labels = answers.pool(doubt=0.3)
+        assert labels.conflict[0] == pytest.approx(0.49)
+        assert labels.conflict[1] >= 0.49 - 1e-12
+
+
+def test_many_answers_do_not_overflow():
+    said = ["a|c"] * 400 + ["b"] * 400
+    labels = Annotations.from_long([0] * 800, range(800), said).pool(doubt=0.1)
+    assert labels.conflict[0] == pytest.approx(1.0)
+    np.testing.assert_allclose(labels.scaled(), [[1, 1, 1]])
+
+
+def test_one_class_is_certain():
+    labels = Annotations.from_answers([["x", "x"], ["x", None]]).pool()
+    np.testing.assert_allclose(labels.contour, 1.0)
+    np.testing.assert_allclose(labels.conflict, 0.0, atol=1e-12)
+
+
+def test_options_are_not_passed_over():
+    answers = ask([["a", "b"]], doubt=0.1)
+    with pytest.raises(TypeError, match="modle"):
+        answers.pool(modle="full")
+    with pytest.raises(ValueError, match="is not"):
+        answers.pool(gold={"nonsense": "a"})

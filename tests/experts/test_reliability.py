@@ -171,3 +171,61 @@ def test_joint_fits_check_their_input():
         JointAnnotatorClassifier().fit(features(y), y)
     with pytest.raises(ValueError, match="'one_coin', 'class' or 'full'"):
         JointAnnotatorClassifier(model="half").fit(features(y), answers)
+
+
+@pytest.mark.parametrize("seed", [3, 22])
+def test_extrapolation_stays_within_one_coin(seed):
+    rng = np.random.default_rng(seed)
+    said = rng.dirichlet(np.ones(5), 400)
+    items, people = rng.integers(100, size=400), rng.integers(5, size=400)
+    answers = Annotations.from_classes(said, "probability", None, items, people)
+    quick, plain = answers.reliability(), answers.reliability(accelerate=False)
+    rates = np.diagonal(quick.confusion, axis1=1, axis2=2)
+    np.testing.assert_allclose(rates, rates[:, :1] + np.zeros((5, 5)))
+    assert quick.converged
+    assert quick.history[-1] >= plain.history[-1] - 1e-3
+
+
+def test_pooling_with_fitted_and_own_doubts_is_the_evidence_of_the_model():
+    _, said = crowd(80)
+    doubt = np.random.default_rng(0).choice([0.0, 0.2, 0.5], size=said.shape)
+    answers = Annotations.from_answers(said, doubt=doubt)
+    found = answers.reliability()
+    np.testing.assert_allclose(answers.pool(doubt="fit").scaled(), found.evidence, atol=1e-3)
+
+
+def test_none_of_these_is_no_surer_than_its_author():
+    y, said = crowd(200, rates=np.array([0.9, 0.9, 0.9, 0.35]))
+    cells = said.astype(object)
+    cells[0] = [y[0], y[0], y[0], "none of these"]
+    answers = Annotations.from_answers(cells)
+    found = answers.reliability()
+    assert answers.pool().conflict[0] == pytest.approx(1 - found.doubt[3], abs=0.1)
+
+
+def test_empty_gold_is_no_gold():
+    _, said = crowd(30)
+    answers = Annotations.from_answers(said)
+    same = answers.reliability(gold={}).posterior
+    np.testing.assert_array_equal(same, answers.reliability().posterior)
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+@pytest.mark.parametrize("smoothing", [0.0, 1.0])
+def test_intervals_hold_the_estimate(model, smoothing):
+    _, said = crowd(40, n_classes=6, rates=np.array([1.0, 1.0, 0.9]))
+    found = Annotations.from_answers(said).reliability(model, smoothing=smoothing)
+    assert (found.low <= found.accuracy).all()
+    assert (found.accuracy <= found.high).all()
+
+
+def test_joint_fits_with_answers_that_never_occur_are_finite():
+    y, said = crowd(60, rates=np.array([0.9, 0.9]))
+    said[:, 1] = np.where(said[:, 1] == 2, 0, said[:, 1])  # never says 2
+    joint = JointAnnotatorClassifier(model="full", smoothing=0.0)
+    joint.fit(features(y), Annotations.from_answers(said))
+    assert np.isfinite(joint.history_).all()
+    with pytest.raises(ValueError, match="soft labels"):
+        JointAnnotatorClassifier(LogisticRegression()).fit(
+            features(y), Annotations.from_answers(said)
+        )

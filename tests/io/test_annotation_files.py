@@ -75,6 +75,20 @@ def test_wide_tables_have_a_column_for_each_annotator_or_class():
     np.testing.assert_allclose(contours.pool(doubt=0.0).scaled(), [[1, 0.6]])
 
 
+def test_numbers_as_classes_are_the_same_in_all_columns():
+    wide = read_annotations(text("item,a,b\n1,1,?\n2,2,1\n3,1|2,2\n"))
+    assert wide.classes.tolist() == ["1", "2"]
+    long = "item,annotator,label\n1,a,1|2\n2,a,1\n3,a,cannot tell\n"
+    assert read_annotations(text(long), classes=[1, 2]).classes.tolist() == [1, 2]
+    plain = read_annotations(text("item,annotator,label\n1,a,1\n2,a,2\n"), classes=["1", "2"])
+    assert plain.classes.tolist() == ["1", "2"]
+
+
+def test_leftover_columns_are_not_taken_for_annotators():
+    with pytest.raises(TableError, match="layout="):
+        read_annotations(text("item,ann,bob,doubt\n1,x,y,0.2\n"))
+
+
 def test_label_studio_and_doccano(tmp_path):
     def task(number, *answers):
         return {

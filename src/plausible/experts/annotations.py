@@ -25,7 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief import SparseMasses, bayesian, concatenate, consonant, sets_from_membership
+from plausible.belief import (
+    SparseMasses,
+    bayesian,
+    concatenate,
+    consonant,
+    membership,
+    sets_from_membership,
+)
 from plausible.belief.errors import as_floats, name_rows
 from plausible.experts.parsing import (
     ABSTAIN,
@@ -35,7 +42,7 @@ from plausible.experts.parsing import (
     from_mass_rows,
     parse_cells,
 )
-from plausible.experts.tables import Codes, check_doubt, check_lengths, factorise
+from plausible.experts.tables import Codes, check_doubt, check_lengths, factorise, is_gone
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -165,7 +172,7 @@ class Annotations:
         ((kind, values),) = given.items()
         pair = item.codes * max(len(annotator.names), 1) + annotator.codes
         group = factorise(pair, "answers")
-        cells = parse_cells(labels, classes, separator, (), () if kind == "mass" else none)
+        cells = parse_cells(labels, classes, separator, abstain, none)
         numbers = as_floats(values, kind)
         if kind == "mass":
             said = from_mass_rows(cells, group.codes, len(group.names), numbers)
@@ -230,7 +237,13 @@ class Annotations:
         check_names(people, table.shape[1], "annotators")
         doubts = None
         if doubt is not None:
-            grid = np.broadcast_to(as_floats(doubt, "doubt"), table.shape)
+            grid = as_floats(doubt, "doubt")
+            if grid.shape not in ((), table.shape):
+                raise ValueError(
+                    f"doubt should be one number or have the shape {table.shape} of the answers, "
+                    f"but has shape {grid.shape}."
+                )
+            grid = np.broadcast_to(grid, table.shape)
             doubts = check_doubt(grid[rows, columns], len(rows))
         said = parse_cells(table[rows, columns], classes, separator, ABSTAIN, NONE)
         return cls._made(Codes(rows, names), Codes(columns, people), said, doubts)
@@ -348,11 +361,24 @@ class Annotations:
             sets = sets_from_membership(self.contours > 0)
             focal, place = np.unique(sets, return_inverse=True)
             return SparseMasses(np.eye(len(focal))[place], focal, self.n_classes)
-        parts = [
-            (bayesian if flag else consonant)(self.contours[[row]])
-            for row, flag in enumerate(self.is_bayesian)
-        ]
-        return concatenate(parts)
+        order = np.argsort(self.is_bayesian, kind="stable")
+        n_consonant = int((~self.is_bayesian).sum())
+        parts = []
+        if n_consonant:
+            parts.append(consonant(self.contours[order[:n_consonant]]))
+        if n_consonant < len(order):
+            parts.append(bayesian(self.contours[order[n_consonant:]]))
+        together = concatenate(parts)
+        back = np.argsort(order, kind="stable")
+        return SparseMasses(together.values[back], together.focal_sets, self.n_classes)
+
+    def commonality(self, members: NDArray[np.bool_]) -> FloatArray:
+        """Commonality (S,) of a set of classes by each statement."""
+        if self.given_masses is not None:
+            inside = membership(self.given_masses.focal_sets, self.n_classes)
+            return np.asarray(self.given_masses.values @ inside[:, members].all(axis=1))
+        least = self.contours[:, members].min(axis=1)
+        return np.where(self.is_bayesian & (members.sum() > 1), 0.0, least)
 
     def select(self, answers: ArrayLike) -> Self:
         """Some of the answers, by a mask or numbers; items and annotators keep their places."""
@@ -389,7 +415,8 @@ class Annotations:
         rule : str
             "dempster", or any other rule of `plausible.belief.combine`.
         doubt : float, array (R,), dict of annotators, "fit" or None
-            How far annotators are mistrusted, beyond what they doubt themselves. "fit" learns it
+            How far annotators are mistrusted, beyond what they doubt themselves (an array of as
+            many numbers as annotators is of these, else one for each answer). "fit" learns it
             from their agreement (see `reliability`). None is "fit", or the doubts that come with
             the answers if there are any; those below 0.01 are then raised to that.
         gold : Labels or dict of items, optional
@@ -401,7 +428,8 @@ class Annotations:
         Returns
         -------
         Labels
-            With `conflict`, and masses where the rule gives them.
+            With `conflict` (that of Dempster's rule; from 9 classes on, for items with other than
+            hard answers, an upper bound), and masses where the rule gives them.
 
         Examples
         --------
@@ -440,7 +468,7 @@ def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
         return np.zeros(table.shape, dtype=bool)
     if table.dtype.kind in "US":
         return np.asarray(np.char.strip(table.astype(str)) == "")
-    flat = [cell is None or cell != cell or cell == "" for cell in table.ravel().tolist()]
+    flat = [is_gone(cell) for cell in table.ravel().tolist()]
     return np.array(flat, dtype=bool).reshape(table.shape)
 
 

@@ -23,6 +23,7 @@ from plausible.engine.loop import Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.reliability import (
     MODELS,
+    TINY,
     AnswerModel,
     Parameters,
     Reliability,
@@ -33,6 +34,7 @@ from plausible.experts.reliability import (
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
+from plausible.models.scoring import takes_labels
 
 FloatArray = NDArray[np.float64]
 
@@ -109,7 +111,14 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         """
         check_option(self.model, MODELS, "model")
         check_number(self.tol, "tol", 0.0)
+        check_number(self.smoothing, "smoothing", 0.0)
         check_whole(self.max_iter, "max_iter", 1)
+        if self.classifier is not None and not takes_labels(self.classifier):
+            raise ValueError(
+                "classifier should learn from soft labels, but "
+                f"{type(self.classifier).__name__} takes hard ones only; use one of "
+                "plausible.models, such as PartialLogisticRegression."
+            )
         if not isinstance(y, Annotations):
             raise ValueError(
                 f"y should be Annotations, but is {type(y).__name__}; make them with "
@@ -129,7 +138,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         for _ in range(self.max_iter):
             scores = self._step(X, problem, point, y.classes, order)
             logs = logsumexp(scores, axis=1, keepdims=True)
-            penalty = problem.imagined * np.log(point.confusion)
+            penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
             history.append(float(logs.sum() + penalty.sum()))
             if self.verbose:
                 print(f"{type(self).__name__}: iteration {len(history)}, {history[-1]:.6g}")

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
 from plausible.belief.errors import check_option, guess, name_rows
-from plausible.experts.tables import Codes, factorise
+from plausible.experts.tables import Codes, canonical, factorise, is_gone
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -54,8 +54,11 @@ def parse_cells(
         )
         cells = list(places)
     said = [names_in(cell, separator, abstain, none) for cell in cells]
+    said = alike(said, classes)
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
+    if len(set(names)) < len(names):
+        raise ValueError(f"classes should be different, but are {names}; name each once.")
     if not names:
         raise ValueError("Answers should name at least one class, but all are empty; give classes.")
     place = {name: k for k, name in enumerate(names)}
@@ -74,11 +77,26 @@ def parse_cells(
     return Statements(codes, contours, as_names(names), np.zeros(len(said), dtype=bool))
 
 
+def alike(
+    said: list[tuple[Any, ...] | None], classes: Sequence[Hashable] | None
+) -> list[tuple[Any, ...] | None]:
+    """Names as they stand in `classes`, or all of one type: 1 and "1" are one class."""
+    found = {name for names in said if names is not None for name in names}
+    if classes is not None:
+        place = {canonical(name): name for name in classes}
+        change = {name: place.get(canonical(name), name) for name in found}
+    elif len({isinstance(name, str) for name in found}) > 1:
+        change = {name: canonical(name) for name in found}
+    else:
+        return said
+    return [None if names is None else tuple(change[name] for name in names) for names in said]
+
+
 def hashable(cell: Any) -> Any:
     """A cell that can be looked up."""
     if isinstance(cell, (set, list, tuple, frozenset)):
         return frozenset(cell)
-    return None if cell is None or cell != cell else cell
+    return None if cell != "" and is_gone(cell) else cell
 
 
 def names_in(
@@ -120,7 +138,8 @@ def from_groups(
 ) -> Statements:
     """Contours of answers whose classes stand in rows of their own."""
     single = cells.contours.sum(axis=1) == 1
-    bad = ~single[cells.codes]
+    nothing = (cells.contours.min(axis=1) == 1)[cells.codes] & (len(cells.classes) > 1)
+    bad = ~single[cells.codes] & ~nothing
     if bad.any():
         raise ValueError(
             f"A row with a {kind} should name one class, but does not in {name_rows(bad)}; write "
@@ -128,8 +147,19 @@ def from_groups(
         )
     chosen = cells.contours.argmax(axis=1)[cells.codes]
     check_numbers(numbers, kind)
+    n_classes = len(cells.classes)
+    pair = group * (n_classes + 1) + np.where(nothing, n_classes, chosen)
+    twice = np.ones(len(pair), dtype=bool)
+    twice[np.unique(pair, return_index=True)[1]] = False
+    if twice.any():
+        raise ValueError(
+            f"An annotator should give an item one {kind} for each class, but repeats one in "
+            f"{name_rows(twice)}; leave one of the rows out."
+        )
     contours = np.zeros((n_groups, len(cells.classes)))
-    contours[group, chosen] = numbers
+    contours[group[~nothing], chosen[~nothing]] = numbers[~nothing]
+    even = 1.0 if kind == "plausibility" else 1.0 / len(cells.classes)
+    contours[group[nothing]] = even  # "cannot tell"
     said, codes = from_table_rows(contours, kind)
     return Statements(codes, said, cells.classes, np.full(len(said), kind == "probability"))
 
@@ -212,6 +242,8 @@ def from_table(
     if table.ndim != 2:
         raise ValueError(f"table should have rows and columns, but has shape {table.shape}.")
     names = as_names(list(range(table.shape[1])) if classes is None else list(classes))
+    if len(set(names.tolist())) < len(names):
+        raise ValueError(f"classes should be different, but are {names.tolist()}; name each once.")
     if len(names) != table.shape[1]:
         raise ValueError(
             f"table should have a column for each of the {len(names)} classes, but has "
@@ -219,7 +251,7 @@ def from_table(
         )
     rows = np.arange(len(table))
     if kind == "count":
-        bad = ~((table >= 0) & (table == np.round(table)))
+        bad = ~((table >= 0) & (table == np.round(table)) & np.isfinite(table))
         if bad.any():
             raise ValueError(
                 "Counts should be whole numbers from 0, but are not in "

@@ -21,10 +21,9 @@ from plausible.belief import (
     SparseMasses,
     TotalConflictError,
     combine,
-    commonality,
     concatenate,
     discount,
-    to_dense,
+    membership,
     vacuous,
 )
 from plausible.belief.errors import as_floats, check_option
@@ -58,10 +57,15 @@ def pool(
             )
         return Labels(evidence, annotations.classes.tolist())
     if rule != "dempster":
-        return pool_masses(annotations, rule, doubts)
-    crisp = annotations.is_hard | (annotations.contours.min(axis=1) == 1)
-    crisp |= annotations.contours.max(axis=1) == 0
-    if crisp.all():
+        labels = pool_masses(annotations, rule, doubts)
+        labels.conflict = pool_dempster(annotations, doubts, "vacuous").conflict
+        return labels
+    return pool_dempster(annotations, doubts, on_conflict)
+
+
+def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
+    """Dempster's rule, by the shortest way."""
+    if is_simple(annotations).all():
         return pool_hard(annotations, doubts, on_conflict)
     return pool_products(annotations, doubts, on_conflict)
 
@@ -72,7 +76,7 @@ def resolve_doubt(
     """Doubts (A,) of the answers; contours (n, K) instead where confusions were learnt."""
     own = annotations.doubt
     if doubt is None:
-        if own is not None:
+        if own is not None and gold is None and not options:
             return np.maximum(own, LEAST_OWN_DOUBT), None
         doubt = "fit"
     if isinstance(doubt, str):
@@ -80,9 +84,10 @@ def resolve_doubt(
         found = fit_reliability(annotations, gold=gold, **options)
         if options.get("model", "one_coin") != "one_coin":
             return np.empty(0), found.evidence
-        size = annotations.contours.sum(axis=1)[annotations.statement]
+        size = np.maximum(annotations.contours.sum(axis=1), 1.0)[annotations.statement]
         error = 1 - found.accuracy[annotations.annotator]
-        return with_own(equivalent_doubt(error, annotations.n_classes, size), own), None
+        before = 0.0 if own is None else own
+        return equivalent_doubt(error, annotations.n_classes, size, before), None
     if gold is not None or options:
         raise ValueError(
             "gold and options of reliability should come with doubt='fit', but the doubt is given; "
@@ -146,8 +151,9 @@ def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> 
     values, agreed = simple_masses(weight, clash)
     conflict = np.where(clash, 1.0, -np.expm1(np.minimum(agreed + refused, 0.0))) + 0.0
     names = annotations.classes.tolist()
-    if n_classes > MAX_CLASSES:
-        return Labels(values[:, :-1] + values[:, -1:], names, conflict=conflict)
+    if n_classes > MAX_CLASSES or n_classes == 1:
+        contour = np.minimum(values[:, :-1] + values[:, -1:], 1.0)
+        return Labels(contour, names, conflict=conflict)
     sets = np.append(1 << np.arange(n_classes, dtype=np.int64), (1 << n_classes) - 1)
     return Labels.from_masses(SparseMasses(values, sets, n_classes), names, conflict)
 
@@ -185,29 +191,47 @@ def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict:
 def pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule by products of commonalities."""
     n_items, n_classes = len(annotations.items), annotations.n_classes
-    if n_classes <= ALL_SETS:
-        table = commonality(to_dense(annotations.masses()))
-    else:
-        table = annotations.contours
-    logs = np.empty((n_items, table.shape[1]))
+    every = n_classes <= ALL_SETS
+    sets = membership(np.arange(1 << n_classes), n_classes) if every else np.eye(n_classes) > 0
+    logs = np.full((n_items, len(sets)), -np.inf)
     with np.errstate(divide="ignore"):
-        for column, values in enumerate(table.T):
+        for column in range(1 if every else 0, len(sets)):  # without the empty set
+            values = annotations.commonality(sets[column])
             said = np.log(doubt + (1 - doubt) * values[annotations.statement])
             logs[:, column] = sum_by_item(annotations, said, n_items)
-    singles = logs if n_classes > ALL_SETS else logs[:, 1 << np.arange(n_classes)]
+    singles = logs[:, 1 << np.arange(n_classes)] if every else logs
     top = singles.max(axis=1)
     clash = top == -np.inf
     check_clash(annotations, clash, on_conflict)
     scaled = np.exp(logs - np.where(clash, 0.0, top)[:, None])
     scaled[clash] = 1.0
     names = annotations.classes.tolist()
-    if n_classes > ALL_SETS:  # what the contour leaves is a bound of the conflict
-        return Labels(scaled, names, conflict=np.where(clash, 1.0, -np.expm1(top)) + 0.0)
+    if not every:  # what the contour leaves is a bound of the conflict
+        conflict = np.where(clash, 1.0, -np.expm1(top)) + 0.0
+        return exact_where_hard(annotations, doubt, scaled, conflict)
     masses = moebius(scaled, n_classes)
     masses[clash] = np.eye(1, masses.shape[1], masses.shape[1] - 1)
     total = masses.sum(axis=1)
     agreed = np.where(clash, 0.0, np.minimum(np.exp(top) * total, 1.0))
     return Labels.from_masses(masses / total[:, None], names, 1 - agreed)
+
+
+def exact_where_hard(
+    annotations: Annotations, doubt: FloatArray, contour: FloatArray, conflict: FloatArray
+) -> Labels:
+    """Labels with exact conflict for the items that have only answers in closed form."""
+    simple = is_simple(annotations)[annotations.statement]
+    only = np.bincount(annotations.item, ~simple, minlength=len(contour)) == 0
+    labels = pool_hard(annotations.select(simple), doubt[simple], "vacuous")
+    assert labels.conflict is not None
+    contour[only], conflict[only] = labels.contour[only], labels.conflict[only]
+    return Labels(contour, annotations.classes.tolist(), conflict=conflict)
+
+
+def is_simple(annotations: Annotations) -> NDArray[np.bool_]:
+    """Which statements (S,) name one class, all or none."""
+    contours = annotations.contours
+    return annotations.is_hard | (contours.min(axis=1) == 1) | (contours.max(axis=1) == 0)
 
 
 def moebius(products: FloatArray, n_classes: int) -> FloatArray:

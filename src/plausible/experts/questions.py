@@ -83,7 +83,15 @@ def next_items(
             f"imprecision should be one number for each of the {len(few)} items, but has shape "
             f"{open_.shape}."
         )
-    share = np.asarray(weights, dtype=float) / np.sum(weights)
+    if not ((open_ >= 0) & (open_ <= 1)).all():
+        raise ValueError("imprecision should be in [0, 1], but is not everywhere; scale it.")
+    share = as_floats(weights, "weights")
+    if share.shape != (3,) or not (share >= 0).all() or not share.sum() > 0:
+        raise ValueError(
+            "weights should be three numbers from 0, of few answers, conflict and imprecision, not "
+            f"all 0, but {weights!r} was given."
+        )
+    share = share / share.sum()
     priority = share @ np.stack([few, conflict, open_])
     chosen = np.argsort(-priority, kind="stable")[:n]
     names = annotations.items.tolist()

@@ -55,12 +55,36 @@ class Summary(NamedTuple):
     criterion: float
 
 
+class RateChart:
+    """Log shares of classes and log odds of being right, in which steps may be extrapolated."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def flatten(self, parameters: Parameters) -> FloatArray:
+        """Logs of the shares, and log odds of one annotator after the other."""
+        rate = np.diagonal(parameters.confusion, axis1=1, axis2=2)
+        rate = np.clip(rate[:, :1] if self.model == "one_coin" else rate, FLOOR, 1 - FLOOR)
+        logs = np.log(np.maximum(parameters.prior, TINY))
+        return np.concatenate([logs, np.log(rate / (1 - rate)).ravel()])
+
+    def restore(self, vector: FloatArray, like: Parameters) -> Parameters:
+        """The shares and confusions with these coordinates."""
+        n_annotators, n_classes = like.confusion.shape[:2]
+        prior = np.exp(vector[:n_classes] - vector[:n_classes].max())
+        rate = 1 / (1 + np.exp(-np.clip(vector[n_classes:], -30, 30)))
+        shape = n_annotators, n_classes
+        rate = np.broadcast_to(rate.reshape(n_annotators, -1), shape)
+        return Parameters(prior / prior.sum(), from_rates(rate))
+
+
 class LogChart:
     """Logarithms, in which steps may be extrapolated."""
 
     def flatten(self, parameters: Parameters) -> FloatArray:
         """Logs of all probabilities."""
-        return np.log(np.concatenate([part.ravel() for part in parameters]))
+        together = np.concatenate([part.ravel() for part in parameters])
+        return np.log(np.maximum(together, TINY))
 
     def restore(self, vector: FloatArray, like: Parameters) -> Parameters:
         """The probabilities with these logs, up to a factor."""
@@ -234,9 +258,9 @@ class Reliability:
     [0.9, 0.9, 0.3]
     >>> print(found)
     annotator          answers  right  (95 % interval)  doubt
-    ann                      4   0.95   (0.55 to 1.00)   0.05
-    bob                      4   0.95   (0.55 to 1.00)   0.05
-    cy                       4   0.35   (0.03 to 0.72)   1.00
+    ann                      4   0.95   (0.54 to 1.00)   0.05
+    bob                      4   0.95   (0.54 to 1.00)   0.05
+    cy                       4   0.35   (0.07 to 0.75)   1.00
     """
 
     annotators: NDArray[Any]
@@ -320,6 +344,7 @@ def fit_reliability(
         raise ValueError("Annotations should hold answers, but there are none; give some.")
     known = gold_logs(annotations, gold)
     problem = AnswerModel(annotations, model, smoothing, known)
+    chart = LogChart() if model == "full" else RateChart(model)
     result = maximise(
         problem.summarise,
         problem.solve,
@@ -327,7 +352,7 @@ def fit_reliability(
         n_rows=len(annotations.items),
         tol=tol,
         max_iter=max_iter,
-        chart=LogChart() if accelerate else None,
+        chart=chart if accelerate else None,
         callback=callback,
     )
     return conclude(annotations, problem, result)
@@ -351,16 +376,18 @@ def conclude(
     total = counts.sum(axis=(1, 2))
     share = problem.imagined.sum()
     sure = problem.imagined.trace()
-    accuracy = (right + sure) / np.maximum(total + share, FLOOR)
-    wrong = total - right
+    n_answers, total = total, total + share
+    right = right + sure  # with the imagined answers, as in the estimate
+    wrong = np.maximum(total - right, 0.0)
+    accuracy = np.where(total > 0, right / np.maximum(total, FLOOR), 1 / problem.n_classes)
     evidence = problem.evidence(point.confusion)
     return Reliability(
         annotators=annotations.annotators,
         classes=annotations.classes,
-        n_answers=total,
-        accuracy=np.where(total + share > 0, accuracy, 1 / problem.n_classes),
-        low=beta_distribution.ppf(0.025, right + 0.5, wrong + 0.5),
-        high=beta_distribution.ppf(0.975, right + 0.5, wrong + 0.5),
+        n_answers=n_answers,
+        accuracy=accuracy,
+        low=np.where(right < 1e-9, 0.0, beta_distribution.ppf(0.025, right + 0.5, wrong + 0.5)),
+        high=np.where(wrong < 1e-9, 1.0, beta_distribution.ppf(0.975, right + 0.5, wrong + 0.5)),
         doubt=equivalent_doubt(1 - accuracy, problem.n_classes),
         confusion=point.confusion,
         prior=point.prior,
@@ -373,11 +400,15 @@ def conclude(
     )
 
 
-def equivalent_doubt(error: FloatArray, n_classes: int, size: Any = 1.0) -> FloatArray:
+def equivalent_doubt(
+    error: FloatArray, n_classes: int, size: Any = 1.0, own: Any = 0.0
+) -> FloatArray:
     r"""Shafer's discount that equals a probability of error, for statements of some size.
 
     With errors spread evenly a statement s has likelihood
     :math:`(1 - e - e') s_k + e' \sum_l s_l`, :math:`e' = e / (K - 1)`, in class k: a discounted s.
+    If it was discounted by a doubt of its `own` before, so is this likelihood. Who errs more often
+    than by chance is not believed; the model would believe the contrary.
 
     Examples
     --------
@@ -387,7 +418,8 @@ def equivalent_doubt(error: FloatArray, n_classes: int, size: Any = 1.0) -> Floa
     each = error / max(n_classes - 1, 1)
     said = np.maximum(1 - error - each, 0.0)
     spread = each * size
-    return np.clip(spread / np.maximum(said + spread, FLOOR), LEAST_DOUBT, 1.0)
+    low, high = own + (1 - own) * spread, own + (1 - own) * (said + spread)
+    return np.clip(low / np.maximum(high, FLOOR), LEAST_DOUBT, 1.0)
 
 
 def gold_logs(
@@ -415,5 +447,7 @@ def gold_logs(
                 f"{len(labels)}; give a dict for some items only."
             )
         contour = labels.contour
+    if (contour == contour[:, :1]).all():
+        return None
     with np.errstate(divide="ignore"):
         return np.log(contour)

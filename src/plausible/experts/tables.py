@@ -35,16 +35,35 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
         return factorise_numbers(column)
     places: dict[Any, int] = {}
     cells = column.tolist()
-    missing = np.array([cell is None or cell != cell or cell == "" for cell in cells], dtype=bool)
+    missing = np.array([is_gone(cell) for cell in cells], dtype=bool)
     if missing.any():
         raise ValueError(
             f"Every row should name one of the {what}, but names are missing in "
             f"{name_rows(missing)}; fill them in or leave the rows out."
         )
+    if len({isinstance(cell, str) for cell in cells}) > 1:  # 1 and "1" are one name
+        cells = list(map(canonical, cells))
     coded = np.fromiter(
         (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
     )
     return Codes(coded, np.array(list(places)))
+
+
+def is_gone(cell: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, pandas.NA or an empty string."""
+    if cell is None or (isinstance(cell, str) and cell == ""):
+        return True
+    try:
+        return bool(cell != cell)
+    except TypeError:  # pandas.NA, which is neither equal nor unequal
+        return True
+
+
+def canonical(name: Any) -> str:
+    """A name as text, whole numbers without a fraction."""
+    if isinstance(name, float) and name.is_integer():
+        return str(int(name))
+    return str(name).strip()
 
 
 def factorise_numbers(column: NDArray[Any]) -> Codes:
@@ -68,11 +87,15 @@ def factorise_numbers(column: NDArray[Any]) -> Codes:
 
 def check_lengths(**columns: Any) -> int:
     """The common length of columns; None is no column."""
-    lengths = {
-        name: len(values.codes if isinstance(values, Codes) else values)
-        for name, values in columns.items()
-        if values is not None and np.ndim(getattr(values, "codes", values)) > 0
-    }
+    lengths = {}
+    for name, values in columns.items():
+        column = values.codes if isinstance(values, Codes) else values
+        if column is not None and hasattr(column, "__len__") and not isinstance(column, str):
+            lengths[name] = len(column)
+    if not lengths:
+        raise ValueError(
+            "Columns of answers should be sequences, but single values were given; write [value]."
+        )
     if len(set(lengths.values())) > 1:
         raise ValueError(
             f"Columns of answers should have the same length, but have {lengths}; check for "

@@ -16,7 +16,7 @@ import numpy as np
 from plausible.belief.errors import check_option
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
-from plausible.experts.tables import Codes
+from plausible.experts.tables import Codes, canonical
 from plausible.io.columns import values_of
 from plausible.io.errors import TableError, arrow, first_line
 from plausible.io.features import check_rows, read_numbers
@@ -80,6 +80,12 @@ def read_annotations(
     if layout is None:
         is_long = {"item", "annotator", "label"} <= set(found) and kind is None
         layout = "long" if is_long else "classes" if kind is not None else "annotators"
+        if layout == "annotators" and set(found) - {"item"}:
+            raise TableError(
+                f"{table.name} should have the columns item, annotator and label of a long table, "
+                f"or one for each annotator or class, but has {table.names}; say which is meant by "
+                "layout= or names=."
+            )
     check_option(layout, LAYOUTS, "layout")
     given = {"classes": classes, "separator": separator, "abstain": abstain, "none": none}
     try:
@@ -132,7 +138,13 @@ def coded(table: Source, name: str, gaps: bool = False) -> Codes:
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    encoded = column.combine_chunks().dictionary_encode()
+    try:
+        encoded = column.combine_chunks().dictionary_encode()
+    except arrow().ArrowNotImplementedError:
+        raise TableError(
+            f"Column {name!r} of {table.name} should hold text or numbers, but holds "
+            f"{column.type}; write sets as text, as in 'cat|dog'."
+        ) from None
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     names = values_of(arrow().chunked_array([encoded.dictionary]))
@@ -170,12 +182,12 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
     """Refuse answers that are not among the classes, with their rows and lines."""
     if given["classes"] is None:
         return
-    known = {str(one) for one in given["classes"]}
-    harmless = {str(one) for one in (*given["abstain"], *given["none"])}
+    known = {canonical(one) for one in given["classes"]}
+    harmless = {canonical(one) for one in (*given["abstain"], *given["none"])}
     strange = [
         cell is not None
-        and str(cell).strip() not in harmless
-        and any(part.strip() not in known for part in str(cell).split(given["separator"]))
+        and canonical(cell) not in harmless
+        and any(part.strip() not in known for part in canonical(cell).split(given["separator"]))
         for cell in label.names.tolist()
     ]
     bad = np.array(strange, dtype=bool)[label.codes]
@@ -290,7 +302,8 @@ def read_label_studio(
             for annotation in task["annotations"]:
                 chosen: set[Any] = set()
                 for one in annotation.get("result", ()):
-                    chosen.update(one.get("value", {}).get("choices", ()))
+                    names = one.get("value", {}).get("choices", ())
+                    chosen.update([names] if isinstance(names, str) else names)
                 who = annotation["completed_by"]
                 items.append(task["id"])
                 annotators.append(who.get("email", who.get("id")) if isinstance(who, dict) else who)
@@ -302,7 +315,7 @@ def read_label_studio(
             ) from None
     if not items:
         raise TableError(f"{Path(source).name!r} should hold annotated tasks, but has none.")
-    return Annotations.from_long(np.array(items), np.array(annotators), said, classes=classes)
+    return made(Path(source).name, items, annotators, said, classes)
 
 
 def read_doccano(
@@ -344,7 +357,18 @@ def read_doccano(
                 ) from None
     if not items:
         raise TableError("The files should hold answers, but have none; export them again.")
-    return Annotations.from_long(np.array(items), np.array(annotators), said, classes=classes)
+    return made("The export", items, annotators, said, classes)
+
+
+def made(
+    name: str, items: list[Any], annotators: list[Any], said: list[Any], classes: Any
+) -> Annotations:
+    """Answers of an export."""
+    try:
+        item, annotator = (np.array(column, dtype=object) for column in (items, annotators))
+        return Annotations.from_long(item, annotator, said, classes=classes)
+    except (ValueError, TypeError) as error:
+        raise TableError(f"{name} should hold answers, but: {first_line(error)}") from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
