@@ -10,8 +10,8 @@ from plausible.labels import Labels
 from plausible.report.words import name_of, names_of, statement_in_words
 
 N_BINS = 20  # of the histogram of conflict
-MOST_STATEMENTS = 8  # different statements about an item that are told
-MOST_PEOPLE = 12  # annotators of one statement who are named
+MOST_STATEMENTS = 6  # different statements about an item that are told
+MOST_PEOPLE = 5  # annotators of one statement who are named
 MOST_ROWS = 50  # annotators in the table of reliabilities
 
 

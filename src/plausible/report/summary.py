@@ -139,13 +139,16 @@ def summarise(
 def gather(labels: Any, annotations: Annotations | None, items: Sequence[Any] | None) -> Known:
     """Labels, conflict and names of the items from what was given."""
     given = None if labels is None else as_labels(labels)
-    pooled = None if annotations is None else annotations.pool(on_conflict="vacuous")
-    if given is not None and pooled is not None and len(given) != len(pooled):
+    if given is not None and annotations is not None and len(given) != len(annotations.items):
         raise ValueError(
-            f"labels should be those of the {len(pooled)} items of the annotations, but there are "
-            f"{len(given)}; give both for the same items in the same order."
+            f"labels should be those of the {len(annotations.items)} items of the annotations, but "
+            f"there are {len(given)}; give both for the same items in the same order."
         )
-    known = pooled if given is None else given
+    conflict = None if given is None else given.conflict
+    known = given
+    if annotations is not None and conflict is None:
+        pooled = annotations.pool(on_conflict="vacuous")
+        conflict, known = pooled.conflict, pooled if given is None else given
     if items is not None and known is not None and len(items) != len(known):
         raise ValueError(
             f"items should be one name for each of the {len(known)} labels, but there are "
@@ -153,9 +156,6 @@ def gather(labels: Any, annotations: Annotations | None, items: Sequence[Any] | 
         )
     if items is None and annotations is not None:
         items = annotations.items.tolist()
-    conflict = None if known is None else known.conflict
-    if conflict is None and pooled is not None:
-        conflict = pooled.conflict
     return Known(known, annotations, conflict, items)
 
 
@@ -235,7 +235,7 @@ def describe(
         "seed": seed,
         "model": None if model is None else type(model).__name__,
         "parameters": {} if model is None else parameters(model),
-        "command": None if command is None else name_of(without_folders(command)),
+        "command": None if command is None else name_of(without_folders(command), 1000),
         "date": None if date is None else name_of(date),
     }
 

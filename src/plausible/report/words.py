@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST = 120  # letters of a name that are kept
+LONGEST = 80  # letters of a name that are kept
 MOST_CLASSES = 4  # classes of a statement that are named
 LEAST = 0.005  # degrees below are not told
 CERTAIN = 1e-9  # relative plausibilities this near to 0 or 1 are taken for it
@@ -19,16 +19,16 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uf
 _FOLDERS = re.compile(r"^(file:)?([A-Za-z]:)?([/\\][^/\\]*)*[/\\](?=[^/\\]*$)|^~[/\\](.*[/\\])?")
 
 
-def name_of(value: Any) -> str:
+def name_of(value: Any, longest: int = LONGEST) -> str:
     r"""A name as text: one line, not too long, that UTF-8 can hold.
 
     Examples
     --------
     >>> name_of("two\nlines"), len(name_of("x" * 1000))
-    ('two\ufffdlines', 120)
+    ('two\ufffdlines', 80)
     """
     text = _UNPRINTABLE.sub("\ufffd", str(value))
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def names_of(values: NDArray[Any]) -> list[str]:
@@ -71,11 +71,13 @@ def statement_in_words(contour: NDArray[np.float64], names: Sequence[str]) -> st
         return "cannot tell"
     is_crisp = ((contour <= CERTAIN) | (contour >= 1 - CERTAIN)).all()
     if is_crisp:
-        return set_in_words([names[k] for k in np.flatnonzero(contour > 0.5).tolist()])
+        possible = np.flatnonzero(contour > 0.5).tolist()
+        return name_of(set_in_words([names[k] for k in possible]), 2 * LONGEST)
     order = np.argsort(-contour, kind="stable")
     worth = [int(k) for k in order if contour[k] >= LEAST]
     words = ", ".join(f"{names[k]} {round(contour[k], 2):g}" for k in worth[:MOST_CLASSES])
-    return words + (", ..." if len(worth) > MOST_CLASSES else "")
+    more = ", ..." if len(worth) > MOST_CLASSES else ""
+    return name_of(words + more, 2 * LONGEST)
 
 
 def plain(value: Any) -> Any:
