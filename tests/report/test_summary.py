@@ -257,7 +257,7 @@ class Coin:
 
 
 @pytest.mark.parametrize("n", [150, 3000])
-def test_intervals_hold_the_truth_as_often_as_they_say(n):
+def test_intervals_of_a_share_have_the_right_width(n):
     """Of a share, the bootstrap agrees with the normal approximation, in groups as well."""
     y = (np.arange(n) % 10 < 8).astype(int)  # right in 8 of 10
     X = np.full((n, 1), 0.9)
