@@ -86,6 +86,28 @@ def test_tags_are_balanced_and_ids_unique(hostile):
         assert named <= set(read.ids)
 
 
+def test_a_page_tells_what_there_is():
+    contour = [[1.0, 0.5], [0.5, 1.0]]
+    clash = render(summarise(Labels(contour, ["a", "b"], conflict=[0.25, 0.75])))
+    assert "The 2 items with the most conflict<" in clash
+    harmony = render(summarise(Labels(contour, ["a", "b"], conflict=[0.0, 0.0])))
+    assert "No item is in conflict." in harmony
+    crowd = Annotations.from_answers(np.random.default_rng(0).integers(2, size=(40, 120)))
+    assert "Of 120 annotators the worst is right" in render(summarise(annotations=crowd))
+    lonely = Annotations.from_answers([["a"], ["b"]])
+    assert "2 answers of 1 annotators, 1 for each item. <" in render(summarise(annotations=lonely))
+    many = render(summarise(Labels.from_crisp(np.arange(300))))
+    assert "100 rarer classes are not listed." in many
+    for page in (clash, harmony, many):
+        Reader(page)
+
+
+def test_an_estimate_that_has_not_settled_says_so(hostile):
+    unsettled = hostile | {"reliability": hostile["reliability"] | {"converged": False}}
+    assert "had not settled" in render(unsettled)
+    assert "had not settled" not in render(hostile)
+
+
 def test_names_stay_names(hostile):
     page = render(hostile)
     read = Reader(page)

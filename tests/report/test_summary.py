@@ -302,9 +302,7 @@ def test_test_labels_that_say_nothing_give_no_scores(workshop):
 def test_how_it_was_made_names_no_folder():
     X = np.array([[0.0], [1.0]])
     model = SoftNearestCentroid().fit(X, ["a", "b"])
-    command = (
-        "plausible report '/home/my self/a.csv' C:\\\\data\\\\b.csv --out=/tmp/r.html ~/m.skops"
-    )
+    command = "plausible report '/home/my self/a.csv' C:\\data\\b.csv --out=/data/r.html ~/m.skops"
     made = summarise(model=model, X=X, command=command, seed=7)["made"]
     assert made["command"] == "plausible report a.csv b.csv --out=r.html m.skops"
     assert (made["seed"], made["model"]) == (7, "SoftNearestCentroid")

@@ -90,10 +90,12 @@ def _agreement(found: Part | None) -> list[Markup]:
     if found is None:
         return []
     each = found["answers_of_an_item"]
-    said = (
-        f"{found['n_answers']:,} answers of {found['n_annotators']:,} annotators, "
-        f"{each['least']:,} to {each['most']:,} for an item, {number(each['mean'], 1)} on average. "
+    each_item = (
+        f"{each['least']:,} to {each['most']:,} for an item, {number(each['mean'], 1)} on average"
     )
+    if each["least"] == each["most"]:
+        each_item = f"{each['most']:,} for each item"
+    said = f"{found['n_answers']:,} answers of {found['n_annotators']:,} annotators, {each_item}. "
     if found["observed"] is not None:
         said += (
             f"Two hard answers about one item are the same in {percent(found['observed'], 1)} of "

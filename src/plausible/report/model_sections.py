@@ -63,7 +63,7 @@ def _shown(items: list[Part]) -> Markup:
         rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
     caption = (
         "Some items, from the surest to the most open, with the plausibility of their classes "
-        "relative to the first; classes with dark bars cannot be ruled out"
+        "relative to the first; classes with bars in full colour cannot be ruled out"
     )
     return table(caption, ["item", "answer", "plausibility|"], rows)
 

@@ -106,14 +106,19 @@ def without_folders(command: str | Sequence[str]) -> str:
 
     Examples
     --------
-    >>> without_folders("plausible report /home/me/answers.csv --output=/tmp/report.html")
+    >>> without_folders("plausible report /home/me/answers.csv --output=/data/report.html")
     'plausible report answers.csv --output=report.html'
     """
-    try:
-        parts = shlex.split(command) if isinstance(command, str) else [str(c) for c in command]
-    except ValueError:  # quotes that do not close
-        parts = str(command).split()
+    parts = _words(command) if isinstance(command, str) else [str(part) for part in command]
     return " ".join(_quoted(_without_folder(part)) for part in parts)
+
+
+def _words(command: str) -> list[str]:
+    """Words of a command, in which a backslash is one of a path unless a space follows."""
+    try:
+        return shlex.split(re.sub(r"\\(?! )", r"\\\\", command))
+    except ValueError:  # quotes that do not close
+        return re.sub("['\"]", "", command).split()
 
 
 def _without_folder(part: str) -> str:

@@ -9,7 +9,14 @@ from plausible.report.summary import summarise
 
 
 def label_report(
-    path: str | os.PathLike[str], labels: Any = None, annotations: Any = None, **inputs: Any
+    path: str | os.PathLike[str],
+    labels: Any = None,
+    annotations: Any = None,
+    model: Any = None,
+    X: Any = None,
+    y_test: Any = None,
+    X_test: Any = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write a report on labels, experts and a model as one HTML file.
 
@@ -19,7 +26,8 @@ def label_report(
     Parameters
     ----------
     path : path of the HTML file
-    labels, annotations, **inputs : of `summarise`
+    labels, annotations, model, X, y_test, X_test, **options
+        As for `summarise`.
 
     Returns
     -------
@@ -39,7 +47,7 @@ def label_report(
     >>> found["clash"]["worst"][0]["item"]
     '1'
     """
-    summary = summarise(labels, annotations, **inputs)
+    summary = summarise(labels, annotations, model, X, y_test, X_test, **options)
     page = render(summary).encode("utf-8")
     with new_file(path) as file:
         file.write(page)
