@@ -13,7 +13,18 @@ from pathlib import Path
 import pytest
 
 import plausible
-from plausible import belief, datasets, engine, experiments, experts, io, labels, metrics, models
+from plausible import (
+    belief,
+    datasets,
+    engine,
+    experiments,
+    experts,
+    io,
+    labels,
+    metrics,
+    models,
+    report,
+)
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -63,7 +74,7 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, engine, datasets, io, labels, metrics, models)
+    for room in (belief, engine, datasets, io, labels, metrics, models, report)
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]
@@ -138,7 +149,13 @@ def test_the_two_experts_tell_their_story(capsys):
 
 @pytest.mark.parametrize(
     ("room", "guide"),
-    [(belief, "belief.md"), (experts, "experts.md"), (io, "files.md"), (metrics, "labels.md")],
+    [
+        (belief, "belief.md"),
+        (experts, "experts.md"),
+        (io, "files.md"),
+        (metrics, "labels.md"),
+        (report, "report.md"),
+    ],
 )
 def test_the_guide_names_every_function(room, guide):
     text = (ROOT / "docs" / guide).read_text()

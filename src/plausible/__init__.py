@@ -20,6 +20,8 @@ metrics
     Scores against imprecise truth, and scorers for model selection.
 models
     Estimators.
+report
+    One HTML page about labels, experts and a model.
 """
 
 from importlib import import_module
@@ -37,6 +39,7 @@ _ROOMS = (
     "labels",
     "metrics",
     "models",
+    "report",
 )
 
 __all__ = ["__version__", *_ROOMS]

@@ -1,0 +1,178 @@
+"""The parts of the page about a model, and about how the page was made."""
+
+from typing import Any
+
+from plausible.report.drawing import bar, curve, interval
+from plausible.report.expert_sections import size_in_words
+from plausible.report.tags import Markup, folded, join, name, number, percent, table, tag
+
+Part = dict[str, Any]
+
+SCORES = {
+    "soft_accuracy": ("soft accuracy", "share of right answers; more is better"),
+    "soft_log_loss": ("soft log-loss", "of the probabilities; less is better"),
+    "soft_brier_score": ("soft Brier score", "of the probabilities; less is better"),
+    "set_coverage": ("coverage of sets", "share of sets that hold the truth; more is better"),
+    "utility_discounted_accuracy": ("utility of sets (u65)", "right and precise; more is better"),
+    "set_imprecision": ("imprecision of sets", "0 one class, 1 all classes"),
+    "expected_calibration_error": ("calibration error", "confidence against truth; less is better"),
+}
+
+
+def show_belief(part: Part) -> list[Markup]:
+    """Answers, sets, refusals, some items and suspicious labels."""
+    n, refused = part["n_items"], part["n_refused"]
+    said = (
+        f"The model was asked about {n:,} {part['about']}. Where no class has a probability of at "
+        f"least {number(1 - part['reject'])}, it would rather refuse: {refused:,} times "
+        f"({percent(refused, n)})."
+    )
+    sizes = [
+        (
+            size_in_words(row),
+            number(row["count"]),
+            percent(row["count"], n),
+            bar(row["count"] / max(n, 1)),
+        )
+        for row in part["set_sizes"]
+        if row["size"] or row["count"]
+    ]
+    answers = [
+        (name(row["class"]), number(row["count"]), percent(row["count"], n),
+         bar(row["count"] / max(n, 1)))
+        for row in part["answers"]
+    ]  # fmt: skip
+    return [
+        tag("p", said),
+        table("The most frequent answers", ["class", "items", "share", "|"], answers),
+        table(
+            "Answers as sets: how many classes cannot be ruled out",
+            ["classes left", "items", "share", "|"],
+            sizes,
+        ),
+        _shown(part["shown"]),
+        *_suspicious(part["suspicious"]),
+    ]
+
+
+def _shown(items: list[Part]) -> Markup:
+    rows = []
+    for item in items:
+        refusal = [tag("span", " (refuses)", class_="warn")] if item["refused"] else []
+        lines = tag("ul", *map(_line, item["bars"]), class_="answers")
+        rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
+    caption = (
+        "Some items, from the surest to the most open, with the plausibility of their classes "
+        "relative to the first; classes with bars in full colour cannot be ruled out"
+    )
+    return table(caption, ["item", "answer", "plausibility|"], rows)
+
+
+def _line(told: Part) -> Markup:
+    """A class of an item with its plausibility."""
+    drawn = bar(told["plausibility"], "fill" if told["possible"] else "soft")
+    degree = tag("span", number(told["plausibility"]), class_="number")
+    return tag("li", name(told["class"]), degree, tag("span", drawn), class_="line-of-bar")
+
+
+def _suspicious(found: Part | None) -> list[Markup]:
+    if found is None:
+        return []
+    said = (
+        f"{found['count']:,} labels have a plausibility below {found['limit']:g} by the model: "
+        "look at them again. A model that has learnt from a label is lenient with it, so there may "
+        "be more."
+    )
+    rows = [
+        (name(row["item"]), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
+        for row in found["worst"]
+    ]
+    heads = ["item", "plausibility", "the label says", "the model says"]
+    listed = [table("Suspicious labels, the least plausible first", heads, rows)] if rows else []
+    return [tag("h3", "Suspicious labels"), tag("p", said), *listed]
+
+
+def show_scores(part: Part) -> list[Markup]:
+    """Scores with intervals, calibration and refusals."""
+    said = (
+        f"On {part['n_items']:,} test items, of which {part['n_counted']:,} have a label that says "
+        "something. A row counts as much as its label says."
+    )
+    rows = [
+        (
+            SCORES[row["score"]][0],
+            number(row["estimate"], 3),
+            f"{number(row['low'], 3)} to {number(row['high'], 3)}",
+            interval(row["low"], row["estimate"], row["high"]) if row["high"] <= 1 else "",
+            SCORES[row["score"]][1],
+        )
+        for row in part["scores"]
+    ]
+    caption = (
+        f"Scores, with 95 % intervals from {part['n_bootstrap']:,} resamples of the test items"
+    )
+    heads = ["score", "estimate", "95 % interval", "|", "meaning"]
+    charts = tag("div", _calibration(part), _rejection(part), class_="charts")
+    return [tag("p", said), table(caption, heads, rows), charts, _numbers(part)]
+
+
+def _calibration(part: Part) -> Markup:
+    bins = part["calibration"]
+    points = [(row["confidence"], row["right"]) for row in bins]
+    total = sum(row["weight"] for row in bins)
+    areas = [row["weight"] / total for row in bins]
+    title = "Calibration: share of right answers against confidence; the diagonal is perfect"
+    words = (
+        "Does it know how sure it is? Below the dashed line it is too sure; large dots hold many "
+        "items."
+    )
+    return tag(
+        "figure",
+        curve("calibration", title, points, "confidence", "right", dots=areas, diagonal=True),
+        tag("figcaption", words),
+    )
+
+
+def _rejection(part: Part) -> Markup:
+    found = part["rejection"]
+    points = list(zip(found["rejected"], found["accuracy"], strict=True))
+    base = min(int(10 * min(found["accuracy"])) / 10, 0.8)
+    title = f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}"
+    words = "What does refusing gain? The least confident answers are refused first."
+    return tag(
+        "figure",
+        curve("rejection", title, points, "share refused", "soft accuracy", base=base),
+        tag("figcaption", words),
+    )
+
+
+def _numbers(part: Part) -> Markup:
+    caption = "Calibration: answers by confidence"
+    rows = [
+        (
+            f"{row['from']:.1f} to {row['to']:.1f}",
+            number(row["weight"], 1),
+            number(row["confidence"], 3),
+            number(row["right"], 3),
+        )
+        for row in part["calibration"]
+    ]
+    heads = ["confidence", "weight", "mean confidence", "right"]
+    return folded("Numbers of the calibration", table(caption, heads, rows))
+
+
+def show_made(part: Part) -> list[Markup]:
+    """Versions, seed, model, command."""
+    versions = part["versions"].items()
+    model = part["model"] or "none"
+    if part["parameters"]:
+        model += f" ({', '.join(f'{key}={value}' for key, value in part['parameters'].items())})"
+    command = part["command"]
+    rows = [
+        ("versions", ", ".join(f"{package} {version}" for package, version in versions)),
+        ("seed", str(part["seed"])),
+        ("model", name(model)),
+        ("command", tag("code", name(command)) if command else "not given"),
+        ("date", name(part["date"]) if part["date"] else "not given"),
+    ]
+    return [table("What made this page", ["what", "value"], rows)]

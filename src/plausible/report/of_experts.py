@@ -1,0 +1,131 @@
+"""Where experts clash, whom to trust and what to ask next, in numbers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.experts import Annotations
+from plausible.labels import Labels
+from plausible.report.words import name_of, names_of, statement_in_words
+
+N_BINS = 20  # of the histogram of conflict
+MOST_STATEMENTS = 6  # different statements about an item that are told
+MOST_PEOPLE = 5  # annotators of one statement who are named
+MOST_ROWS = 50  # annotators in the table of reliabilities
+
+
+def summarise_clash(
+    annotations: Annotations | None, conflict: NDArray[np.float64], items: list[str], n_worst: int
+) -> dict[str, Any]:
+    """Conflict of the items: its histogram, and the worst of them with who said what."""
+    counts, edges = np.histogram(conflict, bins=N_BINS, range=(0.0, 1.0))
+    order = np.argsort(-conflict, kind="stable")[:n_worst]
+    worst = [row for row in order if conflict[row] > 0]
+    told = who_said_what(annotations, worst)
+    return {
+        "mean": conflict.mean() if len(conflict) else None,
+        "n_above_half": (conflict > 0.5).sum(),
+        "histogram": {"edges": edges, "counts": counts},
+        "worst": [
+            {"item": items[row], "conflict": conflict[row], "answers": answers}
+            for row, answers in zip(worst, told, strict=True)
+        ],
+        "agreement": None if annotations is None else summarise_agreement(annotations),
+    }
+
+
+def summarise_agreement(annotations: Annotations) -> dict[str, Any]:
+    """Agreement beyond chance, and how many answers there are."""
+    found = annotations.agreement()
+    count = np.bincount(annotations.item, minlength=len(annotations.items))
+    return {
+        "n_answers": len(annotations),
+        "n_annotators": len(annotations.annotators),
+        "answers_of_an_item": {
+            "least": count.min(initial=len(annotations)),
+            "mean": count.mean() if len(count) else None,
+            "most": count.max(initial=0),
+        },
+        "alpha": found.alpha,
+        "kappa": found.kappa,
+        "observed": found.observed,
+    }
+
+
+def who_said_what(annotations: Annotations | None, rows: list[Any]) -> list[list[dict[str, Any]]]:
+    """Statements about some items, each with the people who made it; most frequent first."""
+    if annotations is None or not rows:
+        return [[] for _ in rows]
+    mine = np.flatnonzero(np.isin(annotations.item, rows))
+    item, classes = annotations.item[mine], names_of(annotations.classes)
+    return [_statements(annotations, mine[item == row], classes) for row in rows]
+
+
+def _statements(
+    annotations: Annotations, answers: NDArray[np.int64], classes: list[str]
+) -> list[dict[str, Any]]:
+    said = annotations.statement[answers]
+    kinds, counts = np.unique(said, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MOST_STATEMENTS]
+    return [
+        _statement(annotations, answers[said == kinds[place]], classes) for place in order
+    ] + _others(len(answers) - int(counts[order].sum()))
+
+
+def _statement(
+    annotations: Annotations, answers: NDArray[np.int64], classes: list[str]
+) -> dict[str, Any]:
+    contour = annotations.contours[annotations.statement[answers[0]]]
+    people = annotations.annotators[annotations.annotator[answers[:MOST_PEOPLE]]]
+    doubt = None if annotations.doubt is None else annotations.doubt[answers].mean()
+    return {
+        "said": statement_in_words(contour, classes),
+        "count": len(answers),
+        "annotators": names_of(people),
+        "doubt": doubt,
+    }
+
+
+def _others(count: int) -> list[dict[str, Any]]:
+    other = {"said": "something else", "count": count, "annotators": [], "doubt": None}
+    return [other] if count else []
+
+
+def summarise_reliability(annotations: Annotations, options: dict[str, Any]) -> dict[str, Any]:
+    """How far annotators can be trusted; the best and the worst where there are many."""
+    found = annotations.reliability(**options)
+    order = np.argsort(-found.accuracy, kind="stable")
+    if len(order) > MOST_ROWS:
+        order = np.concatenate([order[: MOST_ROWS // 2], order[-MOST_ROWS // 2 :]])
+    quantiles = np.quantile(found.accuracy, [0.0, 0.25, 0.5, 0.75, 1.0])
+    return {
+        "n_annotators": len(found.annotators),
+        "chance": 1 / max(annotations.n_classes, 1),
+        "converged": bool(found.converged),
+        "quantiles": quantiles,
+        "annotators": [
+            {
+                "annotator": name_of(found.annotators[row]),
+                "n_answers": round(float(found.n_answers[row])),
+                "right": found.accuracy[row],
+                "low": found.low[row],
+                "high": found.high[row],
+                "doubt": found.doubt[row],
+            }
+            for row in order
+        ],
+    }
+
+
+def summarise_questions(
+    annotations: Annotations, labels: Labels, items: list[str], n: int
+) -> dict[str, Any]:
+    """Items to ask about next, with the reasons."""
+    place = {name: row for row, name in enumerate(annotations.items.tolist())}
+    return {
+        "items": [
+            question._asdict() | {"item": items[place[question.item]]}
+            for question in annotations.next_items(n, labels=labels)
+        ]
+    }

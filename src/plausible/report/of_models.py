@@ -1,0 +1,144 @@
+"""What a model believes about items, in numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.belief import decide
+from plausible.labels import Labels
+from plausible.report.of_labels import tally
+from plausible.report.words import names_of, set_in_words, statement_in_words
+
+FloatArray = NDArray[np.float64]
+
+MOST_BARS = 5  # classes of an item that are drawn
+SUSPICIOUS = 0.1  # labels that the model finds less plausible than this
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What a model says about n items.
+
+    classes : array (K,)
+    probability : array (n, K)
+    contour : array (n, K), plausibilities relative to the most plausible class
+    sets : bool array (n, K), classes that cannot be ruled out
+    """
+
+    classes: NDArray[Any]
+    probability: FloatArray
+    contour: FloatArray
+    sets: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+
+def believe(model: Any, X: Any) -> Beliefs:
+    """Ask a fitted classifier; plausibilities and sets are made of its bets if it has none."""
+    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+        raise ValueError(
+            "model should be a fitted classifier with predict_proba and classes_, but "
+            f"{type(model).__name__} has not both; fit it, or give another."
+        )
+    probability = np.asarray(model.predict_proba(X), dtype=np.float64)
+    says = getattr(model, "predict_plausibility", None)
+    contour = probability if says is None else np.asarray(says(X), dtype=np.float64)
+    contour = contour / contour.max(axis=1, keepdims=True)
+    if hasattr(model, "predict_set"):
+        sets = np.asarray(model.predict_set(X))
+    else:
+        sets = decide(contour, "interval_dominance", kind="plausibility").chosen
+    return Beliefs(np.asarray(model.classes_), probability, contour, sets)
+
+
+def summarise_beliefs(
+    beliefs: Beliefs, labels: Labels | None, items: list[str], reject: float, shown: int, worst: int
+) -> dict[str, Any]:
+    """Answers, sets and refusals, some items, and labels that the model finds implausible."""
+    refused = refusals(beliefs, reject)
+    names = names_of(beliefs.classes)
+    answers = np.bincount(beliefs.probability.argmax(axis=1), minlength=len(names))
+    chosen = spread(beliefs, shown)
+    return {
+        "n_items": len(beliefs),
+        "answers": [
+            {"class": names[k], "count": answers[k]}
+            for k in np.argsort(-answers, kind="stable")[: 4 * MOST_BARS]
+        ],
+        "set_sizes": tally(beliefs.sets.sum(axis=1), 0, len(names)),
+        "reject": reject,
+        "n_refused": refused.sum(),
+        "shown": [
+            {
+                "item": items[row],
+                "refused": refused[row],
+                "set": set_in_words([names[k] for k in np.flatnonzero(beliefs.sets[row])]),
+                "bars": bars(beliefs, row, names),
+            }
+            for row in chosen
+        ],
+        "suspicious": None if labels is None else suspects(beliefs, labels, items, worst),
+    }
+
+
+def refusals(beliefs: Beliefs, reject: float) -> NDArray[np.bool_]:
+    """Rows where a bet on the best class is worse than refusing at this loss."""
+    return decide(beliefs.probability, reject=reject, kind="probability").refused
+
+
+def spread(beliefs: Beliefs, shown: int) -> NDArray[np.int64]:
+    """Some rows, evenly from the surest to the most open."""
+    order = np.argsort(beliefs.contour.sum(axis=1), kind="stable")
+    places = np.linspace(0, len(order) - 1, min(shown, len(order))).round().astype(int)
+    return order[places]
+
+
+def bars(beliefs: Beliefs, row: int, names: list[str]) -> list[dict[str, Any]]:
+    """The most plausible classes of an item."""
+    order = np.argsort(-beliefs.contour[row], kind="stable")[:MOST_BARS]
+    return [
+        {
+            "class": names[k],
+            "plausibility": beliefs.contour[row, k],
+            "probability": beliefs.probability[row, k],
+            "possible": beliefs.sets[row, k],
+        }
+        for k in order
+    ]
+
+
+def compatibility(labels: Labels, beliefs: Beliefs) -> FloatArray:
+    """How far (n,) label and model can both be right: max over classes of the product.
+
+    One if the model's first choice is fully possible by the label, zero if they contradict.
+    """
+    known = labels.classes.tolist()
+    everything = [*known, *(name for name in beliefs.classes.tolist() if name not in known)]
+    wide = labels if len(everything) == len(known) else labels.reorder(everything)
+    theirs = np.zeros((len(labels), len(everything)))
+    theirs[:, [everything.index(name) for name in beliefs.classes.tolist()]] = beliefs.contour
+    return (wide.scaled() * theirs).max(axis=1)
+
+
+def suspects(beliefs: Beliefs, labels: Labels, items: list[str], most: int) -> dict[str, Any]:
+    """Labels that the model finds implausible, the worst first."""
+    fits = compatibility(labels, beliefs)
+    order = np.argsort(fits, kind="stable")[:most]
+    said, believed = names_of(labels.classes), names_of(beliefs.classes)
+    return {
+        "limit": SUSPICIOUS,
+        "count": (fits < SUSPICIOUS).sum(),
+        "worst": [
+            {
+                "item": items[row],
+                "plausibility": fits[row],
+                "label": statement_in_words(labels.scaled()[row], said),
+                "model": statement_in_words(beliefs.contour[row], believed),
+            }
+            for row in order
+            if fits[row] < SUSPICIOUS
+        ],
+    }

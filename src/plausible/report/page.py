@@ -1,0 +1,102 @@
+"""The page: a dictionary of numbers as one HTML document."""
+
+from collections.abc import Callable
+from typing import Any
+
+from plausible.report.expert_sections import (
+    show_clash,
+    show_labels,
+    show_questions,
+    show_reliability,
+)
+from plausible.report.model_sections import show_belief, show_made, show_scores
+from plausible.report.style import STYLE
+from plausible.report.tags import Markup, join, name, number, percent, tag
+
+SECTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], list[Markup]]]] = {
+    "labels": ("What do the labels say?", show_labels),
+    "clash": ("Where do experts clash?", show_clash),
+    "reliability": ("Who is reliable?", show_reliability),
+    "questions": ("Which items should be asked again?", show_questions),
+    "belief": ("What does the model believe?", show_belief),
+    "scores": ("How good is the model?", show_scores),
+    "made": ("How was this made?", show_made),
+}
+
+# Nothing is fetched, and nothing runs.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def render(summary: dict[str, Any]) -> str:
+    """One HTML document, without scripts and without anything from the network.
+
+    Parameters
+    ----------
+    summary : dict
+        As `summarise` gives it, perhaps through JSON.
+
+    Examples
+    --------
+    >>> from plausible.labels import Labels
+    >>> from plausible.report import summarise
+    >>> page = render(summarise(Labels.from_crisp(["cat", "<dog>"])))
+    >>> page.startswith("<!doctype html>"), "&lt;dog&gt;" in page, "<dog>" in page
+    (True, True, False)
+    """
+    if not isinstance(summary, dict) or not {"title", *SECTIONS} <= set(summary):
+        raise ValueError(
+            f"render needs what summarise gives, but {type(summary).__name__} without all of its "
+            "parts came; call summarise first."
+        )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", summary["title"]),
+        tag("style", Markup(STYLE)),
+    )
+    sections = [_section(key, summary[key]) for key in SECTIONS]
+    body = tag("body", _header(summary), _contents(), tag("main", *sections))
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _header(summary: dict[str, Any]) -> Markup:
+    date = summary["made"].get("date")
+    when = [tag("p", name(date), class_="quiet")] if date else []
+    pairs = [tag("div", tag("dt", what), tag("dd", value)) for what, value in at_a_glance(summary)]
+    glance = [tag("dl", *pairs, class_="glance")] if pairs else []
+    return tag("header", tag("h1", name(summary["title"])), *when, *glance)
+
+
+def at_a_glance(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """The few numbers that come first."""
+    labels, clash, scores = summary["labels"], summary["clash"], summary["scores"]
+    found = []
+    if "n_items" in labels:
+        n_items = labels["n_items"]
+        found += [("items", number(n_items)), ("classes", number(labels["n_classes"]))]
+        found.append(("say nothing", percent(labels["kinds"]["nothing"], n_items)))
+    if clash.get("agreement"):
+        found.append(("annotators", number(clash["agreement"]["n_annotators"])))
+    if clash.get("mean") is not None:
+        found.append(("mean conflict", number(clash["mean"])))
+    if "scores" in scores:
+        best = next(row for row in scores["scores"] if row["score"] == "soft_accuracy")
+        found.append(("soft accuracy", number(best["estimate"])))
+    return found
+
+
+def _contents() -> Markup:
+    links = [tag("li", tag("a", SECTIONS[key][0], href=f"#{key}")) for key in SECTIONS]
+    return tag("nav", tag("ol", *links), aria_label="Questions")
+
+
+def _section(key: str, part: dict[str, Any]) -> Markup:
+    question, show = SECTIONS[key]
+    missing = part.get("missing")
+    content = [tag("p", missing, class_="missing")] if missing else show(part)
+    heading = tag("h2", question, id=f"{key}-heading")
+    return tag("section", heading, join(content), id=key, aria_labelledby=f"{key}-heading")
