@@ -38,7 +38,8 @@ def openness(labels: Labels) -> FloatArray:
     """Normalised entropy (n,) of the plausibilities of the classes."""
     shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    return -(shares * logs).sum(axis=1) / np.log(max(labels.n_classes, 2))
+    entropy = -(shares * logs).sum(axis=1) / np.log(max(labels.n_classes, 2))
+    return np.clip(entropy, 0.0, 1.0)  # rounding may exceed the limits
 
 
 def next_items(
