@@ -26,6 +26,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
 pictures: $(VENV)/plots
