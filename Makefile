@@ -36,6 +36,7 @@ pictures: $(VENV)/plots
 # make reproduce PLAUSIBLE_DATA=folder
 reproduce: $(VENV)/plots
 	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.crowds $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.grandvalet_2002 $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.lu_2020 $(ARGUMENTS)
