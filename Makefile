@@ -32,7 +32,7 @@ bench: $(VENV)/bench
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py
 
-# An hour; ARGUMENTS=--quick for some minutes. The last four experiments need real sets:
+# More than an hour; ARGUMENTS=--quick for some minutes. Experiments on real sets need a folder:
 # make reproduce PLAUSIBLE_DATA=folder
 reproduce: $(VENV)/plots
 	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)

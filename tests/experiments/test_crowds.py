@@ -12,6 +12,7 @@ from plausible.labels import Labels
 from support.real_files import write_crowds
 
 SETS = ("labelme", "sentiment_polarity", "dogs")
+MODELS = ("logistic, by likelihood", "logistic, by accuracy", "discriminant")
 
 
 def make_data(n=120, doubt=0.3, seed=0, features=True):
@@ -42,7 +43,7 @@ def test_every_form_of_answers_is_pooled_and_learnt_from(results):
         assert one["accuracy"]["pool, doubt 0.3"] == one["accuracy"]["majority"]
     rows = results["learners"]
     assert [(row["set"], row["model"]) for row in rows] == [
-        (name, model) for name in SETS[:2] for model in ("logistic", "discriminant")
+        (name, model) for name in SETS[:2] for model in MODELS
     ]
     for row in rows:
         joint = set() if row["model"] == "discriminant" else set(experiment.JOINT)
@@ -58,7 +59,7 @@ def test_tables_and_picture_hold_every_row(results, tmp_path):
     text = experiment.tables(results)
     assert "Not installed, and left out: crowd-kit, cleanlab." in text
     for row in results["learners"]:
-        assert f"| {row['set'].ljust(18)} | {row['model'].ljust(12)} |" in text
+        assert f"| {row['set'].ljust(18)} | {row['model'].ljust(23)} |" in text
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -87,24 +88,26 @@ def test_the_truth_has_no_say_in_the_ridge():
     others = experiment.label_sets(shifted, 0)
     for form in (*experiment.POOLS, "majority", "Dawid-Skene"):
         first, second = (
-            experiment.held_out_score(data.X, one[form][0], form, 10.0, fold)
+            experiment.held_out_scores(data.X, one[form][0], form, 10.0, fold)
             for one in (labels, others)
         )
-        assert first == second
+        np.testing.assert_array_equal(first, second)
 
 
 def test_a_held_out_score_is_the_likelihood_of_rows_that_took_no_part():
     data = make_data()
     fold = np.arange(len(data.X)) // 5 % experiment.N_FOLDS
     truth = Labels.from_crisp(data.annotations.classes[data.y], ["c", "a", "b"])
-    expected = 0.0
+    expected = np.zeros(2)
     for number in range(experiment.N_FOLDS):
         out = fold == number
         model = experiment.logistic(1.0).fit(data.X[~out], truth[~out])
         place = [model.classes_.tolist().index(name) for name in truth.crisp()[out].tolist()]
-        expected += np.log(model.predict_proba(data.X[out])[np.arange(out.sum()), place]).sum()
-    found = experiment.held_out_score(data.X, truth, "truth", 1.0, fold)
-    assert found == pytest.approx(expected / len(data.X))
+        chances = model.predict_proba(data.X[out])[np.arange(out.sum()), place]
+        right = model.predict(data.X[out]) == truth.crisp()[out]
+        expected += np.log(chances).sum(), right.sum()
+    found = experiment.held_out_scores(data.X, truth, "truth", 1.0, fold)
+    np.testing.assert_allclose(found, expected / len(data.X))
 
 
 def test_held_out_answers_teach_the_joint_classifier_nothing():
@@ -138,10 +141,12 @@ def test_a_short_set_keeps_answers_with_their_rows(monkeypatch):
 def test_verdicts_can_go_either_way():
     around = lambda x: {"mean": x, "low": x - 0.01, "high": x + 0.01}  # noqa: E731
     gains = dict.fromkeys((*experiment.POOLS, *experiment.JOINT), around(0.025))
-    row = {"set": "labelme", "model": "logistic", "gain": gains}
+    row = {"set": "labelme", "model": MODELS[0], "gain": gains}
     verdicts = experiment.judge(row, quick=False)
     assert [one["holds"] for one in verdicts] == [True] * 3 + [False] * 2
     assert [one["required"] for one in verdicts] == [False, True, False, False, True]
+    other = experiment.judge(row | {"model": MODELS[1]}, quick=False)
+    assert not any(one["required"] for one in other)
     assert not experiment.judge(row | {"model": "discriminant"}, quick=False)
     assert not experiment.judge(row | {"set": "cifar10n"}, quick=False)
 
