@@ -483,18 +483,20 @@ def number(value: float | None) -> str:
 
 def draw(results: Results, path: Path) -> None:
     """Accuracy of pools by set, and gains of learners over the majority vote."""
-    figure, panels = open_figure(1, 2, size=(11.0, 6.0), share=False)
+    figure, panels = open_figure(1, 2, size=(11.0, 7.0), share=False)
     left, right = panels[0]
     for place, one in enumerate(results["pools"]):
         base = one["accuracy"]["majority"]
-        for number_, name in enumerate(n for n in one["accuracy"] if n not in OURS[:2]):
+        names = [name for name in one["accuracy"] if name not in OURS[:2]]
+        for number_, name in enumerate(names):
             marker = "o" if name in OURS else "x"
             gain = 100 * (one["accuracy"][name] - base)
             label = name if place == 0 else None
-            left.plot(gain, place, marker, color=f"C{number_}", markersize=6, label=label)
+            at = place + 0.09 * (number_ - (len(names) - 1) / 2)
+            left.plot(gain, at, marker, color=f"C{number_}", markersize=4, label=label)
     left.set_yticks(range(len(results["pools"])), labels=[one["set"] for one in results["pools"]])
     left.set_title("answers alone", fontsize=11)
-    left.set_xlabel("accuracy less that of the majority vote (points)")
+    left.set_xlabel("gain over the majority vote (points)")
     forms = [form for form in FORMS if form not in ("majority", "truth")]
     for number_, form in enumerate(forms):
         for place, row in enumerate(results["learners"]):
@@ -508,7 +510,7 @@ def draw(results: Results, path: Path) -> None:
     names = [f"{row['set']}, {row['model']}" for row in results["learners"]]
     right.set_yticks(range(len(names)), labels=names)
     right.set_title("learnt from answers and features", fontsize=11)
-    right.set_xlabel("test accuracy less that from the majority vote (points)")
+    right.set_xlabel("gain in test accuracy (points)")
     for axes in panels[0]:
         axes.axvline(0.0, color="k", linewidth=1)
         axes.invert_yaxis()
