@@ -26,15 +26,17 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py
 
-# An hour; ARGUMENTS=--quick for some minutes. The last four experiments need real sets:
+# More than an hour; ARGUMENTS=--quick for some minutes. Experiments on real sets need a folder:
 # make reproduce PLAUSIBLE_DATA=folder
 reproduce: $(VENV)/plots
 	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.crowds $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.grandvalet_2002 $(ARGUMENTS)
 	$(RUN) -m plausible.experiments.lu_2020 $(ARGUMENTS)

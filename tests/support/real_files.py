@@ -135,3 +135,36 @@ def write_graded(folder, seed=0, n=200):
         birads=birads.astype(np.int8),
         y=y.astype(np.int8),
     )
+
+
+def write_crowds(folder, names, seed=0, n_classes=3, per_class=20):
+    """Write answers of crowds, four in five of them right; those with features can be learnt."""
+    random = np.random.default_rng(seed)
+    for name in names:
+        home = {"bluebirds", "dogs", "face_sentiment", "product"} & {name}
+        place = folder / ("crowd_answers_only" if home else name)
+        place.mkdir(exist_ok=True)
+        k = {"labelme": 8, "music_genre": 10, "cifar10n": 10, "sentiment_polarity": 2}.get(
+            name, n_classes
+        )
+        X, y, answers, _ = draw(random, k, per_class, workers=5)
+        half = len(y) // 2
+        parts = {"X_train": X[:half], "y_train": y[:half], "X_test": X[half:], "y_test": y[half:]}
+        item, worker = np.nonzero(answers >= 0)
+        said = answers[item, worker]
+        file = f"{name}.npz"
+        if name == "cifar10n":
+            file = "cifar10n_train.npz"
+            arrays = {"features": X, "y": y, "annotations": np.abs(answers[:, :3])}
+            arrays["grey16"] = np.zeros((len(y), 4), dtype=np.uint8)
+        elif name == "sentiment_polarity":
+            seen = item < half
+            keys = ("answer_item", "answer_annotator", "answer_label")
+            columns = (item[seen], worker[seen], said[seen])
+            arrays = parts | dict(zip(keys, columns, strict=True))
+        elif home:
+            arrays = {"item": item, "worker": worker, "label": said, "y": y}
+        else:
+            arrays = parts | {"answers": answers[:half]}
+            arrays |= {"classes": np.array([f"genre{j}" for j in range(k)])}
+        np.savez(place / file, **arrays)

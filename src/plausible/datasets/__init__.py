@@ -8,6 +8,7 @@ Examples
 0.29
 """
 
+from plausible.datasets.crowds import CROWD_NAMES, CrowdData, load_crowd
 from plausible.datasets.graded import GRADED_NAMES, GradedData, load_graded
 from plausible.datasets.images import IMAGE_NAMES, ImageData, load_images
 from plausible.datasets.partial import PARTIAL_NAMES, PartialData, load_partial
@@ -28,11 +29,13 @@ from plausible.datasets.simulated import (
 )
 
 __all__ = [
+    "CROWD_NAMES",
     "GRADED_NAMES",
     "IMAGE_NAMES",
     "NAMES",
     "PARTIAL_NAMES",
     "Annotators",
+    "CrowdData",
     "DoubtfulExpert",
     "GradedData",
     "ImageData",
@@ -42,6 +45,7 @@ __all__ = [
     "RealData",
     "estimate_doubt",
     "load",
+    "load_crowd",
     "load_graded",
     "load_images",
     "load_partial",

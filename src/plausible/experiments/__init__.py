@@ -5,6 +5,8 @@ function ``run(quick, seed, progress)`` that returns its results as a dictionary
 
 come_2008
     Figure 1.1 of Côme, Oukhellou, Denoeux and Aknin: a doubtful expert.
+crowds
+    Answers of crowds, pooled and learnt from, on eight real sets.
 denoeux_2015_lda
     Partially supervised discriminant analysis with five annotators (Denoeux's slides of 2015).
 grandvalet_2002
@@ -23,6 +25,7 @@ real_soft_labels
 
 EXPERIMENTS = (
     "come_2008",
+    "crowds",
     "denoeux_2015_lda",
     "grandvalet_2002",
     "lu_2020",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from plausible.datasets import MissingDataError
@@ -22,6 +22,7 @@ from plausible.datasets import MissingDataError
 Progress = Callable[[str], None]
 Results = dict[str, Any]
 
+N_RESAMPLES = 2000
 VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "open: intervals reach 0"}
 
 
@@ -72,6 +73,15 @@ def summary_of_strata(values: ArrayLike) -> dict[str, float]:
         error = np.sqrt(given.var(axis=1, ddof=1).mean() / given.size)
         half = float(stats.t.ppf(0.975, n_strata * (n_draws - 1)) * error)
     return {"mean": mean, "low": mean - half, "high": mean + half}
+
+
+def bootstrap(differences: NDArray[np.float64], seed: int) -> dict[str, float]:
+    """Mean of paired differences, with the percentile interval over resampled items."""
+    random = np.random.default_rng(seed)
+    n = len(differences)
+    means = [differences[random.integers(n, size=n)].mean() for _ in range(N_RESAMPLES)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return {"mean": float(differences.mean()), "low": float(low), "high": float(high)}
 
 
 def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:

@@ -35,8 +35,10 @@ from sklearn.preprocessing import StandardScaler
 
 from plausible.datasets import NAMES, RealData, load, majority_vote, pool_votes
 from plausible.experiments.common import (
+    N_RESAMPLES,
     Progress,
     Results,
+    bootstrap,
     command,
     describe,
     format_table,
@@ -55,7 +57,6 @@ Shape = Literal["full", "tied", "diag"]
 
 SOFT = ("pooled", "shares", "rows")
 DOUBTS = (0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
-N_RESAMPLES = 2000
 RATERS, RATING_DOUBT = 60, 0.1
 QUICK_TRAIN, QUICK_TEST = 2000, 1000
 
@@ -205,15 +206,6 @@ def compare(
         }
         row[form]["verdict"] = verdict(row[form]["accuracy_gain"])
     return row
-
-
-def bootstrap(differences: FloatArray, seed: int) -> dict[str, float]:
-    """Mean of paired differences, with the percentile interval over resampled items."""
-    random = np.random.default_rng(seed)
-    n = len(differences)
-    means = [differences[random.integers(n, size=n)].mean() for _ in range(N_RESAMPLES)]
-    low, high = np.quantile(means, [0.025, 0.975])
-    return {"mean": float(differences.mean()), "low": float(low), "high": float(high)}
 
 
 def verdict(gain: dict[str, float]) -> str:
