@@ -74,7 +74,7 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, engine, datasets, io, labels, metrics, models, report)
+    for room in (belief, engine, datasets, experts, io, labels, metrics, models, report)
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import beta as beta_distribution
 
 from plausible.belief.errors import check_number, check_option, check_whole
@@ -104,10 +103,10 @@ class AnswerModel:
         informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
         told = annotations.select(informative)
         key = told.annotator * len(contours) + statement[informative]
-        kinds, place = np.unique(key, return_inverse=True)
+        kinds, place = different(key)
         self.model, self.gold = model, gold
         self.annotator, said = kinds // len(contours), contours[kinds % len(contours)]
-        self.table = told.incidence(place.ravel(), len(kinds))
+        self.table = told.incidence(place, len(kinds))
         self.across = self.table.T.tocsr()
         self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
         self.answer = said.argmax(axis=1)
@@ -136,11 +135,16 @@ class AnswerModel:
 
     def posterior(self, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
         """Probabilities (n, K) of the classes, and log likelihoods (n,) of the items."""
-        scores = self.evidence(parameters.confusion) + np.log(parameters.prior)
+        scores = self.evidence(parameters.confusion)
+        scores += np.log(parameters.prior)
         if self.gold is not None:
             scores += self.gold
-        total = logsumexp(scores, axis=1, keepdims=True)
-        return np.exp(scores - total), total[:, 0]
+        top = scores.max(axis=1, keepdims=True)
+        scores -= top
+        posterior = np.exp(scores, out=scores)
+        total = posterior.sum(axis=1, keepdims=True)
+        posterior /= total
+        return posterior, (top + np.log(total))[:, 0]
 
     def summarise(self, points: list[Parameters]) -> list[Summary]:
         """The E step for each point."""
@@ -201,6 +205,15 @@ class AnswerModel:
         reached = counts.sum(axis=(1, 2)) > 0
         counts[~reached] = diagonal[~reached]
         return self.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+
+
+def different(key: IntArray) -> tuple[IntArray, IntArray]:
+    """Different numbers from 0, sorted, and the place of each: without sorting if they are few."""
+    if not len(key) or key.max() > 10 * len(key):
+        numbers, place = np.unique(key, return_inverse=True)
+        return numbers, place.ravel()
+    there = np.bincount(key) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[key]
 
 
 def from_rates(rate: FloatArray) -> FloatArray:
