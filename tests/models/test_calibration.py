@@ -5,14 +5,16 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from plausible.belief import belief, contour, decide, plausibility, plausibility_probability
@@ -284,3 +286,16 @@ def test_scores_are_finite_and_unknown_classes_have_none():
     scores = class_scores(Extreme(), np.zeros((2, 1)), np.array(["a", "b", "c"]))
     np.testing.assert_allclose(scores[:, 1] - scores[:, 0], [np.log(1e-6), np.log(3)])
     assert np.isnan(scores[:, 2]).all()
+
+
+def test_data_frames_reach_the_estimator_with_their_names():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 40)
+    frame = pd.DataFrame({"x": rng.normal(size=80) + 2 * (y == "b"), "kind": list("uv") * 40})
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), (StandardScaler(), ["x"]))
+    inner = make_pipeline(columns, LogisticRegression())
+    model = EvidentialCalibratedClassifier(inner).fit(frame, y)
+    assert model.score(frame, y) > 0.7
+    with pytest.raises(ValueError, match="should be a classifier"):
+        EvidentialCalibratedClassifier(StandardScaler()).fit(frame, y)

@@ -306,3 +306,11 @@ class NotFinite(Softmax):
 
     def predict_proba(self, X):
         return np.full((len(X), 3), 1 / 3)
+
+
+def test_the_center_of_a_pipeline_is_transformed_like_a_row():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    given = weights_of_evidence(model, X[[70]], center=X.mean(axis=0)).feature_weights()
+    zero = weights_of_evidence(model[-1:], model[0].transform(X[[70]]), center=np.zeros(4))
+    np.testing.assert_allclose(given, zero.feature_weights(), atol=1e-12)
