@@ -161,11 +161,10 @@ def test_functions_are_refused(tmp_path):
 
 
 def test_trees_need_trust(tmp_path):
-    from sklearn.tree._tree import Tree
-
     sample = draw()
-    model = EvidentialCalibratedClassifier(RandomForestClassifier(3, random_state=0), cv=2)
-    model.fit(sample.X, sample.doubted)
+    forest = RandomForestClassifier(3, random_state=0)
+    model = EvidentialCalibratedClassifier(forest, cv=2).fit(sample.X, sample.doubted)
+    Tree = type(forest.fit([[0.0], [1.0]], [0, 1]).estimators_[0].tree_)
     with pytest.raises(ModelFileError, match=r"sklearn\.tree\._tree\.Tree"):
         save(model, tmp_path / "model")
     save(model, tmp_path / "model", trusted=[Tree])

@@ -12,28 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.belief.errors import as_floats, check_number
+from plausible.experts.pooling import simple_masses
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 LEAST_DOUBT = 1e-6
-
-
-def vote_masses(votes: FloatArray, doubt: float) -> tuple[FloatArray, FloatArray]:
-    """Masses (n, K + 1) of the single classes and of the frame, and conflict (n,), of votes."""
-    weight = votes * np.log(doubt)  # log weight of the simple mass function on each class
-    with np.errstate(divide="ignore"):
-        singles = np.log(-np.expm1(weight)) - weight
-    everything = np.zeros((len(votes), 1))
-    logs = np.hstack([singles, everything])
-    total = logsumexp(logs, axis=1, keepdims=True)
-    agreed = total[:, 0] + weight.sum(axis=1)
-    conflict = np.clip(-np.expm1(agreed), 0.0, 1.0) + 0.0  # no negative zeros
-    return np.exp(logs - total), conflict
 
 
 def pool_votes(
@@ -68,7 +55,9 @@ def pool_votes(
     check_number(doubt, "doubt", LEAST_DOUBT, 1.0)
     n_classes = counts.shape[1]
     names = list(range(n_classes)) if classes is None else list(classes)
-    values, conflict = vote_masses(counts, doubt)
+    # Log weights of simple mass functions on each class.
+    values, agreed = simple_masses(counts * np.log(doubt), np.zeros(len(counts), dtype=bool))
+    conflict = np.clip(-np.expm1(agreed), 0.0, 1.0) + 0.0  # no negative zeros
     if n_classes > MAX_CLASSES:
         return Labels(values[:, :-1] + values[:, -1:], names, conflict=conflict)
     sets = np.append(1 << np.arange(n_classes, dtype=np.int64), (1 << n_classes) - 1)

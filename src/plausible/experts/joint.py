@@ -21,16 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.belief.errors import check_number, check_option, check_whole
 from plausible.engine.loop import Result
 from plausible.experts.annotations import Annotations
-from plausible.experts.reliability import (
-    MODELS,
-    TINY,
-    AnswerModel,
-    Parameters,
-    Reliability,
-    Summary,
-    conclude,
-    gold_logs,
-)
+from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
+from plausible.experts.reliability import Reliability, conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression

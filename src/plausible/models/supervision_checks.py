@@ -31,17 +31,15 @@ def adjusted_r2(problem: SupervisedMixture, p: Supervision) -> FloatArray:
     d = problem.d
     classes = pool(problem.summarise([p])[0].moments, problem.owner, problem.n_classes)
     if problem.family == "beta":  # log odds are log z - log(1 - z)
-        turn = np.vstack(
-            [np.hstack([np.eye(d), np.zeros((d, 1))]), [[0.0] * d + [1.0]], [[0.0] * d + [-1.0]]]
-        )
+        turn = np.eye(d + 2)[:, : d + 1]
+        turn[-1, -1] = -1.0
         classes = classes._replace(
             mean=classes.mean @ turn, scatter=turn.T @ classes.scatter @ turn
         )
     _, left = regress(classes, d, problem.spread)
     total = np.diagonal(classes.scatter[:, d:, d:], axis1=1, axis2=2)
-    constant = (total <= 1e-20 * classes.counts[:, None] * (1 + classes.mean[:, d:] ** 2)).any(
-        axis=1
-    )
+    rounding = 1e-20 * classes.counts[:, None] * (1 + classes.mean[:, d:] ** 2)
+    constant = (total <= rounding).any(axis=1)
     share = np.diagonal(left, axis1=1, axis2=2) / np.maximum(total, 1e-300)
     r2 = 1 - share.mean(axis=1)
     freedom = np.maximum(classes.counts - d - 1, 1.0)

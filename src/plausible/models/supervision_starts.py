@@ -91,9 +91,8 @@ def memberships(
             continue
         parts = cluster(X[rows], len(mine), share, seed)
         if len(parts) < len(mine):  # fewer different rows than components
-            parts = np.concatenate(
-                [parts, random.uniform(size=(len(mine) - len(parts), len(rows)))]
-            )
+            shape = len(mine) - len(parts), len(rows)
+            parts = np.concatenate([parts, np.random.RandomState(seed).uniform(size=shape)])
             parts /= parts.sum(axis=0)
         members[mine[:, None], rows] = parts * share
     return members
@@ -153,12 +152,6 @@ def embed(problem: SupervisedMixture, source: Supervision, owner: IntArray) -> S
         copies = theirs[np.arange(n_mine) % len(theirs)]
         chosen += copies.tolist()
         weights += (source.weights[copies] / np.bincount(copies)[copies]).tolist()
-    beta = problem.family == "beta"
-    if beta != bool(source.shapes.size):
-        raise ValueError(
-            "init should have assessments of the same family, but Beta ones and Gaussian ones "
-            "cannot be turned into each other; start from 'assessments'."
-        )
     return source._replace(
         weights=np.array(weights),
         means=source.means[chosen],
