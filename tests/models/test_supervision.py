@@ -400,3 +400,20 @@ def test_the_number_of_parameters_is_that_of_a_gaussian_mixture():
     d = 4
     assert model.n_parameters_ == 2 + 3 * (d + d * (d + 1) // 2)
     np.testing.assert_allclose(model.aic_, 2 * model.n_parameters_ - 2 * model.log_likelihood_)
+
+
+def test_names_of_columns_and_orders_of_classes_are_heeded():
+    pd = pytest.importorskip("pandas")
+    X, w, y = two_classes()
+    z = expit(w)  # of "sick", which stands last in the alphabet
+    named = make("g1").fit(X, z, classes=["sick", "fine"])
+    frame = pd.DataFrame({"fine": 1 - z, "sick": z})
+    read = make("g1").fit(X, frame)
+    assert read.classes_.tolist() == ["fine", "sick"]
+    assert_same(answers(named, X, z), answers(read, X, frame[["sick", "fine"]]), 1e-6)
+    with pytest.raises(ValueError, match="rename them"):
+        make("g1").fit(X, frame, classes=["x", "y"])
+    known = named.predict(X[:1], labels=[[1.0, 0.0]])  # columns as those of the assessments
+    assert known.tolist() == ["sick"]
+    eager = named.predict(X, class_weight={"sick": 1e6, "fine": 1.0})
+    assert (eager == "sick").mean() > (y == 0).mean()
