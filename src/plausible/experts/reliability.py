@@ -168,8 +168,9 @@ def conclude(
 ) -> Reliability:
     """What was learnt, with intervals; `posterior` if more than answers speaks for the classes."""
     point: Parameters = result.parameters
+    evidence = problem.evidence(point.confusion)
     if posterior is None:
-        posterior, logs = problem.posterior(point)
+        posterior, logs = problem.posterior(evidence, point.prior)
         log_likelihood = float(logs.sum())
     else:
         log_likelihood = float(result.history[-1])
@@ -182,7 +183,6 @@ def conclude(
     right = right + sure  # with the imagined answers, as in the estimate
     wrong = np.maximum(total - right, 0.0)
     accuracy = np.where(total > 0, right / np.maximum(total, FLOOR), 1 / problem.n_classes)
-    evidence = problem.evidence(point.confusion)
     return Reliability(
         annotators=annotations.annotators,
         classes=annotations.classes,
