@@ -50,7 +50,7 @@ def test_e_steps_equal_a_loop_over_answers(way, with_known, n_items, n_kinds, n_
 
 def test_compiled_tiles_and_blocks_do_not_change_sums(monkeypatch):
     monkeypatch.setattr("plausible.experts.compiled_answers.TILE", 12)
-    item, kind, logs, prior, _ = draw(101, 3, 900, 4, seed=0)
+    item, kind, logs, prior, _ = draw(101, 3, 1500, 4, seed=0)
     compiled, sparse = CompiledSums(item, kind, 101, 3), SparseSums(item, kind, 101, 3)
     assert len(compiled.blocks) == 8
     for ours, wanted in zip(

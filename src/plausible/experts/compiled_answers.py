@@ -17,7 +17,7 @@ from plausible.experts.answer_sums import FloatArray, IntArray
 
 TILE = 40_000  # probabilities at a time
 MOST_BLOCKS = 8  # of items; their number must not depend on the machine, nor so the rounding
-ANSWERS_FOR_KIND = 8  # in a block, at least: each block has a table of all kinds
+ANSWERS_FOR_KIND = 16  # in a block, at least: each block has a table of all kinds
 
 
 class CompiledSums:
@@ -92,7 +92,7 @@ def _group(item, kind, n_items):  # type: ignore[no-untyped-def]  # pragma: no c
     for i in range(n_items):
         first[i + 1] += first[i]
     place = first[:-1].copy()
-    ordered = np.empty(len(kind), np.int64)
+    ordered = np.empty(len(kind), np.int32)
     for a in range(len(kind)):
         ordered[place[item[a]]] = kind[a]
         place[item[a]] += 1
