@@ -7,6 +7,7 @@ them. Ctrl-C saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
+import os
 import signal
 import warnings
 from collections.abc import Iterator
@@ -66,7 +67,10 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     checkpoint = prepare(model, given, talk)
     model = resumed(given.output, given.model) if given.resume and checkpoint is None else model
     with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
-        learn(model, training, models.MODELS[given.model].from_answers, step)
+        try:
+            learn(model, training, models.MODELS[given.model].from_answers, step)
+        except ValueError as error:
+            raise blamed(error, given.settings) from error
     save(clean(model), given.output, features=training.names)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
 
@@ -74,7 +78,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     """Where the fit keeps its state, if this model does and the model goes into a file."""
     estimator = models.last_step(model)
-    if given.output == "-" or "checkpoint" not in estimator.get_params(deep=False):
+    is_file = os.path.isfile(given.output) or not os.path.exists(given.output)
+    if given.output == "-" or not is_file or "checkpoint" not in estimator.get_params(deep=False):
         return None
     path = Path(f"{given.output}.checkpoint")
     if given.resume and not path.exists():
@@ -120,6 +125,15 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any) -> None:
             "came; give a table with the columns item, annotator and label, or another --model."
         )
     model.fit(training.X[training.rows], training.known.annotations)
+
+
+def blamed(error: ValueError, settings: list[str]) -> Exception:
+    """The error, as one of usage if it is about a parameter that was set."""
+    named = str(error).partition(" ")[0]
+    for setting in settings:
+        if setting.partition("=")[0].strip() == named:
+            return UsageError(f"--set {setting!r}: {error}")
+    return error
 
 
 def clean(model: Any) -> Any:

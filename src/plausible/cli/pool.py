@@ -30,6 +30,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     result: dict[str, Any] = {
         "output": given.output,
         "notes": known.notes,
+        "seed": None,
         "n_items": len(labels),
         "classes": labels.classes.tolist(),
         "n_unknown": int((labels.informativeness == 0).sum()),

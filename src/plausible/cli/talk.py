@@ -2,14 +2,22 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+STDOUT = "standard output"
 Step = Callable[[Any], None]
 
 
 class UsageError(Exception):
     """Options that do not go together; exit code 2."""
+
+
+def tell(line: str) -> None:
+    """A line on standard error, if anybody listens there."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
 
 
 class Talk:
@@ -21,24 +29,25 @@ class Talk:
     def __init__(self, verb: str, *, quiet: bool, json: bool, to_stdout: bool) -> None:
         self.verb, self.quiet = verb, quiet
         self.is_mute = json or to_stdout
-        if json and to_stdout:
-            self.fail("--json and -o - should not both write to standard output; name a file.")
-            raise SystemExit(2)
 
     def note(self, *lines: str) -> None:
         """Say what is being done, or was assumed."""
         if not self.quiet:
             for line in lines:
-                print(line, file=sys.stderr, flush=True)
+                tell(line)
 
     def say(self, text: str) -> None:
         """Give a result to a person."""
-        if not self.is_mute:
+        if self.is_mute:
+            return
+        try:
             print(text, flush=True)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, STDOUT) from error
 
     def fail(self, message: str) -> None:
         """Say what went wrong."""
-        print(f"plausible {self.verb}: {message}", file=sys.stderr, flush=True)
+        tell(f"plausible {self.verb}: {message}")
 
     def show_warning(self, message: Warning | str, *where: Any) -> None:
         """A warning in one line, without the line of code."""

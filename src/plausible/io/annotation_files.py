@@ -7,6 +7,7 @@ or ``mass``. A wide one has a column for each annotator, or for each class.
 
 import json
 import os
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -372,8 +373,10 @@ def made(
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8."""
+    """The text of a file in UTF-8; "-" is standard input."""
     try:
+        if path == "-":
+            return sys.stdin.buffer.read().decode("utf-8-sig")
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(

@@ -130,6 +130,11 @@ class Content:
                 f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; give a CSV "
                 "file in UTF-8, JSON lines, Parquet or Arrow, and end its name accordingly."
             )
+        if b"\0" in head:
+            raise TableError(
+                f"{self.name} should be a table, but holds zero bytes, as no text does; give a CSV "
+                "file in UTF-8, JSON lines, Parquet or Arrow."
+            )
         if named is not None:
             return named
         return JSON_LINES if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else CSV

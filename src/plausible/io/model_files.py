@@ -123,6 +123,13 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
 
     >>> from plausible.io import load, save
     """
+    return load_described(path, trusted)[0]
+
+
+def load_described(
+    path: str | os.PathLike[str], trusted: Iterable[type] = ()
+) -> tuple[Any, dict[str, Any]]:
+    """A model, and what its file says about it, from one reading."""
     further = given_types(trusted)
     skops_io()
     about, body, name = _open(path)
@@ -133,7 +140,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
             f"{type(model).__name__}; fetch it anew."
         )
     _compare_versions(about["versions"], name)
-    return model
+    return model, about
 
 
 def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -291,7 +298,7 @@ def _compare_versions(written: dict[str, str], name: str) -> None:
             f"{name} was saved with {', '.join(changed)}, so that its answers may differ; check "
             "them, or fit the model again.",
             VersionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
