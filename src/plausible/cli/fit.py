@@ -197,10 +197,9 @@ def conclude(
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     talk.say(
-        f"{given.model} in {given.output}: {n_iter} iterations, agrees with "
-        f"{result['soft_accuracy']:.3f} of its own labels (soft accuracy)"
-        if n_iter is not None
-        else f"{given.model} in {given.output}"
+        f"{given.model} in {given.output}: "
+        + ("" if n_iter is None else f"{n_iter} iteration{'s' * (n_iter != 1)}, ")
+        + agreement(result["soft_accuracy"])
     )
     return result
 
@@ -212,3 +211,10 @@ def accuracy(model: Any, training: Any) -> float | None:
     if not (training.labels.informativeness > 0).any():
         return None
     return float(soft_accuracy(training.labels, model.predict(training.X)))
+
+
+def agreement(share: float | None) -> str:
+    """How far a model agrees with its labels, in words."""
+    if share is None:
+        return "no label says anything that it could agree with"
+    return f"agrees with {share:.3f} of its own labels (soft accuracy)"

@@ -198,10 +198,14 @@ def in_words(error: BaseException, output: str | None = None) -> str:
 
 def with_options(message: str, given: argparse.Namespace) -> str:
     """A message of the library in words of the command: ``kind=`` is ``--kind``."""
-    for option in ("classes", "columns", "form", "id", "kind", "layout", "names"):
-        if hasattr(given, option):
-            message = re.sub(rf"(?<![-\w]){option}=(?=[ ,;.]|$)", f"--{option}", message)
-            message = re.sub(rf"(?<![-\w]){option}=(?=\S)", f"--{option} ", message)
+    for option in ("classes", "columns", "form", "id", "kind", "layout", "names", "on_conflict"):
+        if not hasattr(given, option):
+            message = message.replace(f" with {option}=", "")
+            continue
+        shown = f"--{option.replace('_', '-')}"
+        message = re.sub(rf"(?<![-\w]){option}=(?=[ ,;.]|$)", shown, message)
+        message = re.sub(rf"(?<![-\w]){option}='?(\w+)'?", rf"{shown} \1", message)
+        message = message.replace(f"`{option}`", shown)
     return message
 
 

@@ -25,14 +25,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Load, decide and write; gives what was decided."""
     from plausible.io import read_new, write_predictions
+    from plausible.io.errors import listed
 
     check_streams(given.model, given.features)
     check_output(given.output, given.model, given.features)
     model, about = load_model(given.model)
     new = read_new(given.features, about["features"], about["n_features"], given.id)
     notes = [
-        f"{given.model}: {about['type']} for the classes {', '.join(map(str, about['classes']))}",
-        f"{given.features}: {len(new.X)} rows of the features {', '.join(new.names)}",
+        f"{given.model}: {about['type']} for the classes {listed([*map(str, about['classes'])])}",
+        f"{given.features}: {len(new.X)} rows of the features {listed(new.names)}",
         "seed: none, nothing is drawn",
     ]
     talk.note(*notes)

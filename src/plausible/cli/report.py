@@ -84,7 +84,7 @@ def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if known.items is not None:
         parts["items"] = known.items.tolist()
     if given.test is not None:
-        test = read_training(*given.test, **chosen)
+        test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
         notes = [*notes, *(f"test: {note}" for note in test.notes)]
     return parts, notes

@@ -135,6 +135,8 @@ def holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any
     """Whether a table has columns of labels, and none of annotators."""
     if "annotator" in found or "layout" in options:
         return False
+    if options.get("kind") in ("plausibility", "probability", "mass"):
+        return True
     return bool(prefixed(table)) or "set" in table.names or "label" in found
 
 
@@ -191,8 +193,12 @@ def pooled(
     annotations: Annotations, name: str, is_wide: bool, rule: str, doubt: Any, on_conflict: str
 ) -> Known:
     """Pooled answers, with a word on how."""
-    labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
+    try:
+        labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
+    except ValueError as error:
+        raise TableError(f"{name}: {error}") from error
     classes = listed([str(name) for name in annotations.classes], len(annotations.classes))
+    n_people = len(annotations.annotators)
     how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"
     if doubt is None and annotations.doubt is not None:
         doubts = "the doubts of the answers themselves (0.01 at least)"
@@ -202,7 +208,8 @@ def pooled(
         doubts = f"doubt {doubt}" if np.ndim(doubt) == 0 else "the given doubts"
         doubts += "" if annotations.doubt is None else " on top of that of the answers"
     notes = [
-        f"{name}: {len(annotations)} answers of {len(annotations.annotators)} people about "
+        f"{name}: {counted(len(annotations), 'answer')} of {n_people} "
+        f"{'person' if n_people == 1 else 'people'} about "
         f"{counted(len(annotations.items), 'item')}; classes {classes}",
         f"pooled by {how} with {doubts}",
     ]

@@ -93,7 +93,7 @@ def read_training(
     known = known if isinstance(known, Known) else read_known(known, **options)
     stream = stream_table(features)
     table = open_table(stream)
-    if id is None and known.items is not None:
+    if id is None:
         id = find_id(stream, known.items, columns)  # noqa: A001
     read = read_features(stream, id, columns)
     n_rows = len(read.X)
