@@ -6,8 +6,8 @@ RUN := $(VENV)/bin/python
 .PHONY: demo test test-long bench pictures reproduce clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/core
-	@$(RUN) examples/doubtful_experts.py
+demo: $(VENV)/cli
+	@$(VENV)/bin/plausible demo demo
 
 test: $(VENV)/dev
 	$(RUN) -m ruff check .
@@ -46,11 +46,11 @@ reproduce: $(VENV)/plots
 	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_soft_labels $(ARGUMENTS)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
-$(VENV)/core: extras :=
+$(VENV)/cli: extras := [cli]
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
 $(VENV)/plots: extras := [plots]
-$(VENV)/core $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
+$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@
@@ -61,4 +61,4 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .coverage .pytest_cache demo .mypy_cache .ruff_cache .hypothesis
