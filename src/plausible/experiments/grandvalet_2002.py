@@ -44,12 +44,7 @@ from scipy.stats import norm
 from plausible.datasets import make_missing_labels
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -57,6 +52,7 @@ from plausible.experiments.common import (
     summary_of_strata,
     with_interval,
 )
+from plausible.experiments.comparison import Claim, Results, claim
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
 
@@ -250,7 +246,7 @@ def mean_rate(cells: Iterable[dict[str, Any]], key: str) -> float:
     return 100.0 * float(np.mean([cell["rate"][key] for cell in cells]))
 
 
-def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[dict[str, Any]]:
+def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[Claim]:
     """The claims of the text under one regularisation."""
     keys = keys_of(intercept, ridge)
     where = f"{intercept}, alpha {ridge:g}"
@@ -434,14 +430,3 @@ def draw_lines(
                 means = [y - mean_rate(p, "Bayes") for y, p in zip(means, parts, strict=True)]
             look = {"color": COLOURS[method], "linestyle": style, "marker": "o", "markersize": 3}
             axes.plot(places, means, label=name, **look)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Grandvalet (2002): semi-supervised logistic regression against EM for two Gaussians."
-    flags = {"all_setups": "all 625 setups with 10 training samples each"}
-    return command("grandvalet_2002", about, run, tables, draw, arguments, flags)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

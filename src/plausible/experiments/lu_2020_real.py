@@ -40,12 +40,7 @@ from sklearn.naive_bayes import GaussianNB
 from plausible.datasets import IMAGE_NAMES, ImageData, load_images
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -53,6 +48,7 @@ from plausible.experiments.common import (
     summary,
     with_interval,
 )
+from plausible.experiments.comparison import Results, claim
 from plausible.models import (
     EmptyClassWarning,
     StochasticSupervisionClassifier,
@@ -461,13 +457,3 @@ def draw(results: Results, path: Path) -> None:
     panels[0][0].set_ylabel("accuracy")
     panels[0][-1].legend(frameon=False, fontsize=8, loc="lower right")
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Figure 6 of Lu et al. (2020) on images in the folder that PLAUSIBLE_DATA names."
-    return command("lu_2020_real", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

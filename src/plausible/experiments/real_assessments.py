@@ -38,10 +38,7 @@ from sklearn.preprocessing import StandardScaler
 from plausible.datasets import GRADED_NAMES, GradedData, load_graded
 from plausible.experiments.common import (
     Progress,
-    Results,
-    command,
     describe,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -49,6 +46,7 @@ from plausible.experiments.common import (
     summary,
     with_interval,
 )
+from plausible.experiments.comparison import Results
 from plausible.models import (
     EmptyClassWarning,
     SingularCovarianceWarning,
@@ -316,13 +314,3 @@ def draw(results: Results, path: Path) -> None:
         axes.set_xlabel("accuracy (%)")
         axes.legend(frameon=False, fontsize=8)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "An expert's grades on two real sets in the folder that PLAUSIBLE_DATA names."
-    return command("real_assessments", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -37,16 +37,14 @@ from plausible.datasets import NAMES, RealData, load, majority_vote, pool_votes
 from plausible.experiments.common import (
     N_RESAMPLES,
     Progress,
-    Results,
     bootstrap,
-    command,
     describe,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
     silent,
 )
+from plausible.experiments.comparison import Results
 from plausible.labels import Labels
 from plausible.models import GaussianMixtureClassifier
 
@@ -344,15 +342,3 @@ def draw(results: Results, path: Path) -> None:
     axes.set_xlabel("accuracy of soft labels less that of a majority vote (percent points)")
     axes.legend(frameon=False)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = (
-        "Soft against hardened labels on five real sets in the folder that PLAUSIBLE_DATA names."
-    )
-    return command("real_soft_labels", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -16,7 +16,6 @@ three, as drawn.
 """
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,7 @@ from scipy.stats import norm
 
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -41,6 +35,7 @@ from plausible.experiments.common import (
     summary,
     with_interval,
 )
+from plausible.experiments.comparison import Results, claim
 from plausible.models import StochasticSupervisionClassifier, SupervisionWarning
 
 FloatArray = NDArray[np.float64]
@@ -356,13 +351,3 @@ def draw(results: Results, path: Path) -> None:
         axes.set_ylabel("log odds w")
     panels[0][0].legend(frameon=False, fontsize=8)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Figures 1 to 5 of Lu et al. (2020): generalisations of Titterington's model."
-    return command("lu_2020", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
