@@ -1,7 +1,7 @@
 """Which figure of which paper is reproduced by which experiment, and what data that needs.
 
 A new experiment is a file of its name beside this one and an entry in `CATALOGUE`. What it finds
-out about a figure, it says itself: each of its claims (`comparison.claim`, `comparison.number`)
+out about a figure, it says itself: each of its claims (`comparison.claim`, `comparison.printed`)
 names the figure that it belongs to.
 """
 

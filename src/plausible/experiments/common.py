@@ -24,11 +24,10 @@ from plausible.experiments.comparison import (
     claim,
     format_rows,
     format_table,
-    number,
 )
 from plausible.experiments.stored import write_json
 
-__all__ = ["Results", "Table", "claim", "format_table", "number"]
+__all__ = ["Results", "Table", "claim", "format_table"]
 
 Progress = Callable[[str], None]
 

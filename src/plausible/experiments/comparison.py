@@ -57,7 +57,7 @@ def claim(
     }
 
 
-def number(
+def printed(
     quantity: str,
     paper: float,
     ours: float,
@@ -70,7 +70,7 @@ def number(
 
     Examples
     --------
-    >>> row = number("correlation", 0.8378, 0.8321, within=0.03, digits=4)
+    >>> row = printed("correlation", 0.8378, 0.8321, within=0.03, digits=4)
     >>> row["quantity"], row["difference"], row["holds"]
     ('correlation (within 0.03)', '-0.0057', True)
     """

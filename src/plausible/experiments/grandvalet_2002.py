@@ -52,7 +52,7 @@ from plausible.experiments.common import (
     summary_of_strata,
     with_interval,
 )
-from plausible.experiments.comparison import Claim, Results, claim
+from plausible.experiments.comparison import Claim, Results, Table, claim, printed
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
 
@@ -218,8 +218,9 @@ def run(
 
 
 def cell_of(setup: Setup, rates: list[dict[str, float]], main: bool) -> dict[str, Any]:
-    """Mean rates of one setup, ready for JSON."""
-    means = {name: round(float(np.mean([one[name] for one in rates])), 6) for name in rates[0]}
+    """Mean rates of one setup, of the methods that are shown, ready for JSON."""
+    names = ["Bayes", *(key for where in SHOWN for key in keys_of(*where).values())]
+    means = {name: float(np.mean([one[name] for one in rates])) for name in names}
     return {**setup._asdict(), "main": main, "rate": means}
 
 
@@ -250,7 +251,15 @@ def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[Cl
     """The claims of the text under one regularisation."""
     keys = keys_of(intercept, ridge)
     where = f"{intercept}, alpha {ridge:g}"
-    main = [cell for cell in cells if cell["main"]]
+    return [
+        judge_order(totals, intercept, ridge),
+        *judge_averages([cell for cell in cells if cell["main"]], keys, where),
+        *judge_crossings(cells, keys, where),
+    ]
+
+
+def judge_averages(main: Cells, keys: dict[str, str], where: str) -> list[Claim]:
+    """Figure 1: rates by missing labels and by Bayes rate."""
 
     def gain(method: str, rows: Iterable[dict[str, Any]]) -> float:
         chosen = list(rows)
@@ -262,29 +271,28 @@ def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[Cl
     learners = ("self-consistent", "EM")
     apart = [gain(m, (c for c in main if c["bayes_error"] <= 0.1)) for m in learners]
     close = [gain(m, (c for c in main if c["bayes_error"] > 0.1)) for m in learners]
+    say = partial(claim, figure="grandvalet-2002-figure-1")
     return [
-        judge_order(totals, intercept, ridge),
-        claim(
+        say(
             f"{where}: about identical without missing labels (within 1 point)",
             max(level) - min(level) < 1.0,
             ", ".join(f"{m} {rate:.1f}" for m, rate in zip(keys, level, strict=True)),
         ),
-        claim(
+        say(
             f"{where}: self-consistent gains where labels are few (90 % missing and more)",
             scarce > max(plenty, 0.0),
             f"{scarce:+.1f} over logistic, against {plenty:+.1f} elsewhere",
         ),
-        claim(
+        say(
             f"{where}: unlabelled rows help most where the Bayes error is low (10 % and less)",
             all(low > max(high, 0.0) for low, high in zip(apart, close, strict=True)),
             f"self-consistent {apart[0]:+.1f} against {close[0]:+.1f}, "
             f"EM {apart[1]:+.1f} against {close[1]:+.1f}",
         ),
-        *judge_crossings(cells, keys, where),
     ]
 
 
-def judge_figures(totals: Totals) -> list[dict[str, Any]]:
+def judge_figures(totals: Totals) -> list[Claim]:
     """The overall order and figures under any one of the regularisations."""
     ordered, off = [], {}
     for where in product(INTERCEPTS, RIDGES):
@@ -294,21 +302,28 @@ def judge_figures(totals: Totals) -> list[dict[str, Any]]:
         if rates["self-consistent"] > rates["EM"] > rates["logistic"]:
             ordered.append(name)
     nearest = min(off, key=lambda name: off[name])
+    intercept, ridge = nearest.split()
+    keys = keys_of(intercept, float(ridge))
     return [
-        claim(
-            "self-consistent > EM > logistic under some common regularisation (means)",
-            bool(ordered),
-            ", ".join(ordered) or "none",
-        ),
         claim(
             "81.2, 79.5 and 77.1 within 0.5 points under one common regularisation",
             off[nearest] < 0.5,
             f"nearest is {nearest}, off by up to {off[nearest]:.1f}",
         ),
+        claim(
+            "self-consistent > EM > logistic under some common regularisation (means)",
+            bool(ordered),
+            ", ".join(ordered) or "none",
+        ),
+        *(
+            printed(f"{m}, rate (%) under {nearest}", PAPER[m], 100 * totals[key]["mean"], 0.5, 1)
+            for m, key in keys.items()
+        ),
+        printed("Bayes rate (%)", PAPER["Bayes"], 100 * totals["Bayes"]["mean"], 0.05, 1),
     ]
 
 
-def judge_order(totals: Totals, intercept: str, ridge: float) -> dict[str, Any]:
+def judge_order(totals: Totals, intercept: str, ridge: float) -> Claim:
     """Self-consistent above EM above logistic, with intervals over training samples."""
     over = totals[f"self-consistent - EM, {intercept}, {ridge:g}"]
     under = totals[f"EM - logistic, {intercept}, {ridge:g}"]
@@ -326,7 +341,7 @@ def cells_of_figure_2(cells: Cells, error: float) -> list[dict[str, Any]]:
     return [c for c in cells if c["missing"] == FIGURE_2_MISSING and c["bayes_error"] == error]
 
 
-def judge_crossings(cells: Cells, keys: dict[str, str], where: str) -> list[dict[str, Any]]:
+def judge_crossings(cells: Cells, keys: dict[str, str], where: str) -> list[Claim]:
     """Figure 2: self-consistent better below a ratio of rows to features, EM above."""
     found = []
     for error, ratio in CROSSINGS.items():
@@ -340,12 +355,15 @@ def judge_crossings(cells: Cells, keys: dict[str, str], where: str) -> list[dict
         ]
         text = f"Bayes rate {100 * (1 - error):g} %: self-consistent above EM below n/d = {ratio:g}"
         detail = f"{gaps[0]:+.1f} below, {gaps[1]:+.1f} above"
-        found.append(claim(f"{where}, {text}, EM ahead beyond", gaps[0] > 0.0 > gaps[1], detail))
+        text = f"{where}, {text}, EM ahead beyond"
+        found.append(
+            claim(text, gaps[0] > 0.0 > gaps[1], detail, figure="grandvalet-2002-figure-2")
+        )
     return found
 
 
-def tables(results: Results) -> str:
-    """Overall rates for each regularisation, rates by factor, claims."""
+def tables(results: Results) -> dict[str, Table]:
+    """Overall rates for each regularisation, rates by factor."""
     totals, main = results["overall"], [cell for cell in results["cells"] if cell["main"]]
     percent = {name: f"{100 * value['mean']:.1f}" for name, value in totals.items()}
     rows = [["paper", "not stated", *(str(PAPER[m]) for m in COLOURS), "+4.1"]]
@@ -354,24 +372,20 @@ def tables(results: Results) -> str:
         gain = points(totals[f"self-consistent - logistic, {intercept}, {ridge:g}"])
         rows.append([intercept, f"{ridge:g}", *(percent[keys[m]] for m in COLOURS), gain])
     head = ["intercept", "alpha", *COLOURS, "self-consistent - logistic"]
-    size = f"{results['settings']['setups']} setups, {results['settings']['training_samples']}"
-    return "\n".join(
-        [
-            f"Mean recognition rate (%) over {size} training samples each; Bayes "
-            f"{percent['Bayes']} (paper {PAPER['Bayes']}), EM from the true parameters "
-            f"{percent['EM from the truth']}.\n",
-            format_table(head, rows),
-            "",
-            factor_table(main, "missing", MISSING),
-            "",
-            factor_table(main, "bayes_error", BAYES_ERRORS),
-            "",
-            format_claims(results["claims"]),
-        ]
+    settings = results["settings"]
+    caption = (
+        f"Mean recognition rate (%) over {settings['setups']} setups, "
+        f"{settings['training_samples']} training samples each; Bayes {percent['Bayes']} (paper "
+        f"{PAPER['Bayes']}), EM from the true parameters {percent['EM from the truth']}."
     )
+    return {
+        "overall": Table(caption, head, rows),
+        "missing": factor_table(main, "missing", MISSING),
+        "bayes_error": factor_table(main, "bayes_error", BAYES_ERRORS),
+    }
 
 
-def factor_table(cells: Cells, factor: str, levels: Sequence[float]) -> str:
+def factor_table(cells: Cells, factor: str, levels: Sequence[float]) -> Table:
     """Rates by the levels of one factor, averaged over the others."""
     parts = [[cell for cell in cells if cell[factor] == level] for level in levels]
     rows = []
@@ -382,7 +396,8 @@ def factor_table(cells: Cells, factor: str, levels: Sequence[float]) -> str:
             name = method if method == "EM" else f"{method}, {intercept}, alpha {ridge:g}"
             rows.append([name, *(f"{mean_rate(part, key):.1f}" if part else "" for part in parts)])
     title = {"missing": "missing", "bayes_error": "Bayes error"}[factor]
-    return format_table([f"{title} (%)", *(f"{100 * level:g}" for level in levels)], rows)
+    head = [f"{title} (%)", *(f"{100 * level:g}" for level in levels)]
+    return Table(f"Rates (%) by {title.replace('missing', 'missing labels')}.", head, rows)
 
 
 def draw(results: Results, path: Path) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
+from traceback import format_exc
 from typing import Any, Literal
 
 from plausible.experiments.catalogue import (
@@ -133,6 +134,7 @@ def attempt(
             message = "No picture: matplotlib is not installed (pip install 'plausible[plots]')."
         rows, tables = experiment.rows(results), module.tables(results)
     except Exception as error:
+        progress(format_exc())
         return Outcome(experiment.name, "failed", f"{type(error).__name__}: {error}")
     return Outcome(experiment.name, "run", message, rows, tables, path, picture, results["seconds"])
 
