@@ -31,8 +31,8 @@ def fill(template: str) -> str:
 
     Examples
     --------
-    >>> print(fill("Errors:\\n\\n{{ come_2008.errors }}").splitlines()[4][:12])
-    | --- | ---
+    >>> fill("{{ come_2008.errors }}").splitlines()[2][:13]
+    '| N | doubt |'
     """
     return NOTE + PLACE.sub(lambda found: table_at(found[1]), template)
 

@@ -186,25 +186,27 @@ def correlations(n: int, runs: int, seed: int) -> dict[str, Any]:
 def portrait(case: Case, n: int, seed: int) -> dict[str, Any]:
     """What a picture needs: some items, and densities of Titterington's model and of its heir."""
     X, W, y = draw_items(case, n, seed_of(seed, 0, 0))
-    shown = np.column_stack([X[:, 0], W[:, 0]])[:N_SHOWN]
-    axes = [np.linspace(v.min(), v.max(), N_GRID) for v in (X[:, 0], W[:, 0])]
-    result: dict[str, Any] = {"items": shown.round(2).tolist(), "classes": y[:N_SHOWN].tolist()}
-    result["axes"] = [axis.round(3).tolist() for axis in axes]
-    if case.made_for == "g1":
-        heights, edges = np.histogram(W[:, 0], 40, density=True)
+    x, w = X[:, 0], W[:, 0]
+    flat = case.made_for == "g1"  # w alone is drawn
+    axes = [np.linspace(w.min(), w.max(), 5 * N_GRID)]
+    result: dict[str, Any] = {"densities": {}}
+    if flat:
+        heights, edges = np.histogram(w, 40, density=True)
         result["bars"] = {"heights": heights.round(4).tolist(), "edges": edges.round(3).tolist()}
-    result["densities"] = {}
+    else:
+        axes = [np.linspace(v.min(), v.max(), N_GRID) for v in (x, w)]
+        result["items"] = [v[:N_SHOWN].round(2).tolist() for v in (x, w)]
+        result["classes"] = y[:N_SHOWN].tolist()
+    result["axes"] = [axis.round(3).tolist() for axis in axes]
     models = (case.made_for,) if len(case.centres) > 2 else ("titterington", case.made_for)
     for name in models:
         model = fit(name, case, X, W)
-        if case.made_for == "g1":
-            grid = np.linspace(axes[1][0], axes[1][-1], 5 * N_GRID)
-            result["axes"][1] = grid.round(3).tolist()
-            density = marginal_of_w(model, grid)
+        if flat:
+            density = marginal_of_w(model, axes[0]).round(4)
         else:
-            x, w = (part.ravel() for part in np.meshgrid(*axes))
-            density = joint_of_x_and_w(model, x, w).reshape(N_GRID, N_GRID)
-        result["densities"][name] = density.round(5).tolist()
+            places = (part.ravel() for part in np.meshgrid(*axes))
+            density = joint_of_x_and_w(model, *places).reshape(N_GRID, N_GRID).round(5)
+        result["densities"][name] = density.tolist()
     return result
 
 
@@ -298,8 +300,9 @@ def judge_case(name: str, row: dict[str, Any]) -> list[Claim]:
         if name in FAILING:
             holds = all(row["wins"][model] == row["runs"] for model in models)
             text = f"{name}: {said} above Titterington in every run"
+            wins, least = row["wins"], row["least_gain"]
             ours = ", ".join(
-                f"{row['wins'][model]} of {row['runs']} (least gain {row['least_gain'][model]:+.4f})"
+                f"{wins[model]} of {row['runs']} (least gain {least[model]:+.4f})"
                 for model in models
             )
         else:
@@ -358,11 +361,11 @@ def draw(results: Results, path: Path) -> None:
             axes.stairs(bars["heights"], bars["edges"], fill=True, color="0.85")
             for colour, (model, density) in zip("rb", one["densities"].items(), strict=True):
                 label = f"G{NAMES[model]}" if model in RIVALS else NAMES[model]
-                axes.plot(one["axes"][1], density, colour, linewidth=1.3, label=label)
+                axes.plot(one["axes"][0], density, colour, linewidth=1.3, label=label)
             axes.set_xlabel("log odds w")
             continue
         items, classes = np.array(one["items"]), np.array(one["classes"])
-        axes.scatter(*items.T, s=4, c=np.array(["C0", "C3", "C2"])[classes], linewidths=0)
+        axes.scatter(*items, s=4, c=np.array(["C0", "C3", "C2"])[classes], linewidths=0)
         for model, density in one["densities"].items():
             style = {"linestyles": "dashed" if model == "titterington" else "solid"}
             levels = np.max(density) * np.array([0.05, 0.3, 0.7])
