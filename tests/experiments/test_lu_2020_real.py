@@ -37,10 +37,12 @@ def test_every_model_answers_from_both_sources(results):
 
 
 def test_tables_and_picture_hold_every_set(results, tmp_path):
-    text = experiment.tables(results)
-    for name in IMAGE_NAMES:
-        for model in experiment.MODELS.values():
-            assert f"| {name.ljust(9)} | {model.ljust(26)} |" in text
+    found = experiment.tables(results)
+    rows = {(row[0], row[1]) for row in found["accuracy"].rows}
+    models = (*experiment.MODELS.values(), "expert alone", "always the largest class")
+    assert rows == {(name, model) for name in IMAGE_NAMES for model in models}
+    assert len(found["components"].rows) == 2 * 3
+    assert len(found["adjusted_r2"].rows) == 2 + 2 + 3
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -73,3 +75,25 @@ def test_adjusted_r2_is_one_for_a_linear_expert_and_none_for_a_blind_one():
     X = random.normal(size=(500, 3))
     assert experiment.adjusted_r2(X, X @ [[1.0], [2.0], [0.0]] + 4.0) == pytest.approx(1.0)
     assert experiment.adjusted_r2(X, random.normal(size=(500, 2))) == pytest.approx(0.0, abs=0.02)
+
+
+def scores_of(results, shift):
+    """The digits, with accuracies and R2 as printed, or off by a shift."""
+    row = results["sets"][0]
+    task = experiment.TASKS["mnist_3_5"]
+    flat = {"x": [0.93 + shift, 0.94 + shift], "x and w": [0.93 + shift, 0.94 + shift]}
+    scores = dict.fromkeys(experiment.MODELS, flat)
+    for model, paper in task.paper.items():
+        sign = -1 if model == "g3" else 1
+        scores[model] = dict.fromkeys(experiment.SOURCES, [paper + sign * shift] * 2)
+    main = row["components"]["20"] | {"adjusted_r2": [one - shift for one in task.paper_r2]}
+    rivals = {"expert": [0.9 + 3 * shift] * 2, "largest": [0.5 + 6 * shift] * 2}
+    return row | rivals | {"accuracy": scores, "components": {"20": main}}
+
+
+def test_verdicts_can_go_either_way(results):
+    good = experiment.judge(scores_of(results, 0.0))
+    assert [one["holds"] for one in good] == [True] * 8
+    assert [one["figure"] for one in good] == [""] * 6 + ["lu-2020-table-1"] * 2
+    bad = experiment.judge(scores_of(results, 0.1))
+    assert [one["holds"] for one in bad] == [False] * 8
