@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from plausible.datasets import make_missing_labels
 from plausible.experiments import grandvalet_2002 as experiment
+from plausible.experiments import grandvalet_2002_report as report
 from plausible.experiments.grandvalet_2002 import Setup
 from plausible.experiments.stored import write_json
 
@@ -98,8 +99,8 @@ def test_rates_lie_between_a_coin_and_the_best(results):
 
 def test_with_all_labels_there_is_nothing_to_be_consistent_about():
     rates = experiment.rates_on(Setup(10, 0.4, 100, 0.0), 0)
-    for intercept in experiment.INTERCEPTS:
-        pair = [rates[experiment.name_of(m, intercept, 1.0)] for m in experiment.CRITERIA]
+    for intercept in report.INTERCEPTS:
+        pair = [rates[report.name_of(m, intercept, 1.0)] for m in experiment.CRITERIA]
         assert pair[0] == pytest.approx(pair[1], abs=2e-3)
 
 
@@ -120,8 +121,8 @@ def totals_of(consistent, em, logistic, half=0.001):
     around = lambda x: {"mean": x, "low": x - half, "high": x + half}  # noqa: E731
     rates = {"self-consistent": consistent, "EM": em, "logistic": logistic}
     found = {"Bayes": around(0.845)}
-    for where in product(experiment.INTERCEPTS, experiment.RIDGES):
-        found |= {key: around(rates[m]) for m, key in experiment.keys_of(*where).items()}
+    for where in product(report.INTERCEPTS, report.RIDGES):
+        found |= {key: around(rates[m]) for m, key in report.keys_of(*where).items()}
         for first, second in combinations(rates, 2):
             name = f"{first} - {second}, {where[0]}, {where[1]:g}"
             found[name] = around(rates[first] - rates[second])
@@ -130,20 +131,20 @@ def totals_of(consistent, em, logistic, half=0.001):
 
 def test_verdicts_on_overall_rates_can_go_either_way():
     paper = totals_of(0.812, 0.795, 0.771)
-    assert [one["holds"] for one in experiment.judge_figures(paper)] == [True] * 6
-    assert experiment.judge_order(paper, "free", 1.0)["holds"] is True
+    assert [one["holds"] for one in report.judge_figures(paper)] == [True] * 6
+    assert report.judge_order(paper, "free", 1.0)["holds"] is True
     other = totals_of(0.78, 0.795, 0.79)
-    verdicts = experiment.judge_figures(other)
+    verdicts = report.judge_figures(other)
     assert [one["holds"] for one in verdicts] == [False, False, False, True, False, True]
     assert [one["difference"] for one in verdicts[2:]] == ["-3.2", "+0.0", "+1.9", "+0.0"]
-    assert experiment.judge_order(other, "free", 1.0)["holds"] is False
+    assert report.judge_order(other, "free", 1.0)["holds"] is False
     unsure = totals_of(0.812, 0.795, 0.771, half=0.02)
-    assert experiment.judge_order(unsure, "free", 1.0)["holds"] is None
+    assert report.judge_order(unsure, "free", 1.0)["holds"] is None
 
 
 def cell_of(setup, consistent, em, logistic):
     rates = {"self-consistent": consistent, "EM": em, "logistic": logistic}
-    keys = experiment.keys_of("free", 1.0)
+    keys = report.keys_of("free", 1.0)
     return {**setup._asdict(), "main": True, "rate": {keys[m]: rates[m] for m in rates}}
 
 
@@ -157,12 +158,12 @@ def test_verdicts_on_figures_can_go_either_way():
         cell_of(close, 0.55, 0.55, 0.55),
     ]
     totals = totals_of(0.812, 0.795, 0.771)
-    assert [one["holds"] for one in experiment.judge(totals, good, "free", 1.0)] == [True] * 5
+    assert [one["holds"] for one in report.judge(totals, good, "free", 1.0)] == [True] * 5
     bad = [
         cell_of(few, 0.75, 0.80, 0.80),
         cell_of(many, 0.89, 0.88, 0.90),
         cell_of(known, 0.88, 0.85, 0.88),
         cell_of(close, 0.56, 0.56, 0.55),
     ]
-    verdicts = experiment.judge(totals, bad, "free", 1.0)[1:]
+    verdicts = report.judge(totals, bad, "free", 1.0)[1:]
     assert [one["holds"] for one in verdicts] == [False] * 4

@@ -11,6 +11,7 @@ from plausible import datasets, experiments
 from plausible.datasets import crowds, real
 from plausible.experiments import catalogue, come_2008, reproduction, stored
 from plausible.experiments.__main__ import main
+from plausible.experiments.common import silent
 from plausible.experiments.comparison import Row, claim, count_verdicts, printed
 from plausible.experiments.partial_labels import WANTED
 
@@ -157,7 +158,7 @@ def test_verdicts_are_counted():
 # Running.
 
 
-def tiny(quick=False, seed=0, progress=None):
+def tiny(quick=False, seed=0, progress=silent):
     return come_2008.run(seed=seed, progress=progress, sizes=(300,), doubts=(0.2, 0.8), n_draws=2)
 
 

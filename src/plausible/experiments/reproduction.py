@@ -155,9 +155,10 @@ def missing_data(experiment: Experiment) -> str:
             reason = str(error).partition(f"{VARIABLE} names, but ")[2]
     if not lacking:
         return ""
+    n_sets = len(set(experiment.files.values()))
     return (
-        f"{experiment.name} needs {len(set(experiment.files.values()))} sets that are not bundled, "
-        f"in the folder that {VARIABLE} names; missing: {', '.join(lacking)}. {reason.capitalize()}"
+        f"{experiment.name} needs {n_sets} sets that are not bundled, in the folder that "
+        f"{VARIABLE} names; missing: {', '.join(lacking)}. {reason[:1].upper()}{reason[1:]}"
     )
 
 
