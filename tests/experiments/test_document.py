@@ -27,6 +27,8 @@ def test_numbers_in_the_document_follow_the_results(monkeypatch):
     results["claims"][0] |= {"ours": "never seen", "holds": False}
     monkeypatch.setattr(document, "read_results", lambda name: results)
     assert "| 98.77 ± 0.00 |" in document.fill("{{ come_2008.errors }}")
+    results["settings"]["training_sets"] = 4321
+    assert "mean of 4321 training sets" in document.fill("{{ come_2008.errors.caption }}")
     assert "| never seen | DOES NOT HOLD (required) |" in document.fill("{{ come_2008.claims }}")
 
 

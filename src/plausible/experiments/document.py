@@ -2,7 +2,8 @@
 
 A developer's tool, run in the root of the repository. In the template, ``{{ summary }}`` stands for
 one line on each figure, ``{{ come_2008.claims }}`` for what the paper says beside what we found,
-and ``{{ come_2008.errors }}`` for a table of that name of the experiment.
+and ``{{ come_2008.errors }}`` for a table of that name of the experiment, whose caption is at
+``{{ come_2008.errors.caption }}``.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from textwrap import fill as wrap
 from typing import Any
 
 from plausible.engine.files import write_atomically
@@ -42,7 +44,7 @@ def table_at(place: str) -> str:
     if place == "summary":
         lines = [[f"{one.title}", one.paper, one.ours, one.verdict] for one in overview()]
         return format_table(["figure or table", "paper", "ours", "verdict"], lines, aligned=False)
-    name, _, wanted = place.partition(".")
+    name, wanted, part = (*place.split("."), "", "")[:3]
     results = read_results(name) if name in EXPERIMENTS else None
     if results is None:
         raise ValueError(
@@ -59,7 +61,8 @@ def table_at(place: str) -> str:
             f"The template should name a table of {name} ({', '.join(tables)}, claims), but names "
             f"{wanted!r}; correct it."
         )
-    return narrow(tables[wanted].head, tables[wanted].rows)
+    table = tables[wanted]
+    return wrap(table.caption, 100) if part == "caption" else narrow(table.head, table.rows)
 
 
 def narrow(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
