@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test test-long bench pictures reproduce clean
+.PHONY: demo test test-long bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/cli
@@ -32,18 +32,15 @@ bench: $(VENV)/bench
 pictures: $(VENV)/plots
 	$(RUN) docs/pictures/draw_two_experts.py
 
-# More than an hour; ARGUMENTS=--quick for some minutes. Experiments on real sets need a folder:
-# make reproduce PLAUSIBLE_DATA=folder
+# As plausible reproduce: more than an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
+# figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
+NAMES ?= all
 reproduce: $(VENV)/plots
-	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.crowds $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.grandvalet_2002 $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.lu_2020 $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.lu_2020_real $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.partial_labels $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_assessments $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_soft_labels $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments $(NAMES) $(ARGUMENTS)
+
+# Takes the full runs of that, if there are any, into the package, and writes docs/reproduction.md.
+reproduction: $(VENV)/plots
+	$(RUN) -m plausible.experiments.document $(if $(wildcard reproduction),--results reproduction)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
 $(VENV)/cli: extras := [cli]

@@ -74,7 +74,18 @@ assert not loaded, loaded
 
 PUBLIC = [
     (room, name)
-    for room in (belief, engine, datasets, experts, io, labels, metrics, models, report)
+    for room in (
+        belief,
+        engine,
+        datasets,
+        experiments,
+        experts,
+        io,
+        labels,
+        metrics,
+        models,
+        report,
+    )
     for name in room.__all__
     if callable(getattr(room, name)) and not issubclass(type(getattr(room, name)), type(Exception))
 ]
@@ -88,17 +99,20 @@ def test_every_public_function_has_a_running_example(room, name):
 @pytest.mark.parametrize("name", experiments.EXPERIMENTS)
 def test_every_experiment_is_run_and_reported(name):
     guide = (ROOT / "docs" / "reproduction.md").read_text()
-    assert f"plausible.experiments.{name} $(ARGUMENTS)" in (ROOT / "Makefile").read_text()
-    assert f"python -m plausible.experiments.{name}" in guide
+    assert f"plausible reproduce {name}`" in guide
     assert f"(pictures/{name}.png)" in guide
     assert (ROOT / "docs" / "pictures" / f"{name}.png").stat().st_size < 100_000
     module = importlib.import_module(f"plausible.experiments.{name}")
     assert list(inspect.signature(module.run).parameters)[:3] == ["quick", "seed", "progress"]
+    assert "python -m plausible.experiments $(NAMES)" in (ROOT / "Makefile").read_text()
 
 
 def test_every_file_of_the_experiments_is_one_or_shared():
     files = {path.stem for path in (ROOT / "src/plausible/experiments").glob("*.py")}
-    assert files - {"__init__", "common"} == set(experiments.EXPERIMENTS)
+    shared = {"__init__", "__main__", "catalogue", "common", "comparison", "document"}
+    shared |= {"reproduction", "stored"}
+    reports = {f"{name}_report" for name in experiments.EXPERIMENTS}
+    assert files - shared - reports == set(experiments.EXPERIMENTS)
 
 
 def test_experiments_need_neither_pandas_nor_matplotlib():

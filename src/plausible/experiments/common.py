@@ -2,11 +2,8 @@
 
 import argparse
 import io
-import json
-import os
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -18,12 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from plausible.datasets import MissingDataError
+from plausible.engine.files import write_atomically
+from plausible.experiments.comparison import (
+    Claim,
+    Results,
+    Row,
+    Table,
+    claim,
+    format_rows,
+    format_table,
+)
+from plausible.experiments.stored import write_json
+
+__all__ = ["Results", "Table", "claim", "format_table"]
 
 Progress = Callable[[str], None]
-Results = dict[str, Any]
 
 N_RESAMPLES = 2000
-VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "open: intervals reach 0"}
 
 
 def silent(message: str) -> None:
@@ -84,35 +92,9 @@ def bootstrap(differences: NDArray[np.float64], seed: int) -> dict[str, float]:
     return {"mean": float(differences.mean()), "low": float(low), "high": float(high)}
 
 
-def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:
-    """One claim of a paper and whether it held in this run; None where the run cannot tell."""
-    verdict = None if holds is None else bool(holds)
-    return {"claim": text, "holds": verdict, "detail": detail, "required": required}
-
-
-def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown with aligned columns."""
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[j]) for line in lines) for j in range(len(head))]
-    texts = [
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    ]
-    texts.insert(1, "| " + " | ".join("-" * w for w in widths) + " |")
-    return "\n".join(texts)
-
-
-def format_claims(claims: Iterable[dict[str, Any]]) -> str:
+def format_claims(claims: Iterable[Claim]) -> str:
     """A table of claims and verdicts."""
-    rows = [
-        [
-            ("required: " if one["required"] else "") + one["claim"],
-            one["detail"],
-            VERDICTS[one["holds"]],
-        ]
-        for one in claims
-    ]
-    return format_table(["claim", "ours", "verdict"], rows)
+    return format_rows(Row(**one) for one in claims)
 
 
 def with_interval(
@@ -121,20 +103,6 @@ def with_interval(
     """Write a summary as ``"0.1663 (0.1651 to 0.1675)"``; sign "+" for differences."""
     mean, low, high = (f"{scale * value[key]:{sign}.{digits}f}" for key in ("mean", "low", "high"))
     return f"{mean} ({low} to {high})"
-
-
-def write_json(results: Results, path: Path) -> None:
-    """Write results so that a reader never sees half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1, allow_nan=False)
-            file.write("\n")
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> tuple[Any, Any]:
@@ -159,7 +127,9 @@ def save_figure(figure: Any, path: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=110, format="png")
     colours = Image.open(drawn).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    colours.save(path, format="png", optimize=True)
+    small = io.BytesIO()
+    colours.save(small, format="png", optimize=True)
+    write_atomically(path, small.getvalue())
 
 
 def parse(
