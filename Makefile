@@ -29,8 +29,9 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
-pictures: $(VENV)/plots
+pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
+	$(RUN) docs/pictures/draw_report.py
 
 # More than an hour; ARGUMENTS=--quick for some minutes. Experiments on real sets need a folder:
 # make reproduce PLAUSIBLE_DATA=folder

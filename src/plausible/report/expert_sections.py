@@ -3,7 +3,18 @@
 from typing import Any
 
 from plausible.report.drawing import bar, histogram, interval
-from plausible.report.tags import Markup, count, folded, join, name, number, percent, table, tag
+from plausible.report.tags import (
+    Markup,
+    commas,
+    count,
+    folded,
+    join,
+    name,
+    number,
+    percent,
+    table,
+    tag,
+)
 
 Part = dict[str, Any]
 
@@ -146,7 +157,7 @@ def _worst(part: Part) -> list[Markup]:
 def _answers(row: Part) -> Markup:
     lines = []
     for answer in row["answers"]:
-        people = join(_commas([name(person) for person in answer["annotators"]]))
+        people = commas(name(person) for person in answer["annotators"])
         rest = answer["count"] - len(answer["annotators"])
         who = f" and {rest:,} more" if rest and answer["annotators"] else ""
         if not answer["annotators"]:
@@ -157,10 +168,6 @@ def _answers(row: Part) -> Markup:
     return tag("ul", *lines, class_="answers")
 
 
-def _commas(parts: list[Markup]) -> list[Any]:
-    return [piece for k, part in enumerate(parts) for piece in ([", "] if k else []) + [part]]
-
-
 def show_reliability(part: Part) -> list[Markup]:
     """Annotators with their probability of being right."""
     people, n = part["annotators"], part["n_annotators"]
@@ -169,10 +176,12 @@ def show_reliability(part: Part) -> list[Markup]:
         "How often each annotator is right, learnt from agreement. Do not trust anyone whose "
         f"interval reaches down to luck ({number(part['chance'])}): ask for other answers, or talk."
     )
-    note = (
-        "The interval holds the share of right answers with probability 0.95. In the drawings from "
-        "0 to 1, it is the pale band, the estimate is the dark mark, and luck the thin grey one."
+    drawn = (
+        " In the drawings from 0 to 1, it is the pale band, the estimate is the dark mark, and "
+        "luck the thin grey one."
     )
+    holds = "The interval holds the share of right answers with probability 0.95."
+    note = join([holds, tag("span", drawn, class_="drawn")])
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "
         f"with {number(middle)}, the best with {number(high)}; the best and the worst are listed."

@@ -106,10 +106,9 @@ def show_scores(part: Part) -> list[Markup]:
         )
         for row in part["scores"]
     ]
-    note = (
-        f"Intervals hold 95 % of {part['n_bootstrap']:,} resamples of the test items; they are "
-        "drawn from 0 to 1."
-    )
+    resamples = f"Intervals hold 95 % of {part['n_bootstrap']:,} resamples of the test items."
+    drawn = tag("span", " They are drawn from 0 to 1.", class_="drawn")
+    note = join([resamples, drawn])
     heads = ["score", "estimate", "95 % interval", "|", "meaning"]
     charts = tag("div", _calibration(part), _rejection(part), class_="charts")
     scores = table("Scores", heads, rows, note, "broad stack")

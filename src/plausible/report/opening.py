@@ -1,29 +1,43 @@
 """What comes first on the page: the few numbers that matter, and what to do about them."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from plausible.report.tags import Markup, count, join, name, number, percent, tag
+from plausible.report.tags import Markup, commas, count, join, name, number, percent, safe, tag
 
 Summary = dict[str, Any]
 
 MOST_NAMES = 3  # in one piece of advice
 TOO_SURE = 0.05  # gap between confidence and truth that is worth a word
+LITTLE = 0.5  # doubt from which an annotator says little
+URGENT = 0.25  # priority from which a question is worth asking
+
+
+class Advice(NamedTuple):
+    """A deed, with the section that tells more, and the rest of the sentence."""
+
+    section: str
+    deed: str
+    why: Markup
 
 
 def opening(summary: Summary) -> list[Markup]:
     """Numbers at a glance, and advice."""
-    pairs = [
+    tiles = [
         tag("div", tag("dt", what), tag("dd", value), tag("dd", note, class_="quiet"))
         for what, value, note in at_a_glance(summary)
     ]
-    if not pairs:
+    if not tiles:
         return []
-    found = advice(summary)
-    lines = [tag("li", tag("a", link, href=f"#{key}"), rest) for key, link, rest in found]
-    first = tag("p", tag("b", "What to do first"), id="first")
-    todo = [first, tag("ul", *lines, aria_labelledby="first")]
-    calm = [tag("p", "Nothing calls for action: no clash, no empty label, no suspicion.")]
-    return [tag("dl", *pairs, class_="glance"), tag("div", *(todo if lines else calm))]
+    lines = [
+        tag("li", tag("a", found.deed, href=f"#{found.section}"), found.why)
+        for found in advice(summary)
+    ]
+    todo = [
+        tag("p", tag("b", "What to do first"), id="first"),
+        tag("ul", *lines, aria_labelledby="first"),
+    ]
+    calm = [tag("p", "Nothing in what was given calls for action.")]
+    return [tag("dl", *tiles, class_="glance"), *(todo if lines else calm)]
 
 
 def at_a_glance(summary: Summary) -> list[tuple[str, str, str]]:
@@ -45,7 +59,7 @@ def at_a_glance(summary: Summary) -> list[tuple[str, str, str]]:
         high = f"{clash['n_above_half']:,} above 0.5"
         found.append(("mean conflict", number(clash["mean"]), high))
     if belief.get("suspicious"):
-        found.append(("suspicious labels", number(belief["suspicious"]["count"]), "by the model"))
+        found.append(("suspicious", number(belief["suspicious"]["count"]), "labels"))
     score = _score(summary, "soft_accuracy")
     if score is not None:
         interval = f"{number(score['low'])} to {number(score['high'])}"
@@ -53,77 +67,77 @@ def at_a_glance(summary: Summary) -> list[tuple[str, str, str]]:
     return found
 
 
-def advice(summary: Summary) -> list[tuple[str, str, Markup]]:
-    """What to do, as (section, the deed, why); nothing where all is well."""
+def advice(summary: Summary) -> list[Advice]:
+    """What to do, in the order of the sections; nothing where all is well."""
     steps = (_empty, _clash, _guessers, _ask, _suspicious, _too_sure)
     found = (step(summary) for step in steps)
     return [piece for piece in found if piece is not None]
 
 
-def _empty(summary: Summary) -> tuple[str, str, Markup] | None:
+def _empty(summary: Summary) -> Advice | None:
     part = summary["labels"]
     n = part["kinds"]["nothing"] if "kinds" in part else 0
     if not n:
         return None
-    share = percent(n, part["n_items"])
-    return (
-        "labels",
-        f"Label {count(n, 'item')}",
-        join([f" ({share}) about which nothing is known."]),
-    )
+    why = f" ({percent(n, part['n_items'])}) about which nothing is known."
+    return Advice("labels", f"Label {count(n, 'item')}", safe(why))
 
 
-def _clash(summary: Summary) -> tuple[str, str, Markup] | None:
+def _clash(summary: Summary) -> Advice | None:
     part = summary["clash"]
     n = part.get("n_above_half")
     if not n:
         return None
     share = percent(n, sum(part["histogram"]["counts"]))
-    worst = [" The worst is ", name(part["worst"][0]["item"]), "."]
-    return (
-        "clash",
-        f"Settle {count(n, 'item')}",
-        join([f" ({share}) on which experts clash.", *worst]),
-    )
+    worst = name(part["worst"][0]["item"])
+    why = join([f" ({share}) on which experts clash. The worst is ", worst, "."])
+    return Advice("clash", f"Settle {count(n, 'item')}", why)
 
 
-def _guessers(summary: Summary) -> tuple[str, str, Markup] | None:
-    """Annotators whose interval reaches down to luck, the worst first."""
+def _guessers(summary: Summary) -> Advice | None:
+    """Annotators whose answers say little, or whose interval reaches down to luck."""
     part = summary["reliability"]
     people = part.get("annotators", [])
-    poor = [row["annotator"] for row in people if row["low"] <= part["chance"]][::-1]
+    poor = [row for row in people if row["low"] <= part["chance"] or row["doubt"] >= LITTLE]
     if not poor:
         return None
-    deed = f"Check {count(len(poor), 'annotator')}"
-    return "reliability", deed, join([" who may only be guessing: ", *_names(poor), "."])
+    not_all_are_listed = len(people) < part["n_annotators"] and 2 * len(poor) >= len(people)
+    deed = f"Check {count(len(poor), 'annotator')}{' or more' if not_all_are_listed else ''}"
+    names = _names([row["annotator"] for row in reversed(poor)], len(poor))
+    return Advice("reliability", deed, join([" who may be hardly better than luck: ", names, "."]))
 
 
-def _ask(summary: Summary) -> tuple[str, str, Markup] | None:
-    urgent = [row["item"] for row in summary["questions"].get("items", []) if row["priority"] > 0]
+def _ask(summary: Summary) -> Advice | None:
+    rows = summary["questions"].get("items", [])
+    urgent = [row["item"] for row in rows if row["priority"] >= URGENT]
     if not urgent:
         return None
-    rest = [" where another answer is worth most: ", *_names(urgent), "."]
-    return "questions", "Ask again", join(rest)
+    why = join([" where another answer is worth most: ", _names(urgent, len(urgent)), "."])
+    return Advice("questions", "Ask again", why)
 
 
-def _suspicious(summary: Summary) -> tuple[str, str, Markup] | None:
+def _suspicious(summary: Summary) -> Advice | None:
     part = summary["belief"].get("suspicious")
     if not part or not part["count"]:
         return None
-    rest = [" that the model finds implausible: ", *_names(_items(part), part["count"]), "."]
-    return "belief", f"Look at {count(part['count'], 'label')}", join(rest)
+    names = _names([row["item"] for row in part["worst"]], part["count"])
+    why = join([" that the model finds implausible: ", names, "."])
+    return Advice("belief", f"Look at {count(part['count'], 'label')}", why)
 
 
-def _too_sure(summary: Summary) -> tuple[str, str, Markup] | None:
+def _too_sure(summary: Summary) -> Advice | None:
     """A model whose confidence is off, and surely so."""
     score = _score(summary, "expected_calibration_error")
     if score is None or score["low"] < TOO_SURE:
         return None
     bins = summary["scores"]["calibration"]
     gap = sum(row["weight"] * (row["confidence"] - row["right"]) for row in bins)
+    gap /= sum(row["weight"] for row in bins)
+    if abs(gap) < TOO_SURE:
+        return None
     how = "too sure" if gap > 0 else "not sure enough"
-    rest = f" of the model: it is {how}, by {number(score['estimate'])} on average."
-    return "scores", "Do not take the probabilities at their word", join([rest])
+    why = f": the model is {how}, by {number(abs(gap))} on average."
+    return Advice("scores", "Do not take its probabilities at their word", safe(why))
 
 
 def _score(summary: Summary, wanted: str) -> dict[str, Any] | None:
@@ -131,14 +145,7 @@ def _score(summary: Summary, wanted: str) -> dict[str, Any] | None:
     return next((row for row in rows if row["score"] == wanted), None)
 
 
-def _items(part: dict[str, Any]) -> list[str]:
-    return [row["item"] for row in part["worst"]]
-
-
-def _names(names: list[str], whole: int | None = None) -> list[Any]:
-    """The first few of some names."""
-    shown = [name(text) for text in names[:MOST_NAMES]]
-    more = " and more" if (whole or len(names)) > len(shown) else ""
-    return [piece for k, part in enumerate(shown) for piece in ([", "] if k else []) + [part]] + [
-        more
-    ]
+def _names(names: list[str], whole: int) -> Markup:
+    """The first few of some names, of which there are so many in all."""
+    more = " and more" if whole > MOST_NAMES else ""
+    return join([commas(name(text) for text in names[:MOST_NAMES]), more])

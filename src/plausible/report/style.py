@@ -22,17 +22,18 @@ h2 { font-size: 1.35rem; margin: 0 0 .5rem; }
 h3 { font-size: 1.05rem; margin: 1.75rem 0 .25rem; }
 h1, bdi, code { overflow-wrap: anywhere; }
 p, header ul { margin: .4rem 0; max-width: 44rem; }
+header ul { max-width: 52rem; }
 section { border-top: 1px solid var(--rule); padding-top: 1.5rem; margin-top: 2.5rem; }
 a { color: var(--fill); text-underline-offset: .15em; }
 header ul, nav ol { padding-left: 1.35rem; }
 header li { margin: .15rem 0; }
 nav ol { margin: 1rem 0; columns: 18rem; }
-.quiet, caption span, figcaption { color: var(--quiet); }
+.quiet, caption > span, figcaption { color: var(--quiet); }
 .missing {
   background: var(--panel); border-left: 4px solid var(--rule); padding: .6rem .9rem;
 }
-.glance { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0; }
-.glance div { flex: 1 1 8.2rem; background: var(--panel); border-radius: .4rem;
+.glance { display: grid; grid-template-columns: 1fr 1fr; gap: .6rem; margin: 1rem 0; }
+.glance div { background: var(--panel); border-radius: .4rem;
   padding: .6rem .8rem; }
 .glance dt { font-size: .85rem; }
 .glance dd { margin: 0; font-size: 1.45rem; line-height: 1.35; font-weight: 600; }
@@ -41,7 +42,7 @@ nav ol { margin: 1rem 0; columns: 18rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 caption { text-align: left; padding-bottom: .35rem; }
 caption b { font-weight: 600; }
-caption span { display: block; max-width: 48rem; }
+caption > span { display: block; max-width: 48rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0;
   border-bottom: 1px solid var(--rule); }
 th:last-child, td:last-child { padding-right: 0; }
@@ -52,7 +53,7 @@ td > bdi { display: inline-block; min-width: 4rem; }
 td.number, th.number { white-space: nowrap; }
 td.number, th.number { text-align: right; width: 1%; }
 .wide { width: 38%; min-width: 4.5rem; }
-.broad tbody th { width: 26%; }
+.broad th:first-child { width: 26%; }
 .broad .wide { width: auto; min-width: 9rem; }
 .stack:not(.broad) .wide { width: 62%; }
 .warn { color: var(--warn); font-weight: 600; }
@@ -83,12 +84,20 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   th, td { padding-right: .45rem; }
   th.number { white-space: normal; }
   .wide { width: 22%; }
-  .broad .wide { display: none; }
+  .broad .wide, .drawn { display: none; }
   .stack :is(table, caption, thead, tbody) { display: block; }
   .stack tr { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);
     border-bottom: 1px solid var(--rule); padding: .2rem 0; }
-  .stack :is(th, td) { border: 0; padding-top: .1rem; padding-bottom: .1rem; width: auto; }
+  .stack tr :is(th, td) { border: 0; padding-top: .1rem; padding-bottom: .1rem; width: auto; }
+  .stack.broad th:first-child { width: auto; }
+  .stack .number:nth-child(odd) { text-align: left; }
   .stack:not(.broad) .wide { grid-column: 1 / -1; width: auto; }
+}
+@media (min-width: 36rem) {
+  .glance { grid-template-columns: 1fr 1fr 1fr; }
+}
+@media print, (min-width: 56rem) {
+  .glance { grid-template-columns: none; grid-auto-flow: column; grid-auto-columns: 1fr; }
 }
 @media screen and (min-width: 76rem) {
   body { display: grid; grid-template: "nav header" auto "nav main" 1fr / 12rem minmax(0, 56rem);
@@ -113,7 +122,7 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   .more::details-content { content-visibility: visible; display: block; }
   .scroll { overflow: visible; }
   .glance { gap: .4rem; }
-  .glance div { border: 1px solid var(--rule); flex-basis: 5.5rem; padding: .4rem .6rem; }
+  .glance div { border: 1px solid var(--rule); padding: .4rem .5rem; }
   .glance dd { font-size: 1.2rem; }
   h1, h2, h3, h2 + p, h3 + p, caption { break-after: avoid; }
   p, figure, tr, caption, .short, .glance div, .missing { break-inside: avoid; }

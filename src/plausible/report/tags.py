@@ -47,6 +47,17 @@ def join(children: Iterable[Any]) -> Markup:
     return Markup("".join(map(safe, children)))
 
 
+def commas(parts: Iterable[Any]) -> Markup:
+    """Parts with commas between them.
+
+    Examples
+    --------
+    >>> str(commas([name("ann"), "bob"]))
+    '<bdi>ann</bdi>, bob'
+    """
+    return Markup(", ".join(map(safe, parts)))
+
+
 def name(text: str) -> Markup:
     """A name that people gave, kept from turning the letters around it."""
     return tag("bdi", text)
