@@ -126,6 +126,7 @@ def test_nothing_is_cut_on_paper(visit, reports, name):
     assert [row for row in seen.measure("contrasts") if row["contrast"] < 4.5] == []
     assert seen.measure("sideways") <= 0
     assert seen.measure("spilt_texts") == []
+    assert seen.measure("lonely_heads") == []
     pieces = seen.measure("unbreakable")
     assert [row for row in pieces if not row["kept"] or row["height"] > PAPER_HEIGHT / 2] == []
 
