@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from plausible.report import render
-from support.reports import all_reports
-
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -63,6 +60,9 @@ def browser(pytestconfig):
 @pytest.fixture(scope="package")
 def reports(browser, tmp_path_factory):
     """Addresses of reports of every shape; made only if there is a browser."""
+    from plausible.report import render
+    from support.reports import all_reports
+
     folder = tmp_path_factory.mktemp("reports")
     addresses = {}
     for number, (name, summary) in enumerate(all_reports().items()):
@@ -77,35 +77,57 @@ class Visit:
 
     def __init__(self, page, address):
         self.page, self.address, self.requests, self.complaints = page, address, [], []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", self._complain_about_dialog)
+        self.listeners = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": lambda message: self.complaints.append(message.text),
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "dialog": self._complain_about_dialog,
+        }
+        for event, listener in self.listeners.items():
+            page.on(event, listener)
         page.goto(address)
 
     def _complain_about_dialog(self, dialog):
         self.complaints.append(dialog.message)
         dialog.dismiss()
 
+    def leave(self):
+        """Stop listening, and forget the light and the paper."""
+        for event, listener in self.listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.emulate_media(media="null", color_scheme="null")
+        self.page.goto("about:blank")
+
     def measure(self, name):
         """A measure of ``measures.js``."""
         return self.page.evaluate(f"({MEASURES}).{name}()")
 
+    def open_all(self):
+        """Unfold what is folded."""
+        self.page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+
     def outline(self):
         """What a screen reader is told, one line for each element."""
-        return self.page.locator("body").aria_snapshot().splitlines()
+        lines = self.page.locator("body").aria_snapshot().splitlines()
+        return [line.lstrip("- '") for line in lines]
+
+
+@pytest.fixture(scope="package")
+def page(browser):
+    """One page for all visits, because a new one takes longer than most tests."""
+    return browser.new_page()
 
 
 @pytest.fixture
-def visit(browser):
-    """Open an address, at a width in pixels, in light or in dark."""
-    contexts = []
+def visit(page):
+    """Open an address at a width in pixels."""
+    visits = []
 
-    def open_page(address, width=1280, **options):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        return Visit(context.new_page(), address)
+    def open_page(address, width=1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        visits.append(Visit(page, address))
+        return visits[-1]
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for seen in visits:
+        seen.leave()

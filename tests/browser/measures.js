@@ -128,6 +128,13 @@
     });
   },
 
+  // Tables whose heads may stand alone at the end of a sheet of paper.
+  lonely_heads() {
+    return [...document.querySelectorAll("table")].filter(table =>
+      getComputedStyle(table.querySelector("tbody tr")).breakBefore !== "avoid"
+      || getComputedStyle(table.caption).breakAfter !== "avoid").map(table => table.caption.innerText);
+  },
+
   // What paper may cut, with its height in pixels and whether a cut is forbidden.
   unbreakable() {
     return [...document.querySelectorAll("figure, tr, .glance > *, .missing")].map(element => ({

@@ -124,7 +124,8 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   .glance { gap: .4rem; }
   .glance div { border: 1px solid var(--rule); padding: .4rem .5rem; }
   .glance dd { font-size: 1.2rem; }
-  h1, h2, h3, h2 + p, h3 + p, caption { break-after: avoid; }
+  h1, h2, h3, h2 + p, h3 + p, caption, thead { break-after: avoid; }
+  tbody tr:first-child { break-before: avoid; }
   p, figure, tr, caption, .short, .glance div, .missing { break-inside: avoid; }
   thead { display: table-header-group; }
   section { margin-top: 1.5rem; padding-top: 1rem; }
