@@ -304,3 +304,10 @@ def test_the_program_answers_errors_with_its_exit_code(tmp_path, capsys, monkeyp
     assert "Expected a paper" in capsys.readouterr().err
     assert main(["crowds", "--output", str(tmp_path)]) == 1
     assert "crowds: skipped. crowds needs 8 sets" in capsys.readouterr().out
+
+
+def test_what_cannot_be_run_for_want_of_data_does_not_fail_the_rest(
+    tmp_path, monkeypatch, tiny_come
+):
+    monkeypatch.delenv("PLAUSIBLE_DATA", raising=False)
+    assert main(["come_2008", "crowds", "--output", str(tmp_path)]) == 0

@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         to_stderr(str(error))
         return 2
-    return int(any(outcome.state != "run" for outcome in run))
+    states = {outcome.state for outcome in run}
+    return int("failed" in states or "run" not in states)
 
 
 if __name__ == "__main__":
