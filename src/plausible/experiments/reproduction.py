@@ -15,7 +15,14 @@ from plausible.experiments.catalogue import (
     select,
     select_figures,
 )
-from plausible.experiments.comparison import Results, Row, Table, count_verdicts
+from plausible.experiments.comparison import (
+    Results,
+    Row,
+    Table,
+    count_verdicts,
+    format_rows,
+    format_table,
+)
 from plausible.experiments.stored import read_results, rounded, write_json
 
 Progress = Callable[[str], None]
@@ -227,3 +234,32 @@ def overview(
         paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
         lines.append(Line(figure, TITLES[figure], paper, first.ours, count_verdicts(mine)))
     return lines
+
+
+def format_outcome(outcome: Outcome) -> str:
+    """Tables, comparison and files of one experiment, or why there are none.
+
+    Examples
+    --------
+    >>> print(format_outcome(Outcome("crowds", "skipped", "crowds needs 8 sets.")))
+    crowds: skipped. crowds needs 8 sets.
+    """
+    parts = [f"{outcome.experiment}: {outcome.state}. {outcome.message}".rstrip()]
+    for table in outcome.tables.values():
+        parts += [table.caption, format_table(table.head, table.rows)]
+    if outcome.rows:
+        parts += [format_rows(outcome.rows), f"{outcome.seconds} seconds."]
+    written = [str(path) for path in (outcome.json, outcome.picture) if path is not None]
+    return "\n\n".join([*parts, *(["\n".join(written)] if written else [])])
+
+
+def format_overview(lines: Iterable[Line], aligned: bool = True) -> str:
+    """A table of figures: paper, ours and verdict.
+
+    Examples
+    --------
+    >>> print(format_overview(overview("denoeux_2015")).splitlines()[2][:20])
+    | denoeux-2015-faces
+    """
+    cells = [[one.figure, one.paper, one.ours, one.verdict] for one in lines]
+    return format_table(["figure or table", "paper", "ours", "verdict"], cells, aligned)
