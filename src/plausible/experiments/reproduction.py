@@ -103,7 +103,7 @@ def reproduce(
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['denoeux_2015_lda.json', 'denoeux_2015_lda.png']
     >>> outcome.rows[0].paper, outcome.rows[0].verdict
-    ('soft labels at least 0.025 below a majority vote', 'holds (required)')
+    ('asked: soft labels at least 0.025 below a majority vote', 'holds (required)')
     """
     chosen = select(names)
     folder = Path(output)
