@@ -128,7 +128,12 @@ def test_the_overview_counts_what_holds():
         rows = experiments.listing(line.figure)
         assert line.ours == rows[0].ours
         assert line.paper.endswith(rows[0].paper)
-        assert line.verdict.startswith(f"{sum(row.holds is True for row in rows)} of {len(rows)} ")
+        assert (
+            line.verdict.split("; of all ")[0] + " (required)" * rows[0].required == rows[0].verdict
+        )
+        if len(rows) > 1:
+            count = f"; of all {len(rows)}, {sum(row.holds is True for row in rows)} hold"
+            assert count in line.verdict
 
 
 # Rows.
@@ -150,7 +155,7 @@ def test_claims_say_where_and_whether_anyone_said_so():
 
 def test_verdicts_are_counted():
     rows = [Row("f", "", "", "", "", holds) for holds in (True, True, False)]
-    assert count_verdicts(rows) == "2 of 3 hold"
+    assert count_verdicts(rows) == "3, 2 hold"
     assert rows[2].verdict == "DOES NOT HOLD"
     assert Row("f", "", "", "", "", None, True).verdict == "open: intervals reach 0 (required)"
 

@@ -166,8 +166,8 @@ def count_verdicts(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> count_verdicts([Row("f", "", "", "", "", holds) for holds in (True, False, None)])
-    '1 of 3 hold, 1 open'
+    '3, 1 hold, 1 open'
     """
     found = [row.holds for row in rows]
-    text = f"{found.count(True)} of {len(found)} hold"
+    text = f"{len(found)}, {found.count(True)} hold"
     return text + (f", {found.count(None)} open" if None in found else "")

@@ -16,6 +16,7 @@ from plausible.experiments.catalogue import (
     select_figures,
 )
 from plausible.experiments.comparison import (
+    VERDICTS,
     Results,
     Row,
     Table,
@@ -221,7 +222,7 @@ def overview(
     --------
     >>> line = overview("come_2008")[0]
     >>> line.figure, line.verdict
-    ('come-2008-figure-1.1', '8 of 8 hold')
+    ('come-2008-figure-1.1', 'holds; of all 8, 8 hold')
     """
     rows = listing(names, folder)
     lines = []
@@ -232,7 +233,10 @@ def overview(
             continue
         first = mine[0]
         paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
-        lines.append(Line(figure, TITLES[figure], paper, first.ours, count_verdicts(mine)))
+        verdict = VERDICTS[first.holds]
+        if len(mine) > 1:
+            verdict += f"; of all {count_verdicts(mine)}"
+        lines.append(Line(figure, TITLES[figure], paper, first.ours, verdict))
     return lines
 
 
