@@ -166,8 +166,8 @@ def count_verdicts(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> count_verdicts([Row("f", "", "", "", "", holds) for holds in (True, False, None)])
-    '3, 1 hold, 1 open'
+    '1 of 3 hold, 1 open'
     """
     found = [row.holds for row in rows]
-    text = f"{len(found)}, {found.count(True)} hold"
+    text = f"{found.count(True)} of {len(found)} hold"
     return text + (f", {found.count(None)} open" if None in found else "")

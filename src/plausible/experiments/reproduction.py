@@ -222,7 +222,7 @@ def overview(
     --------
     >>> line = overview("come_2008")[0]
     >>> line.figure, line.verdict
-    ('come-2008-figure-1.1', 'holds; of all 8, 8 hold')
+    ('come-2008-figure-1.1', 'holds; 8 of 8 hold')
     """
     rows = listing(names, folder)
     lines = []
@@ -235,7 +235,7 @@ def overview(
         paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
         verdict = VERDICTS[first.holds]
         if len(mine) > 1:
-            verdict += f"; of all {count_verdicts(mine)}"
+            verdict += f"; {count_verdicts(mine)}"
         lines.append(Line(figure, TITLES[figure], paper, first.ours, verdict))
     return lines
 
