@@ -184,11 +184,14 @@ def test_evidence_is_that_of_the_joint_classifier():
 def test_a_short_set_keeps_answers_with_their_rows(monkeypatch):
     monkeypatch.setattr(experiment, "QUICK_ROWS", 40)
     monkeypatch.setattr(experiment, "QUICK_TEST_ROWS", 7)
+    monkeypatch.setattr(experiment, "QUICK_FEATURES", 3)
     data = make_data(doubt=0.0)
     short = experiment.shorten(data, 0)
     assert len(short.y) == len(short.X) == len(short.annotations.items) == 40
     np.testing.assert_array_equal(short.annotations.votes().argmax(axis=1), short.y)
-    np.testing.assert_array_equal(short.X_test, data.X_test[:7])
+    place = [data.X[:, :3].tolist().index(row) for row in short.X.tolist()]
+    np.testing.assert_array_equal(data.y[place], short.y)
+    np.testing.assert_array_equal(short.X_test, data.X_test[:7, :3])
     np.testing.assert_array_equal(short.y_test, data.y_test[:7])
     assert experiment.shorten(make_data(features=False), 0).X is None
 

@@ -137,7 +137,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
                 f"order of their `items`, but has {n_rows}; select and order the rows."
             )
         order = np.argsort(y.classes)
-        self.classifier_ = None
+        self.classifier_: Any = None
         problem = AnswerModel(y, self.model, self.smoothing, gold_logs(y, gold))
         point = problem.start()
         history: list[float] = []
