@@ -123,12 +123,16 @@ print([name for name in ("numpy", "sklearn", "matplotlib", "pandas") if name in 
     assert done.stdout.strip() == "[]"
 
 
-def test_the_overview_counts_what_holds():
+def test_the_overview_has_the_first_comparison_and_counts_the_others():
     for line in experiments.overview():
         rows = experiments.listing(line.figure)
         assert line.ours == rows[0].ours
         assert line.paper.endswith(rows[0].paper)
-        assert line.verdict.startswith(f"{sum(row.holds is True for row in rows)} of {len(rows)} ")
+        word, _, count = line.verdict.partition("; ")
+        assert rows[0].verdict.startswith(word)
+        held = sum(row.holds is True for row in rows)
+        assert count.startswith(f"{held} of {len(rows)} hold" if len(rows) > 1 else "")
+        assert ("open" in count) == (len(rows) > 1 and any(row.holds is None for row in rows))
 
 
 # Rows.
@@ -304,3 +308,10 @@ def test_the_program_answers_errors_with_its_exit_code(tmp_path, capsys, monkeyp
     assert "Expected a paper" in capsys.readouterr().err
     assert main(["crowds", "--output", str(tmp_path)]) == 1
     assert "crowds: skipped. crowds needs 8 sets" in capsys.readouterr().out
+
+
+def test_what_cannot_be_run_for_want_of_data_does_not_fail_the_rest(
+    tmp_path, monkeypatch, tiny_come
+):
+    monkeypatch.delenv("PLAUSIBLE_DATA", raising=False)
+    assert main(["come_2008", "crowds", "--output", str(tmp_path)]) == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
@@ -160,6 +161,37 @@ def test_the_classifier_of_sure_people_is_that_of_the_truth():
     )
     plain = LogisticRegression(C=1.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(joint.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("family", [PartialLogisticRegression, DiscriminantClassifier])
+def test_each_classifier_starts_where_the_one_before_ended(family):
+    starts, ends = [], []
+
+    class Watched(family):
+        def fit(self, X, y):
+            starts.append(self.init)
+            super().fit(X, y)
+            ends.append(self.intercept_ if family is PartialLogisticRegression else self.means_)
+            return self
+
+    class Forgetful(family):
+        def fit(self, X, y):
+            return clone(self).set_params(init=family().init).super_fit(X, y)
+
+        def super_fit(self, X, y):
+            return super().fit(X, y)
+
+    y, said = crowd(200)
+    X, answers = features(y), Annotations.from_answers(said)
+    joint = JointAnnotatorClassifier(Watched(random_state=0)).fit(X, answers)
+    assert joint.n_iter_ == len(starts) > 2
+    assert starts[0] == family().init == joint.classifier_.init
+    for start, end in zip(starts[1:], ends, strict=False):
+        given = start["means"] if isinstance(start, dict) else start[1]
+        np.testing.assert_array_equal(given, end)
+    afresh = JointAnnotatorClassifier(Forgetful(random_state=0)).fit(X, answers)
+    np.testing.assert_allclose(joint.predict_proba(X), afresh.predict_proba(X), atol=1e-3)
+    np.testing.assert_allclose(joint.history_[-1], afresh.history_[-1], rtol=1e-5)
 
 
 def test_joint_fits_check_their_input():

@@ -18,7 +18,15 @@ Examples
 
 from plausible.experiments.catalogue import CATALOGUE, EXPERIMENTS, PAPERS, Experiment, select
 from plausible.experiments.comparison import Row, Table, format_rows, format_table
-from plausible.experiments.reproduction import Line, Outcome, listing, overview, reproduce
+from plausible.experiments.reproduction import (
+    Line,
+    Outcome,
+    format_outcome,
+    format_overview,
+    listing,
+    overview,
+    reproduce,
+)
 
 __all__ = [
     "CATALOGUE",
@@ -29,6 +37,8 @@ __all__ = [
     "Outcome",
     "Row",
     "Table",
+    "format_outcome",
+    "format_overview",
     "format_rows",
     "format_table",
     "listing",

@@ -8,25 +8,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from plausible.experiments.comparison import format_rows, format_table
-from plausible.experiments.reproduction import Outcome, overview, reproduce
+from plausible.experiments.reproduction import (
+    format_outcome,
+    format_overview,
+    overview,
+    reproduce,
+)
 
 
 def to_stderr(message: str) -> None:
     """Progress on the terminal, apart from the tables."""
     print(message, file=sys.stderr, flush=True)
-
-
-def show(outcome: Outcome) -> None:
-    """Tables, comparison and files of one experiment."""
-    print(f"\n{outcome.experiment}: {outcome.state}. {outcome.message}")
-    for table in outcome.tables.values():
-        print(f"\n{table.caption}\n\n{format_table(table.head, table.rows)}")
-    if outcome.rows:
-        print(f"\n{format_rows(outcome.rows)}\n\n{outcome.seconds} seconds.")
-    for path in (outcome.json, outcome.picture):
-        if path is not None:
-            print(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,16 +32,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         if given.list:
-            lines = [
-                [one.figure, one.paper, one.ours, one.verdict] for one in overview(given.names)
-            ]
-            print(format_table(["figure or table", "paper", "ours", "verdict"], lines))
+            print(format_overview(overview(given.names)))
             return 0
-        run = reproduce(given.names, given.quick, given.seed, given.output, to_stderr, show)
+        run = reproduce(
+            given.names,
+            given.quick,
+            given.seed,
+            given.output,
+            progress=to_stderr,
+            finished=lambda outcome: print(f"\n{format_outcome(outcome)}", flush=True),
+        )
     except ValueError as error:
         to_stderr(str(error))
         return 2
-    return int(any(outcome.state != "run" for outcome in run))
+    states = {outcome.state for outcome in run}
+    return int("failed" in states or "run" not in states)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
     --------
     >>> select_figures(["grandvalet-2002-figure-2", "come_2008"])
     ['come-2008-figure-1.1', 'grandvalet-2002-figure-2']
-    >>> select_figures("come_2007")
+    >>> select_figures("come_2007")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     ValueError: Expected a paper, a figure, an experiment or "all", but 'come_2007' is none of ...

@@ -1,11 +1,8 @@
-"""What experiments share: arguments, tables, intervals, JSON and pictures."""
+"""What experiments share: seeds, intervals and pictures."""
 
-import argparse
 import io
 import platform
-import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,20 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from plausible.datasets import MissingDataError
 from plausible.engine.files import write_atomically
-from plausible.experiments.comparison import (
-    Claim,
-    Results,
-    Row,
-    Table,
-    claim,
-    format_rows,
-    format_table,
-)
-from plausible.experiments.stored import write_json
-
-__all__ = ["Results", "Table", "claim", "format_table"]
+from plausible.experiments.comparison import Results
 
 Progress = Callable[[str], None]
 
@@ -36,11 +21,6 @@ N_RESAMPLES = 2000
 
 def silent(message: str) -> None:
     """Progress that nobody sees."""
-
-
-def to_stderr(message: str) -> None:
-    """Progress on the terminal, apart from the table."""
-    print(message, file=sys.stderr, flush=True)
 
 
 def describe(experiment: str, seed: int, quick: bool, settings: dict[str, Any]) -> Results:
@@ -92,11 +72,6 @@ def bootstrap(differences: NDArray[np.float64], seed: int) -> dict[str, float]:
     return {"mean": float(differences.mean()), "low": float(low), "high": float(high)}
 
 
-def format_claims(claims: Iterable[Claim]) -> str:
-    """A table of claims and verdicts."""
-    return format_rows(Row(**one) for one in claims)
-
-
 def with_interval(
     value: dict[str, float], digits: int = 4, sign: str = "", scale: float = 1.0
 ) -> str:
@@ -130,68 +105,3 @@ def save_figure(figure: Any, path: Path) -> None:
     small = io.BytesIO()
     colours.save(small, format="png", optimize=True)
     write_atomically(path, small.getvalue())
-
-
-def parse(
-    experiment: str,
-    about: str,
-    arguments: Sequence[str] | None,
-    flags: Mapping[str, str] | None = None,
-) -> argparse.Namespace:
-    """Arguments that every experiment takes, and an experiment's own flags with their help."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m plausible.experiments.{experiment}", description=about
-    )
-    parser.add_argument("--quick", action="store_true", help="a small run that takes seconds")
-    for name, text in (flags or {}).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
-    parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default 0)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("reproduction"),
-        metavar="FOLDER",
-        help="where JSON and picture go (default: reproduction)",
-    )
-    return parser.parse_args(arguments)
-
-
-def command(
-    experiment: str,
-    about: str,
-    run: Callable[..., Results],
-    tables: Callable[[Results], str],
-    draw: Callable[[Results, Path], None],
-    arguments: Sequence[str] | None = None,
-    flags: Mapping[str, str] | None = None,
-) -> int:
-    """Run an experiment as a program; the answer is the exit code.
-
-    Each of the `flags` that is given on the command line is passed to `run` as True.
-    """
-    chosen = parse(experiment, about, arguments, flags)
-    own = {name: getattr(chosen, name) for name in flags or {}}
-    try:  # before the run, so that hours are not lost for want of a folder
-        chosen.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        to_stderr(f"--output should name a folder that can be made, but {error}; name another.")
-        return 1
-    start = time.perf_counter()
-    try:
-        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr, **own)
-    except MissingDataError as error:
-        to_stderr(str(error))
-        return 1
-    results["seconds"] = round(time.perf_counter() - start, 1)
-    print(tables(results))
-    print(f"\n{results['seconds']} seconds, seed {chosen.seed}.")
-    path = chosen.output / f"{experiment}.json"
-    write_json(results, path)
-    print(f"Results: {path}")
-    try:
-        draw(results, path.with_suffix(".png"))
-    except ImportError:
-        print("No picture: matplotlib is not installed (pip install 'plausible[plots]').")
-    else:
-        print(f"Picture: {path.with_suffix('.png')}")
-    return 0

@@ -42,7 +42,7 @@ def fill(template: str) -> str:
 def table_at(place: str) -> str:
     """The table that a place stands for."""
     if place == "summary":
-        lines = [[f"{one.title}", one.paper, one.ours, one.verdict] for one in overview()]
+        lines = [[one.title, one.paper, one.ours, one.verdict] for one in overview()]
         return format_table(["figure or table", "paper", "ours", "verdict"], lines, aligned=False)
     name, wanted, part = (*place.split("."), "", "")[:3]
     results = read_results(name) if name in EXPERIMENTS else None

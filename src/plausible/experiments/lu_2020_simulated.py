@@ -250,7 +250,7 @@ def run(
     """
     runs = runs or (3 if quick else 20)
     settings = {"n": n, "runs": runs, "test": N_TEST, "correlation": N_CORRELATION}
-    results = describe("lu_2020", seed, quick, settings)
+    results = describe("lu_2020_simulated", seed, quick, settings)
     results["cases"], results["portraits"] = {}, {}
     for number, (name, case) in enumerate(CASES.items()):
         row = compare(case, n, runs, seed_of(seed, number))

@@ -15,7 +15,15 @@ from plausible.experiments.catalogue import (
     select,
     select_figures,
 )
-from plausible.experiments.comparison import Results, Row, Table, count_verdicts
+from plausible.experiments.comparison import (
+    VERDICTS,
+    Results,
+    Row,
+    Table,
+    count_verdicts,
+    format_rows,
+    format_table,
+)
 from plausible.experiments.stored import read_results, rounded, write_json
 
 Progress = Callable[[str], None]
@@ -96,7 +104,7 @@ def reproduce(
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['denoeux_2015_lda.json', 'denoeux_2015_lda.png']
     >>> outcome.rows[0].paper, outcome.rows[0].verdict
-    ('soft labels at least 0.025 below a majority vote', 'holds (required)')
+    ('asked: soft labels at least 0.025 below a majority vote', 'holds (required)')
     """
     chosen = select(names)
     folder = Path(output)
@@ -214,7 +222,7 @@ def overview(
     --------
     >>> line = overview("come_2008")[0]
     >>> line.figure, line.verdict
-    ('come-2008-figure-1.1', '8 of 8 hold')
+    ('come-2008-figure-1.1', 'holds; 8 of 8 hold')
     """
     rows = listing(names, folder)
     lines = []
@@ -225,5 +233,37 @@ def overview(
             continue
         first = mine[0]
         paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
-        lines.append(Line(figure, TITLES[figure], paper, first.ours, count_verdicts(mine)))
+        verdict = VERDICTS[first.holds]
+        if len(mine) > 1:
+            verdict += f"; {count_verdicts(mine)}"
+        lines.append(Line(figure, TITLES[figure], paper, first.ours, verdict))
     return lines
+
+
+def format_outcome(outcome: Outcome) -> str:
+    """Tables, comparison and files of one experiment, or why there are none.
+
+    Examples
+    --------
+    >>> print(format_outcome(Outcome("crowds", "skipped", "crowds needs 8 sets.")))
+    crowds: skipped. crowds needs 8 sets.
+    """
+    parts = [f"{outcome.experiment}: {outcome.state}. {outcome.message}".rstrip()]
+    for table in outcome.tables.values():
+        parts += [table.caption, format_table(table.head, table.rows)]
+    if outcome.rows:
+        parts += [format_rows(outcome.rows), f"{outcome.seconds} seconds."]
+    written = [str(path) for path in (outcome.json, outcome.picture) if path is not None]
+    return "\n\n".join([*parts, *(["\n".join(written)] if written else [])])
+
+
+def format_overview(lines: Iterable[Line], aligned: bool = True) -> str:
+    """A table of figures: paper, ours and verdict.
+
+    Examples
+    --------
+    >>> print(format_overview(overview("denoeux_2015")).splitlines()[2][:20])
+    | denoeux-2015-faces
+    """
+    cells = [[one.figure, one.paper, one.ours, one.verdict] for one in lines]
+    return format_table(["figure or table", "paper", "ours", "verdict"], cells, aligned)
