@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test test-long bench pictures reproduce clean
+.PHONY: demo test test-long bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/core
-	@$(RUN) examples/doubtful_experts.py
+demo: $(VENV)/cli
+	@$(VENV)/bin/plausible demo demo
 
 test: $(VENV)/dev
 	$(RUN) -m ruff check .
@@ -29,28 +29,26 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
-pictures: $(VENV)/plots
+pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
+	$(RUN) docs/pictures/draw_report.py
 
-# More than an hour; ARGUMENTS=--quick for some minutes. Experiments on real sets need a folder:
-# make reproduce PLAUSIBLE_DATA=folder
+# As plausible reproduce: more than an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
+# figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
+NAMES ?= all
 reproduce: $(VENV)/plots
-	$(RUN) -m plausible.experiments.come_2008 $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.crowds $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.denoeux_2015_lda $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.grandvalet_2002 $(ARGUMENTS)
-	$(RUN) -m plausible.experiments.lu_2020 $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.lu_2020_real $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.partial_labels $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_assessments $(ARGUMENTS)
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments.real_soft_labels $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments $(NAMES) $(ARGUMENTS)
+
+# Takes the full runs of that, if there are any, into the package, and writes docs/reproduction.md.
+reproduction: $(VENV)/plots
+	$(RUN) -m plausible.experiments.document $(if $(wildcard reproduction),--results reproduction)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
-$(VENV)/core: extras :=
+$(VENV)/cli: extras := [cli]
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
 $(VENV)/plots: extras := [plots]
-$(VENV)/core $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
+$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@
@@ -61,4 +59,4 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .coverage .pytest_cache demo .mypy_cache .ruff_cache .hypothesis

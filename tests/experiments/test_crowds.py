@@ -1,18 +1,28 @@
 import json
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
 from plausible.datasets import CrowdData
+from plausible.experiments import crowd_learners, crowd_pools
 from plausible.experiments import crowds as experiment
+from plausible.experiments.common import silent
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from support.real_files import write_crowds
 
 SETS = ("labelme", "sentiment_polarity", "dogs")
-MODELS = ("logistic, by likelihood", "logistic, by accuracy", "discriminant")
+MODELS = (
+    "logistic, by likelihood",
+    "logistic, by accuracy",
+    "discriminant",
+    "mixture, tied",
+    "mixture, full",
+)
 
 
 def make_data(n=120, doubt=0.3, seed=0, features=True):
@@ -28,17 +38,17 @@ def make_data(n=120, doubt=0.3, seed=0, features=True):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sets")
-    write_crowds(folder, SETS)
+    write_crowds(folder, SETS, per_class=60)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLAUSIBLE_DATA", str(folder))
-        patch.setattr(experiment, "installed", lambda: {"crowd-kit": False, "cleanlab": False})
+        patch.setattr(crowd_pools, "installed", lambda: {"crowd-kit": False, "cleanlab": False})
         return experiment.run(quick=True, sets=SETS)
 
 
 def test_every_form_of_answers_is_pooled_and_learnt_from(results):
     assert [one["set"] for one in results["pools"]] == list(SETS)
     for one in results["pools"]:
-        assert tuple(one["accuracy"]) == experiment.OURS
+        assert tuple(one["accuracy"]) == crowd_pools.OURS
         assert min(one["accuracy"].values()) > 0.8
         assert one["accuracy"]["pool, doubt 0.3"] == one["accuracy"]["majority"]
     rows = results["learners"]
@@ -46,49 +56,91 @@ def test_every_form_of_answers_is_pooled_and_learnt_from(results):
         (name, model) for name in SETS[:2] for model in MODELS
     ]
     for row in rows:
-        joint = set() if row["model"] == "discriminant" else set(experiment.JOINT)
-        assert set(row["accuracy"]) == set(experiment.FORMS) - set(experiment.JOINT) | joint
-        assert row["accuracy"]["truth"] > 0.6  # 20 rows in one of the sets
-    assert len(rows[0]["ridges"]["majority"]["ridges"]) == experiment.N_DRAWS
+        joint = set(crowd_learners.JOINT) if row["model"].startswith("logistic") else set()
+        assert set(row["accuracy"]) == set(crowd_learners.FORMS) - set(crowd_learners.JOINT) | joint
+        least = 0.5 if row["model"] == "mixture, full" else 0.8  # with few of the features
+        assert row["accuracy"]["truth"] > least
+    assert len(rows[0]["ridges"]["majority"]["ridges"]) == crowd_learners.N_DRAWS
     assert results["settings"]["not_installed"] == ["crowd-kit", "cleanlab"]
     assert not any(one["required"] for one in results["claims"])  # too few rows to hold us to it
     json.dumps(results, allow_nan=False)
 
 
 def test_tables_and_picture_hold_every_row(results, tmp_path):
-    text = experiment.tables(results)
-    assert "Not installed, and left out: crowd-kit, cleanlab." in text
-    for row in results["learners"]:
-        assert f"| {row['set'].ljust(18)} | {row['model'].ljust(23)} |" in text
+    found = experiment.tables(results)
+    assert "left out: crowd-kit, cleanlab." in found["pools"].caption
+    assert [row[0] for row in found["pools"].rows] == list(SETS)
+    every = [[row["set"], row["model"]] for row in results["learners"]]
+    assert [row[:2] for row in found["learners"].rows] == every
+    assert [row[:2] for row in found["softness"].rows] == every
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
 
 def test_ties_count_their_share():
     scores = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]])
-    assert experiment.credit(scores, np.array([0, 1, 2])) == pytest.approx((0.5 + 1 + 1 / 3) / 3)
+    assert crowd_pools.credit(scores, np.array([0, 1, 2])) == pytest.approx((0.5 + 1 + 1 / 3) / 3)
 
 
 def test_items_without_answers_have_no_hard_label():
     data = make_data(n=30)
     answers = data.annotations.select(data.annotations.item != 4)
-    labels = experiment.label_sets(CrowdData("labelme", answers, data.y, data.X, data.X, data.y), 0)
-    assert all((one[0].contour[4] == 1).all() for form, one in labels.items() if form in POOLED)
+    labels = crowd_learners.label_sets(
+        CrowdData("labelme", answers, data.y, data.X, data.X, data.y), 0
+    )
     assert labels["truth"][0].crisp()[4] == "a"
+    assert all((one[0].contour[4] == 1).all() for form, one in labels.items() if form != "truth")
 
 
-POOLED = ("majority", *experiment.POOLS)
+def test_hard_forms_are_the_soft_ones_hardened():
+    labels = crowd_learners.label_sets(make_data(doubt=0.6), 0)
+    for soft, hard in crowd_learners.HARDENED.items():
+        if soft != "pool, full":  # its prior is not even
+            contour = labels[soft][0].scaled()
+            assert (contour[labels[hard][0].contour == 1] > 1 - 1e-9).all()
+
+
+def test_softness_is_the_gain_over_the_hardened_form():
+    hits = {form: np.array([1.0, 0.0, 1.0, 0.0]) for form in crowd_learners.FORMS}
+    hits |= {"pool, fitted": np.ones(4), "fitted, hard": np.array([1.0, 1.0, 1.0, 0.0])}
+    row = crowd_learners.row_of("labelme", "discriminant", hits, 0)
+    found = {form: gain["mean"] for form, gain in row["softness"].items()}
+    assert found == {"pool, doubt 0.3": 0.0, "pool, fitted": 0.25, "pool, full": 0.0}
+    assert row["gain"]["pool, fitted"]["mean"] == 0.5
+
+
+def test_gaussian_classifiers_have_features_that_the_rows_can_bear(monkeypatch):
+    seen = {}
+
+    class Spy(DummyClassifier):
+        def fit(self, X, y):
+            seen.setdefault(self.constant, set()).add(X.shape)
+            return super().fit(X, y.crisp())
+
+    bears = {name: rule for name, (rule, _) in crowd_learners.GAUSSIAN.items()}
+    spies = {name: (rule, Spy(constant=name)) for name, rule in bears.items()}
+    monkeypatch.setattr(crowd_learners, "GAUSSIAN", spies)
+    data = make_data(n=60, doubt=0.0)
+    wide = np.random.default_rng(0).normal(size=(60, 30))
+    task = crowd_learners.prepare(replace(data, X=wide, X_test=wide), 0)
+    for model in spies:
+        crowd_learners.compare_gaussian(task, model, silent)
+    assert seen == {
+        "discriminant": {(60, 6)},
+        "mixture, tied": {(60, 6)},
+        "mixture, full": {(60, 4)},  # 20 rows of each class
+    }
 
 
 def test_the_truth_has_no_say_in_the_ridge():
     data = make_data(doubt=0.6)
-    fold = np.arange(len(data.X)) // 5 % experiment.N_FOLDS
-    labels = experiment.label_sets(data, 0)
+    fold = np.arange(len(data.X)) // 5 % crowd_learners.N_FOLDS
+    labels = crowd_learners.label_sets(data, 0)
     shifted = CrowdData("labelme", data.annotations, (data.y + 1) % 3, data.X, data.X, data.y)
-    others = experiment.label_sets(shifted, 0)
-    for form in (*experiment.POOLS, "majority", "Dawid-Skene"):
+    others = crowd_learners.label_sets(shifted, 0)
+    for form in set(labels) - {"truth"}:
         first, second = (
-            experiment.held_out_scores(data.X, one[form][0], form, 10.0, fold)
+            crowd_learners.held_out_scores(data.X, one[form][0], form, 10.0, fold)
             for one in (labels, others)
         )
         np.testing.assert_array_equal(first, second)
@@ -96,17 +148,17 @@ def test_the_truth_has_no_say_in_the_ridge():
 
 def test_a_held_out_score_is_the_likelihood_of_rows_that_took_no_part():
     data = make_data()
-    fold = np.arange(len(data.X)) // 5 % experiment.N_FOLDS
+    fold = np.arange(len(data.X)) // 5 % crowd_learners.N_FOLDS
     truth = Labels.from_crisp(data.annotations.classes[data.y], ["c", "a", "b"])
     expected = np.zeros(2)
-    for number in range(experiment.N_FOLDS):
+    for number in range(crowd_learners.N_FOLDS):
         out = fold == number
-        model = experiment.logistic(1.0).fit(data.X[~out], truth[~out])
+        model = crowd_learners.logistic(1.0).fit(data.X[~out], truth[~out])
         place = [model.classes_.tolist().index(name) for name in truth.crisp()[out].tolist()]
         chances = model.predict_proba(data.X[out])[np.arange(out.sum()), place]
         right = model.predict(data.X[out]) == truth.crisp()[out]
         expected += np.log(chances).sum(), right.sum()
-    found = experiment.held_out_scores(data.X, truth, "truth", 1.0, fold)
+    found = crowd_learners.held_out_scores(data.X, truth, "truth", 1.0, fold)
     np.testing.assert_allclose(found, expected / len(data.X))
 
 
@@ -114,40 +166,46 @@ def test_held_out_answers_teach_the_joint_classifier_nothing():
     data = make_data()
     out = np.arange(len(data.X)) // 5 % 3 == 0
     answers = data.annotations
-    model = experiment.fit_joint(data.X, answers.select(~out[answers.item]), "joint, full", 1.0)
+    model = crowd_learners.fit_joint(data.X, answers.select(~out[answers.item]), "joint, full", 1.0)
     moved = data.X.copy()
     moved[out] += 3.0
-    other = experiment.fit_joint(moved, answers.select(~out[answers.item]), "joint, full", 1.0)
+    other = crowd_learners.fit_joint(moved, answers.select(~out[answers.item]), "joint, full", 1.0)
     np.testing.assert_allclose(model.predict_proba(data.X), other.predict_proba(data.X), atol=0.01)
 
 
 def test_evidence_is_that_of_the_joint_classifier():
     data = make_data()
     model = JointAnnotatorClassifier().fit(data.X, data.annotations)
-    logs = experiment.evidence_of(data.annotations, model.reliability_.confusion)
+    logs = crowd_learners.evidence_of(data.annotations, model.reliability_.confusion)
     scaled = np.exp(logs - logs.max(axis=1, keepdims=True))
     np.testing.assert_allclose(scaled, model.reliability_.evidence)
 
 
 def test_a_short_set_keeps_answers_with_their_rows(monkeypatch):
     monkeypatch.setattr(experiment, "QUICK_ROWS", 40)
+    monkeypatch.setattr(experiment, "QUICK_TEST_ROWS", 7)
+    monkeypatch.setattr(experiment, "QUICK_FEATURES", 3)
     data = make_data(doubt=0.0)
     short = experiment.shorten(data, 0)
     assert len(short.y) == len(short.X) == len(short.annotations.items) == 40
     np.testing.assert_array_equal(short.annotations.votes().argmax(axis=1), short.y)
+    place = [data.X[:, :3].tolist().index(row) for row in short.X.tolist()]
+    np.testing.assert_array_equal(data.y[place], short.y)
+    np.testing.assert_array_equal(short.X_test, data.X_test[:7, :3])
+    np.testing.assert_array_equal(short.y_test, data.y_test[:7])
     assert experiment.shorten(make_data(features=False), 0).X is None
 
 
 def test_verdicts_can_go_either_way():
     around = lambda x: {"mean": x, "low": x - 0.01, "high": x + 0.01}  # noqa: E731
-    gains = dict.fromkeys((*experiment.POOLS, *experiment.JOINT), around(0.025))
-    row = {"set": "labelme", "model": MODELS[0], "gain": gains}
+    gains = dict.fromkeys((*crowd_learners.POOLS, *crowd_learners.JOINT), around(0.025))
+    row = {"set": "labelme", "model": MODELS[0], "gain": gains, "ridges": {"majority": {}}}
     verdicts = experiment.judge(row, quick=False)
     assert [one["holds"] for one in verdicts] == [True] * 3 + [False] * 2
     assert [one["required"] for one in verdicts] == [False, True, False, False, True]
     other = experiment.judge(row | {"model": MODELS[1]}, quick=False)
     assert not any(one["required"] for one in other)
-    assert not experiment.judge(row | {"model": "discriminant"}, quick=False)
+    assert not experiment.judge(row | {"model": "discriminant", "ridges": {}}, quick=False)
     assert not experiment.judge(row | {"set": "cifar10n"}, quick=False)
 
 
@@ -160,7 +218,7 @@ def stub_packages(monkeypatch):
             assert list(table.columns) == ["task", "worker", "label"]
             return table.groupby("task")["label"].agg(lambda one: one.mode()[0])
 
-    kit.aggregation = SimpleNamespace(**dict.fromkeys(experiment.PEERS["crowd-kit"], Vote))
+    kit.aggregation = SimpleNamespace(**dict.fromkeys(crowd_pools.PEERS["crowd-kit"], Vote))
 
     def vote(table, verbose):
         assert not np.isnan(table).all(axis=0).any()
@@ -176,7 +234,7 @@ def stub_packages(monkeypatch):
     )
     monkeypatch.setitem(sys.modules, "crowdkit", kit)
     monkeypatch.setitem(sys.modules, "cleanlab", lab)
-    monkeypatch.setattr(experiment, "installed", lambda: {"crowd-kit": True, "cleanlab": True})
+    monkeypatch.setattr(crowd_pools, "installed", lambda: {"crowd-kit": True, "cleanlab": True})
 
 
 @pytest.mark.parametrize("features", [True, False])
@@ -185,14 +243,14 @@ def test_other_packages_get_the_same_answers(features, monkeypatch):
     data = make_data(features=features)
     few = data.annotations.select(data.annotations.item != 4)
     data = CrowdData("dogs", few, data.y, data.X, data.X_test, data.y_test)
-    found = experiment.compare_pools(data, experiment.silent)["accuracy"]
-    peers = [name for name in found if name not in experiment.OURS]
+    found = crowd_pools.compare_pools(data, silent)["accuracy"]
+    peers = [name for name in found if name not in crowd_pools.OURS]
     assert len(peers) == 5
     assert len({found[name] for name in peers}) == 1
     assert found[peers[0]] == pytest.approx(found["majority"], abs=0.05)
-    assert experiment.cleanlab_class("consensus", data)[4] == -1
-    assert experiment.crowd_kit_class("GLAD", data)[4] == -1
+    assert crowd_pools.cleanlab_class("consensus", data)[4] == -1
+    assert crowd_pools.crowd_kit_class("GLAD", data)[4] == -1
 
 
 def test_packages_are_looked_for():
-    assert set(experiment.installed()) == set(experiment.PEERS)
+    assert set(crowd_pools.installed()) == set(crowd_pools.PEERS)

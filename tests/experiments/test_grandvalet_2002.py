@@ -9,8 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 from plausible.datasets import make_missing_labels
 from plausible.experiments import grandvalet_2002 as experiment
-from plausible.experiments.common import write_json
+from plausible.experiments import grandvalet_2002_report as report
 from plausible.experiments.grandvalet_2002 import Setup
+from plausible.experiments.stored import write_json
 
 random = np.random.default_rng(0)
 
@@ -91,18 +92,25 @@ def test_rates_lie_between_a_coin_and_the_best(results):
     for cell in results["cells"]:
         rates = cell["rate"]
         assert rates["Bayes"] == 1.0 - cell["bayes_error"]
-        assert len(rates) == 3 + 2 * 3 * 4
+        assert len(rates) == 2 + 2 * 2
         assert all(0.3 < rate <= rates["Bayes"] for rate in rates.values())
-    full = next(cell for cell in results["cells"] if cell["missing"] == 0.0)["rate"]
-    for intercept in experiment.INTERCEPTS:  # nothing to be consistent about
-        pair = [full[experiment.name_of(m, intercept, 1.0)] for m in experiment.CRITERIA]
+    assert len([key for key in results["overall"] if " - " not in key]) == 3 + 2 * 3 * 4
+
+
+def test_with_all_labels_there_is_nothing_to_be_consistent_about():
+    rates = experiment.rates_on(Setup(10, 0.4, 100, 0.0), 0)
+    for intercept in report.INTERCEPTS:
+        pair = [rates[report.name_of(m, intercept, 1.0)] for m in experiment.CRITERIA]
         assert pair[0] == pytest.approx(pair[1], abs=2e-3)
 
 
 def test_table_picture_and_strict_results(results, tmp_path):
-    text = experiment.tables(results)
-    assert "| paper     | not stated | 81.2            | 79.5 | 77.1     |" in text
-    assert text.count("self-consistent > EM > logistic") == 3
+    found = experiment.tables(results)
+    assert found["overall"].rows[0] == ["paper", "not stated", "81.2", "79.5", "77.1", "+4.1"]
+    assert len(found["overall"].rows) == 1 + 3 * 4
+    assert len(found["missing"].rows) == len(found["bayes_error"].rows) == 5
+    order = [one for one in results["claims"] if "self-consistent > EM >" in one["paper"]]
+    assert len(order) == 3
     write_json(results, tmp_path / "results.json")
     assert json.loads((tmp_path / "results.json").read_text())["settings"]["setups"] == 5
     experiment.draw(results, tmp_path / "picture.png")
@@ -112,9 +120,9 @@ def test_table_picture_and_strict_results(results, tmp_path):
 def totals_of(consistent, em, logistic, half=0.001):
     around = lambda x: {"mean": x, "low": x - half, "high": x + half}  # noqa: E731
     rates = {"self-consistent": consistent, "EM": em, "logistic": logistic}
-    found = {}
-    for where in product(experiment.INTERCEPTS, experiment.RIDGES):
-        found |= {key: around(rates[m]) for m, key in experiment.keys_of(*where).items()}
+    found = {"Bayes": around(0.845)}
+    for where in product(report.INTERCEPTS, report.RIDGES):
+        found |= {key: around(rates[m]) for m, key in report.keys_of(*where).items()}
         for first, second in combinations(rates, 2):
             name = f"{first} - {second}, {where[0]}, {where[1]:g}"
             found[name] = around(rates[first] - rates[second])
@@ -123,18 +131,20 @@ def totals_of(consistent, em, logistic, half=0.001):
 
 def test_verdicts_on_overall_rates_can_go_either_way():
     paper = totals_of(0.812, 0.795, 0.771)
-    assert [one["holds"] for one in experiment.judge_figures(paper)] == [True, True]
-    assert experiment.judge_order(paper, "free", 1.0)["holds"] is True
+    assert [one["holds"] for one in report.judge_figures(paper)] == [True] * 6
+    assert report.judge_order(paper, "free", 1.0)["holds"] is True
     other = totals_of(0.78, 0.795, 0.79)
-    assert [one["holds"] for one in experiment.judge_figures(other)] == [False, False]
-    assert experiment.judge_order(other, "free", 1.0)["holds"] is False
+    verdicts = report.judge_figures(other)
+    assert [one["holds"] for one in verdicts] == [False, False, False, True, False, True]
+    assert [one["difference"] for one in verdicts[2:]] == ["-3.2", "+0.0", "+1.9", "+0.0"]
+    assert report.judge_order(other, "free", 1.0)["holds"] is False
     unsure = totals_of(0.812, 0.795, 0.771, half=0.02)
-    assert experiment.judge_order(unsure, "free", 1.0)["holds"] is None
+    assert report.judge_order(unsure, "free", 1.0)["holds"] is None
 
 
 def cell_of(setup, consistent, em, logistic):
     rates = {"self-consistent": consistent, "EM": em, "logistic": logistic}
-    keys = experiment.keys_of("free", 1.0)
+    keys = report.keys_of("free", 1.0)
     return {**setup._asdict(), "main": True, "rate": {keys[m]: rates[m] for m in rates}}
 
 
@@ -148,12 +158,12 @@ def test_verdicts_on_figures_can_go_either_way():
         cell_of(close, 0.55, 0.55, 0.55),
     ]
     totals = totals_of(0.812, 0.795, 0.771)
-    assert [one["holds"] for one in experiment.judge(totals, good, "free", 1.0)] == [True] * 5
+    assert [one["holds"] for one in report.judge(totals, good, "free", 1.0)] == [True] * 5
     bad = [
         cell_of(few, 0.75, 0.80, 0.80),
         cell_of(many, 0.89, 0.88, 0.90),
         cell_of(known, 0.88, 0.85, 0.88),
         cell_of(close, 0.56, 0.56, 0.55),
     ]
-    verdicts = experiment.judge(totals, bad, "free", 1.0)[1:]
+    verdicts = report.judge(totals, bad, "free", 1.0)[1:]
     assert [one["holds"] for one in verdicts] == [False] * 4

@@ -5,6 +5,7 @@ import pytest
 
 from plausible.datasets import IMAGE_NAMES, load_images
 from plausible.experiments import lu_2020_real as experiment
+from plausible.experiments import lu_2020_real_report as report
 from support.real_files import write_images
 
 
@@ -29,18 +30,20 @@ def test_every_model_answers_from_both_sources(results):
     assert [row["set"] for row in results["sets"]] == list(IMAGE_NAMES)
     for row in results["sets"]:
         assert len(row["expert"]) == 2
-        assert set(row["accuracy"]) == set(experiment.MODELS)
+        assert set(row["accuracy"]) == set(report.MODELS)
         for scores in row["accuracy"].values():
-            assert [len(scores[source]) for source in experiment.SOURCES] == [2, 2]
+            assert [len(scores[source]) for source in report.SOURCES] == [2, 2]
     clear = results["sets"][0]  # two kinds that a glance tells apart
     assert clear["accuracy"]["titterington"]["x and w"] == [1.0, 1.0]
 
 
 def test_tables_and_picture_hold_every_set(results, tmp_path):
-    text = experiment.tables(results)
-    for name in IMAGE_NAMES:
-        for model in experiment.MODELS.values():
-            assert f"| {name.ljust(9)} | {model.ljust(26)} |" in text
+    found = experiment.tables(results)
+    rows = {(row[0], row[1]) for row in found["accuracy"].rows}
+    models = (*report.MODELS.values(), "expert alone", "always the largest class")
+    assert rows == {(name, model) for name in IMAGE_NAMES for model in models}
+    assert len(found["components"].rows) == 2 * 3
+    assert len(found["adjusted_r2"].rows) == 2 + 2 + 3
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -73,3 +76,25 @@ def test_adjusted_r2_is_one_for_a_linear_expert_and_none_for_a_blind_one():
     X = random.normal(size=(500, 3))
     assert experiment.adjusted_r2(X, X @ [[1.0], [2.0], [0.0]] + 4.0) == pytest.approx(1.0)
     assert experiment.adjusted_r2(X, random.normal(size=(500, 2))) == pytest.approx(0.0, abs=0.02)
+
+
+def scores_of(results, shift):
+    """The digits, with accuracies and R2 as printed, or off by a shift."""
+    row = results["sets"][0]
+    paper = report.PAPER["mnist_3_5"]
+    flat = {"x": [0.93 + shift, 0.94 + shift], "x and w": [0.93 + shift, 0.94 + shift]}
+    scores = dict.fromkeys(report.MODELS, flat)
+    for model, median in paper.medians.items():
+        sign = -1 if model == "g3" else 1
+        scores[model] = dict.fromkeys(report.SOURCES, [median + sign * shift] * 2)
+    main = row["components"]["20"] | {"adjusted_r2": [one - shift for one in paper.r2]}
+    rivals = {"expert": [0.9 + 3 * shift] * 2, "largest": [0.5 + 6 * shift] * 2}
+    return row | rivals | {"accuracy": scores, "components": {"20": main}}
+
+
+def test_verdicts_can_go_either_way(results):
+    good = report.judge(scores_of(results, 0.0))
+    assert [one["holds"] for one in good] == [True] * 8
+    assert [one["figure"] for one in good] == [""] * 6 + ["lu-2020-table-1"] * 2
+    bad = report.judge(scores_of(results, 0.1))
+    assert [one["holds"] for one in bad] == [False] * 8

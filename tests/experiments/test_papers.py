@@ -1,8 +1,3 @@
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -82,26 +77,3 @@ def test_clusters_get_the_names_that_fit_best():
     clusters = np.array([2, 0, 1])[y]
     clusters[0] = 0
     np.testing.assert_array_equal(denoeux_2015_lda.name_clusters(clusters, y)[clusters[1:]], y[1:])
-
-
-def test_the_command(tmp_path):
-    program = [sys.executable, "-m", "plausible.experiments.denoeux_2015_lda"]
-    arguments = ["--quick", "--seed", "1", "--output", str(tmp_path)]
-    done = subprocess.run(program + arguments, capture_output=True, text=True, check=True)
-    assert "| required: soft labels at least 0.025 below a majority vote" in done.stdout
-    results = json.loads((tmp_path / "denoeux_2015_lda.json").read_text())
-    assert results["experiment"] == "denoeux_2015_lda"
-    assert results["settings"]["draws"] == 8
-    assert (tmp_path / "denoeux_2015_lda.png").stat().st_size > 1000
-
-
-def test_missing_data_end_without_a_traceback(tmp_path):
-    program = [sys.executable, "-m", "plausible.experiments.real_soft_labels"]
-    environment = {key: value for key, value in os.environ.items() if key != "PLAUSIBLE_DATA"}
-    done = subprocess.run(
-        [*program, "--output", str(tmp_path)], capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("The set 'ferplus' should be in the file ferplus/ferplus.npz")
-    assert "PLAUSIBLE_DATA is not set" in done.stderr
-    assert "Traceback" not in done.stderr

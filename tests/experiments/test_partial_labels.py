@@ -1,8 +1,3 @@
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -43,11 +38,12 @@ def test_every_method_learns_every_set(results):
 
 
 def test_tables_and_picture_hold_every_set(results, tmp_path):
-    text = experiment.tables(results)
-    for one in results["sets"]:
-        for name in experiment.METHODS.values():
-            times = 1 if name.startswith("rows") else 2
-            assert text.count(f"| {one['set'].ljust(8)} | {name.ljust(18)} |") == times
+    found = experiment.tables(results)
+    every = [(one["set"], name) for one in results["sets"] for name in experiment.METHODS.values()]
+    assert [tuple(row[:2]) for row in found["accuracy"].rows] == every
+    chosen = [pair for pair in every if not pair[1].startswith("rows")]
+    assert [tuple(row[:2]) for row in found["chosen"].rows] == chosen
+    assert len(found["sets"].rows) == 3
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -140,30 +136,3 @@ def test_verdicts_can_go_either_way():
     assert [one["holds"] for one in bad] == [False] * 5
     unsure = experiment.judge(row_of(0.76, 0.75, 0.75, 0.0, half=0.1), [1.0], quick=True)
     assert [one["holds"] for one in unsure] == [None, None, True]
-
-
-def run_command(folder, output):
-    program = [sys.executable, "-m", "plausible.experiments.partial_labels", "--quick"]
-    environment = {key: value for key, value in os.environ.items() if key != "PLAUSIBLE_DATA"}
-    if folder is not None:
-        environment["PLAUSIBLE_DATA"] = str(folder)
-    return subprocess.run(
-        [*program, "--output", str(output)], capture_output=True, text=True, env=environment
-    )
-
-
-def test_the_command(tmp_path):
-    write_partial_sets(tmp_path, experiment.WANTED, n_classes=3, per_class=10)
-    done = run_command(tmp_path, tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "out" / "partial_labels.json").read_text()
-    stored = json.loads(text, parse_constant=pytest.fail)  # neither NaN nor infinity
-    assert stored["settings"]["ridges"] == [1.0, 10.0]
-    assert (tmp_path / "out" / "partial_labels.png").stat().st_size > 1000
-
-
-def test_missing_data_end_without_a_traceback(tmp_path):
-    done = run_command(None, tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("The set 'lost' should be in the file partial_labels/lost.npz")
-    assert "Traceback" not in done.stderr

@@ -30,9 +30,10 @@ def test_every_method_is_compared(results):
 
 
 def test_tables_and_picture_hold_every_method(results, tmp_path):
-    text = experiment.tables(results)
-    assert text.count("| Titterington ") == 3
-    assert text.count("| Titterington, certain ") == 1
+    found = experiment.tables(results)
+    names = [row[0] for table in found.values() for row in table.rows]
+    assert names.count("Titterington") == 3
+    assert names.count("Titterington, certain") == 1
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -62,4 +63,10 @@ def test_only_sure_cells_are_tested():
     [(0.1, 0.2, "gains"), (-0.2, -0.1, "loses"), (-0.1, 0.1, "no difference seen")],
 )
 def test_verdicts(low, high, expected):
-    assert experiment.verdict({"mean": 0.0, "low": low, "high": high}) == expected
+    gain = {"mean": 0.0, "low": low, "high": high}
+    assert experiment.verdict(gain) == expected
+    rows = [{"method": name, "source": "x", "gain": gain} for name in ("g1", "logistic", "g3")]
+    found = experiment.judge({"set": "elpv", "methods": rows})
+    holds = {"gains": True, "loses": False}.get(expected)
+    assert [one["holds"] for one in found] == [holds] * 2
+    assert found[0]["quantity"] == "elpv, from x"

@@ -27,9 +27,12 @@ def test_every_set_is_learnt_from_every_form_of_label(results):
 
 
 def test_the_tables_and_the_picture_hold_every_row(results, tmp_path):
-    text = experiment.tables(results)
-    for row in results["rows"]:
-        assert text.count(f"| {row['set'].ljust(11)} | {row['covariance'].ljust(10)} |") == 2
+    found = experiment.tables(results)
+    every = [[row["set"], row["covariance"]] for row in results["rows"]]
+    assert [row[:2] for row in found["accuracy"].rows] == every
+    assert [row[:2] for row in found["log_loss"].rows] == every
+    assert [row[0] for row in found["sets"].rows] == list(NAMES)
+    assert len(results["claims"]) == len(every)
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 
@@ -79,7 +82,11 @@ def test_the_bootstrap_agrees_with_the_normal_interval():
     [(0.1, 0.2, "soft wins"), (-0.2, -0.1, "soft loses"), (-0.1, 0.1, "no difference seen")],
 )
 def test_verdicts(low, high, expected):
-    assert experiment.verdict({"mean": 0.0, "low": low, "high": high}) == expected
+    gain = {"mean": 0.0, "low": low, "high": high}
+    assert experiment.verdict(gain) == expected
+    pooled = {"accuracy_gain": gain, "verdict": expected}
+    found = experiment.judge({"set": "labelme", "covariance": "tied", "pooled": pooled})
+    assert found["holds"] == {"soft wins": True, "soft loses": False}.get(expected)
 
 
 def test_features_are_as_many_as_the_rows_bear():

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
+from support import reference
 
 RATES = np.array([0.95, 0.8, 0.7, 0.6, 0.55])
 
@@ -162,6 +164,37 @@ def test_the_classifier_of_sure_people_is_that_of_the_truth():
     np.testing.assert_allclose(joint.predict_proba(X), plain.predict_proba(X), atol=1e-3)
 
 
+@pytest.mark.parametrize("family", [PartialLogisticRegression, DiscriminantClassifier])
+def test_each_classifier_starts_where_the_one_before_ended(family):
+    starts, ends = [], []
+
+    class Watched(family):
+        def fit(self, X, y):
+            starts.append(self.init)
+            super().fit(X, y)
+            ends.append(self.intercept_ if family is PartialLogisticRegression else self.means_)
+            return self
+
+    class Forgetful(family):
+        def fit(self, X, y):
+            return clone(self).set_params(init=family().init).super_fit(X, y)
+
+        def super_fit(self, X, y):
+            return super().fit(X, y)
+
+    y, said = crowd(200)
+    X, answers = features(y), Annotations.from_answers(said)
+    joint = JointAnnotatorClassifier(Watched(random_state=0)).fit(X, answers)
+    assert joint.n_iter_ == len(starts) > 2
+    assert starts[0] == family().init == joint.classifier_.init
+    for start, end in zip(starts[1:], ends, strict=False):
+        given = start["means"] if isinstance(start, dict) else start[1]
+        np.testing.assert_array_equal(given, end)
+    afresh = JointAnnotatorClassifier(Forgetful(random_state=0)).fit(X, answers)
+    np.testing.assert_allclose(joint.predict_proba(X), afresh.predict_proba(X), atol=1e-3)
+    np.testing.assert_allclose(joint.history_[-1], afresh.history_[-1], rtol=1e-5)
+
+
 def test_joint_fits_check_their_input():
     y, said = crowd(30)
     answers = Annotations.from_answers(said)
@@ -192,6 +225,42 @@ def test_pooling_with_fitted_and_own_doubts_is_the_evidence_of_the_model():
     answers = Annotations.from_answers(said, doubt=doubt)
     found = answers.reliability()
     np.testing.assert_allclose(answers.pool(doubt="fit").scaled(), found.evidence, atol=1e-3)
+
+
+@pytest.mark.parametrize("model", ["class", "full"])
+def test_pooled_confusions_have_the_conflict_of_discounted_answers(model):
+    _, said = crowd(60, share=0.8)
+    cells = said.astype(object)
+    cells[0] = [{0, 1}, 2, 1, 0, 0]
+    own = np.where(np.arange(60) % 2, 0.0, 0.3)[:, None] + np.zeros(said.shape)
+    answers = Annotations.from_answers(cells, doubt=own, missing=-1)
+    labels = answers.pool(doubt="fit", model=model)
+    found = answers.reliability(model)
+    np.testing.assert_array_equal(labels.contour, found.evidence)
+    each = (1 - found.accuracy) / 2  # chance of one given error out of two
+    for row in range(60):
+        sources = []
+        for who in range(5):
+            answer = cells[row, who]
+            if answer == -1:
+                continue
+            told = frozenset(answer) if isinstance(answer, set) else frozenset([answer])
+            outside = own[row, 0] + (1 - own[row, 0]) * each[who] * len(told)
+            inside = outside + (1 - own[row, 0]) * (found.accuracy[who] - each[who])
+            doubt = min(outside / inside, 1.0)
+            sources.append({told: 1 - doubt, frozenset(range(3)): doubt})
+        pooled = reference.combine(sources, lambda sets, _: {frozenset.intersection(*sets): 1.0})
+        assert labels.conflict[row] == pytest.approx(pooled.get(frozenset(), 0.0), abs=2e-3)
+    assert labels.conflict.max() > 0.5
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_conflict_of_any_model_is_where_answers_differ(model):
+    _, said = crowd(200, rates=np.array([0.9, 0.8, 0.7]))
+    differ = (said != said[:, :1]).any(axis=1)
+    labels = Annotations.from_answers(said).pool(doubt="fit", model=model)
+    np.testing.assert_allclose(labels.conflict[~differ], 0.0, atol=1e-12)
+    assert labels.conflict[differ].min() > 0.05
 
 
 def test_none_of_these_is_no_surer_than_its_author():

@@ -35,6 +35,9 @@ MODELS = {
     "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabelled"),
     "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
+    "supervision": Choice(
+        "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
+    ),
     "joint": Choice(
         "experts", "JointAnnotatorClassifier", "people and classes learnt together", True, True
     ),

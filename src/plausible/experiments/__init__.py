@@ -1,38 +1,48 @@
-"""Experiments of the papers, and of real soft labels: one file for each table or figure.
+"""Experiments of the papers, and of real sets: every figure and table at one command.
 
-Each is a program, ``python -m plausible.experiments.come_2008 [--quick] [--output FOLDER]``, with a
-function ``run(quick, seed, progress)`` that returns its results as a dictionary ready for JSON.
+``plausible reproduce come_2008`` (or ``python -m plausible.experiments come_2008``) runs one,
+prints what the paper says beside what we found, and writes JSON and a picture; `reproduce` does the
+same from Python. `overview` and `listing` read what full runs gave: their results are part of the
+package.
 
-come_2008
-    Figure 1.1 of Côme, Oukhellou, Denoeux and Aknin: a doubtful expert.
-crowds
-    Answers of crowds, pooled and learnt from, on eight real sets.
-denoeux_2015_lda
-    Partially supervised discriminant analysis with five annotators (Denoeux's slides of 2015).
-grandvalet_2002
-    Semi-supervised logistic regression against EM for two Gaussians.
-lu_2020
-    Stochastic supervision by simulated experts: figures 1 to 5 of Lu et al.
-lu_2020_real
-    Stochastic supervision by other classifiers: figure 6 of Lu et al.
-partial_labels
-    Logistic regression from sets of candidates on three real sets.
-real_assessments
-    What an expert's grades teach, on two real sets.
-real_soft_labels
-    Soft against hardened labels on five real sets.
+Each experiment is a module with ``run(quick, seed, progress)``, which returns results ready for
+JSON, ``tables(results)`` and ``draw(results, path)``. `CATALOGUE` says which figures it reproduces
+and which data it needs.
+
+Examples
+--------
+>>> from plausible import experiments
+>>> [row.verdict for row in experiments.listing("lu-2020-table-1")][0]
+'holds'
 """
 
-EXPERIMENTS = (
-    "come_2008",
-    "crowds",
-    "denoeux_2015_lda",
-    "grandvalet_2002",
-    "lu_2020",
-    "lu_2020_real",
-    "partial_labels",
-    "real_assessments",
-    "real_soft_labels",
+from plausible.experiments.catalogue import CATALOGUE, EXPERIMENTS, PAPERS, Experiment, select
+from plausible.experiments.comparison import Row, Table, format_rows, format_table
+from plausible.experiments.reproduction import (
+    Line,
+    Outcome,
+    format_outcome,
+    format_overview,
+    listing,
+    overview,
+    reproduce,
 )
 
-__all__ = ["EXPERIMENTS"]
+__all__ = [
+    "CATALOGUE",
+    "EXPERIMENTS",
+    "PAPERS",
+    "Experiment",
+    "Line",
+    "Outcome",
+    "Row",
+    "Table",
+    "format_outcome",
+    "format_overview",
+    "format_rows",
+    "format_table",
+    "listing",
+    "overview",
+    "reproduce",
+    "select",
+]

@@ -21,18 +21,14 @@ from scipy.stats import norm
 from plausible.datasets import DoubtfulExpert, make_doubtful_expert
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
     silent,
     summary,
 )
+from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.labels import Labels
 from plausible.models import GaussianMixtureClassifier
 
@@ -136,7 +132,7 @@ def run(
     return results
 
 
-def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def judge(rows: list[dict[str, Any]]) -> list[Claim]:
     """The claims of the text, each with a verdict."""
     verdicts = []
     for n in sorted({row["n"] for row in rows}):
@@ -195,9 +191,8 @@ def judge_rises(n: int, supervised: Any, rise: dict[str, float]) -> list[dict[st
     ]
 
 
-def tables(results: Results) -> str:
-    """Errors in percent, then the claims."""
-    head = ["N", "doubt", *METHODS.values()]
+def tables(results: Results) -> dict[str, Table]:
+    """Errors in percent."""
     rows = []
     for row in results["errors"]:
         cells = []
@@ -206,17 +201,12 @@ def tables(results: Results) -> str:
             half = 50.0 * (error["high"] - error["low"])
             cells.append(f"{100.0 * error['mean']:.2f} ± {half:.2f}")
         rows.append([str(row["n"]), f"{row['doubt']:.1f}", *cells])
-    n_draws = results["settings"]["training_sets"]
-    return "\n".join(
-        [
-            f"Test error (%), mean of {n_draws} training sets with 95 % interval; the best possible"
-            f" is {100 * BAYES_ERROR:.2f}.",
-            "The paper's figure 1.1 has no numbers in the text.\n",
-            format_table(head, rows),
-            "",
-            format_claims(results["claims"]),
-        ]
+    caption = (
+        f"Test error (%), mean of {results['settings']['training_sets']} training sets with 95 % "
+        f"interval; the best possible is {100 * BAYES_ERROR:.2f}. The paper's figure 1.1 has no "
+        "numbers in the text."
     )
+    return {"errors": Table(caption, ["N", "doubt", *METHODS.values()], rows)}
 
 
 def draw(results: Results, path: Path) -> None:
@@ -241,13 +231,3 @@ def draw(results: Results, path: Path) -> None:
     panels[0][0].set_ylabel("test error (%)")
     panels[0][0].legend(frameon=False, fontsize=8)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Figure 1.1 of Côme et al. (2008): learning from an expert who says how much he doubts."
-    return command("come_2008", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

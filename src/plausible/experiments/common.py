@@ -1,14 +1,8 @@
-"""What experiments share: arguments, tables, intervals, JSON and pictures."""
+"""What experiments share: seeds, intervals and pictures."""
 
-import argparse
 import io
-import json
-import os
 import platform
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,22 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from plausible.datasets import MissingDataError
+from plausible.engine.files import write_atomically
+from plausible.experiments.comparison import Results
 
 Progress = Callable[[str], None]
-Results = dict[str, Any]
 
 N_RESAMPLES = 2000
-VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "open: intervals reach 0"}
 
 
 def silent(message: str) -> None:
     """Progress that nobody sees."""
-
-
-def to_stderr(message: str) -> None:
-    """Progress on the terminal, apart from the table."""
-    print(message, file=sys.stderr, flush=True)
 
 
 def describe(experiment: str, seed: int, quick: bool, settings: dict[str, Any]) -> Results:
@@ -84,57 +72,12 @@ def bootstrap(differences: NDArray[np.float64], seed: int) -> dict[str, float]:
     return {"mean": float(differences.mean()), "low": float(low), "high": float(high)}
 
 
-def claim(text: str, holds: bool | None, detail: str, required: bool = False) -> dict[str, Any]:
-    """One claim of a paper and whether it held in this run; None where the run cannot tell."""
-    verdict = None if holds is None else bool(holds)
-    return {"claim": text, "holds": verdict, "detail": detail, "required": required}
-
-
-def format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown with aligned columns."""
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[j]) for line in lines) for j in range(len(head))]
-    texts = [
-        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    ]
-    texts.insert(1, "| " + " | ".join("-" * w for w in widths) + " |")
-    return "\n".join(texts)
-
-
-def format_claims(claims: Iterable[dict[str, Any]]) -> str:
-    """A table of claims and verdicts."""
-    rows = [
-        [
-            ("required: " if one["required"] else "") + one["claim"],
-            one["detail"],
-            VERDICTS[one["holds"]],
-        ]
-        for one in claims
-    ]
-    return format_table(["claim", "ours", "verdict"], rows)
-
-
 def with_interval(
     value: dict[str, float], digits: int = 4, sign: str = "", scale: float = 1.0
 ) -> str:
     """Write a summary as ``"0.1663 (0.1651 to 0.1675)"``; sign "+" for differences."""
     mean, low, high = (f"{scale * value[key]:{sign}.{digits}f}" for key in ("mean", "low", "high"))
     return f"{mean} ({low} to {high})"
-
-
-def write_json(results: Results, path: Path) -> None:
-    """Write results so that a reader never sees half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1, allow_nan=False)
-            file.write("\n")
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> tuple[Any, Any]:
@@ -159,69 +102,6 @@ def save_figure(figure: Any, path: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=110, format="png")
     colours = Image.open(drawn).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    colours.save(path, format="png", optimize=True)
-
-
-def parse(
-    experiment: str,
-    about: str,
-    arguments: Sequence[str] | None,
-    flags: Mapping[str, str] | None = None,
-) -> argparse.Namespace:
-    """Arguments that every experiment takes, and an experiment's own flags with their help."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m plausible.experiments.{experiment}", description=about
-    )
-    parser.add_argument("--quick", action="store_true", help="a small run that takes seconds")
-    for name, text in (flags or {}).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=text)
-    parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default 0)")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=Path("reproduction"),
-        metavar="FOLDER",
-        help="where JSON and picture go (default: reproduction)",
-    )
-    return parser.parse_args(arguments)
-
-
-def command(
-    experiment: str,
-    about: str,
-    run: Callable[..., Results],
-    tables: Callable[[Results], str],
-    draw: Callable[[Results, Path], None],
-    arguments: Sequence[str] | None = None,
-    flags: Mapping[str, str] | None = None,
-) -> int:
-    """Run an experiment as a program; the answer is the exit code.
-
-    Each of the `flags` that is given on the command line is passed to `run` as True.
-    """
-    chosen = parse(experiment, about, arguments, flags)
-    own = {name: getattr(chosen, name) for name in flags or {}}
-    try:  # before the run, so that hours are not lost for want of a folder
-        chosen.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        to_stderr(f"--output should name a folder that can be made, but {error}; name another.")
-        return 1
-    start = time.perf_counter()
-    try:
-        results = run(quick=chosen.quick, seed=chosen.seed, progress=to_stderr, **own)
-    except MissingDataError as error:
-        to_stderr(str(error))
-        return 1
-    results["seconds"] = round(time.perf_counter() - start, 1)
-    print(tables(results))
-    print(f"\n{results['seconds']} seconds, seed {chosen.seed}.")
-    path = chosen.output / f"{experiment}.json"
-    write_json(results, path)
-    print(f"Results: {path}")
-    try:
-        draw(results, path.with_suffix(".png"))
-    except ImportError:
-        print("No picture: matplotlib is not installed (pip install 'plausible[plots]').")
-    else:
-        print(f"Picture: {path.with_suffix('.png')}")
-    return 0
+    small = io.BytesIO()
+    colours.save(small, format="png", optimize=True)
+    write_atomically(path, small.getvalue())

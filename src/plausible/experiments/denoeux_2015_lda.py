@@ -14,6 +14,7 @@ varies one part of it at a time.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,7 @@ from sklearn.model_selection import train_test_split
 from plausible.datasets import Annotators, make_annotators
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -39,6 +35,7 @@ from plausible.experiments.common import (
     summary,
     with_interval,
 )
+from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.labels import Labels
 from plausible.models import GaussianMixtureClassifier
 
@@ -65,6 +62,8 @@ DESIGNS: dict[str, dict[str, Any]] = {
 }
 N_COMPONENTS = 10
 MARGIN = 0.025
+
+ask = partial(claim, asked=True)  # the slides show a picture without numbers
 
 
 def labels_for(method: str, data: Annotators, rows: NDArray[Any]) -> Labels:
@@ -166,23 +165,23 @@ def errors_in_design(
     }
 
 
-def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def judge(rows: list[dict[str, Any]]) -> list[Claim]:
     """The claims, each with a verdict."""
     main, gain = rows[0], rows[0]["gain"]
     error = {method: value["mean"] for method, value in main["error"].items()}
     verdicts = [
-        claim(
+        ask(
             f"soft labels at least {MARGIN} below a majority vote",
             gain["mean"] >= MARGIN,
             f"gain {with_interval(gain, 3)}",
             required=True,
         ),
-        claim(
+        ask(
             "soft labels between true labels and one annotator",
             error["truth"] <= error["soft"] <= error["single"],
             f"{error['truth']:.3f}, {error['soft']:.3f}, {error['single']:.3f}",
         ),
-        claim(
+        ask(
             "soft labels below unsupervised learning",
             error["soft"] < error["unsupervised"],
             f"{error['soft']:.3f}, {error['unsupervised']:.3f}",
@@ -193,12 +192,12 @@ def judge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         text = "soft labels below a majority vote in every design"
         detail = f"least gain {with_interval(least['gain'], 3)}: {least['design']}"
         sure = True if least["gain"]["low"] > 0.0 else None
-        verdicts.append(claim(text, sure if least["gain"]["mean"] > 0.0 else False, detail))
+        verdicts.append(ask(text, sure if least["gain"]["mean"] > 0.0 else False, detail))
     return verdicts
 
 
-def tables(results: Results) -> str:
-    """Errors of the methods, gains in the designs, claims."""
+def tables(results: Results) -> dict[str, Table]:
+    """Errors of the methods, and gains in the designs."""
     main = results["designs"][0]
     errors = [[METHODS[m], with_interval(value, 3)] for m, value in main["error"].items()]
     alone = ", ".join(f"{share:.2f}" for share in main["wrong_answers"])
@@ -216,18 +215,14 @@ def tables(results: Results) -> str:
     ]
     head = ["design", "wrong alone", "wrong majority", "wrong pooled"]
     head += ["error, majority", "error, soft", "gain"]
-    return "\n".join(
-        [
-            f"Test error, mean of {results['settings']['draws']} draws with 95 % interval. "
-            "The slides print no number.",
-            f"Wrong answers of the annotators alone: {alone}.\n",
-            format_table(["learnt from", "test error"], errors),
-            "\nOne part of the design changed at a time:\n",
-            format_table(head, rows),
-            "",
-            format_claims(results["claims"]),
-        ]
+    caption = (
+        f"Test error, mean of {results['settings']['draws']} draws with 95 % interval; alone, the "
+        f"annotators are wrong on {alone} of the items. The slides print no number."
     )
+    return {
+        "errors": Table(caption, ["learnt from", "test error"], errors),
+        "designs": Table("One part of the design changed at a time.", head, rows),
+    }
 
 
 def draw(results: Results, path: Path) -> None:
@@ -256,13 +251,3 @@ def draw_bars(axes: Any, values: dict[str, dict[str, float]], colour: str) -> No
     axes.errorbar(mean, places, xerr=[mean - low, high - mean], fmt="none", ecolor="k", capsize=2)
     axes.set_yticks(places, labels=list(values), fontsize=9)
     axes.invert_yaxis()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Denoeux (2015): discriminant analysis under the soft labels of five annotators."
-    return command("denoeux_2015_lda", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

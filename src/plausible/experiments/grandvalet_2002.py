@@ -31,10 +31,8 @@ starts from the labelled rows; from the true parameters, where the paper cannot 
 shows what its local maxima cost.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,41 +42,39 @@ from scipy.stats import norm
 from plausible.datasets import make_missing_labels
 from plausible.experiments.common import (
     Progress,
-    Results,
-    claim,
-    command,
     describe,
-    format_claims,
-    format_table,
-    open_figure,
-    save_figure,
     seed_of,
     silent,
     summary_of_strata,
-    with_interval,
+)
+from plausible.experiments.comparison import Results
+from plausible.experiments.grandvalet_2002_report import (
+    BAYES_ERRORS,
+    CROSSINGS,
+    FIGURE_2_MISSING,
+    INTERCEPTS,
+    MISSING,
+    PAPER,
+    RIDGES,
+    SHOWN,
+    Totals,
+    draw,
+    judge,
+    judge_figures,
+    keys_of,
+    name_of,
+    tables,
 )
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
 
+__all__ = ["draw", "run", "tables"]
+
 FloatArray = NDArray[np.float64]
-Cells = list[dict[str, Any]]
-Totals = dict[str, dict[str, float]]
 
 DIMENSIONS = (10, 20, 30, 40, 50)
-BAYES_ERRORS = (0.025, 0.05, 0.1, 0.2, 0.4)
 SIZES = (200, 300, 500, 800, 1700)
-MISSING = (0.0, 0.5, 0.75, 0.9, 0.95)
-PAPER = {"logistic": 77.1, "self-consistent": 81.2, "EM": 79.5, "Bayes": 84.5}
 CRITERIA = {"logistic": "minimum_commitment", "self-consistent": "self_consistent"}
-INTERCEPTS = ("free", "penalised", "centred")
-RIDGES = (0.001, 0.1, 1.0, 10.0)
-SHOWN = (("centred", 1.0), ("free", 1.0))  # what figures and claims are about
-COLOURS = {"self-consistent": "C0", "EM": "C1", "logistic": "C3"}
-CROSSINGS = {0.1: 20.0, 0.025: 10.0}  # n/d at which mixtures overtake, by Bayes error
-FIGURE_2_MISSING = 0.9
-RATIOS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # n/d
-
-points = partial(with_interval, digits=2, sign="+", scale=100.0)  # a difference of rates
 
 
 class Setup(NamedTuple):
@@ -152,11 +148,6 @@ def em_rule(
     return model.coef_[0], float(model.intercept_[0])
 
 
-def name_of(method: str, intercept: str, ridge: float) -> str:
-    """Key of a logistic method in the results."""
-    return f"{method}, {intercept}, {ridge:g}"
-
-
 def rates_on(setup: Setup, seed: int) -> dict[str, float]:
     """Recognition rates of all methods, learnt from one training sample."""
     n, d = setup.n, setup.d
@@ -222,8 +213,9 @@ def run(
 
 
 def cell_of(setup: Setup, rates: list[dict[str, float]], main: bool) -> dict[str, Any]:
-    """Mean rates of one setup, ready for JSON."""
-    means = {name: round(float(np.mean([one[name] for one in rates])), 6) for name in rates[0]}
+    """Mean rates of one setup, of the methods that are shown, ready for JSON."""
+    names = ["Bayes", *(key for where in SHOWN for key in keys_of(*where).values())]
+    means = {name: float(np.mean([one[name] for one in rates])) for name in names}
     return {**setup._asdict(), "main": main, "rate": means}
 
 
@@ -237,211 +229,3 @@ def overall(rates: list[list[dict[str, float]]]) -> Totals:
             gap = table[keys[first]] - table[keys[second]]
             found[f"{first} - {second}, {intercept}, {ridge:g}"] = summary_of_strata(gap)
     return found
-
-
-def keys_of(intercept: str, ridge: float) -> dict[str, str]:
-    """Keys of the three methods of the paper under one regularisation."""
-    names = {method: name_of(method, intercept, ridge) for method in CRITERIA}
-    return {"self-consistent": names["self-consistent"], "EM": "EM", "logistic": names["logistic"]}
-
-
-def mean_rate(cells: Iterable[dict[str, Any]], key: str) -> float:
-    """Mean recognition rate (%) over setups."""
-    return 100.0 * float(np.mean([cell["rate"][key] for cell in cells]))
-
-
-def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[dict[str, Any]]:
-    """The claims of the text under one regularisation."""
-    keys = keys_of(intercept, ridge)
-    where = f"{intercept}, alpha {ridge:g}"
-    main = [cell for cell in cells if cell["main"]]
-
-    def gain(method: str, rows: Iterable[dict[str, Any]]) -> float:
-        chosen = list(rows)
-        return mean_rate(chosen, keys[method]) - mean_rate(chosen, keys["logistic"])
-
-    level = [mean_rate([c for c in main if c["missing"] == 0.0], key) for key in keys.values()]
-    scarce = gain("self-consistent", (c for c in main if c["missing"] >= 0.9))
-    plenty = gain("self-consistent", (c for c in main if c["missing"] < 0.9))
-    learners = ("self-consistent", "EM")
-    apart = [gain(m, (c for c in main if c["bayes_error"] <= 0.1)) for m in learners]
-    close = [gain(m, (c for c in main if c["bayes_error"] > 0.1)) for m in learners]
-    return [
-        judge_order(totals, intercept, ridge),
-        claim(
-            f"{where}: about identical without missing labels (within 1 point)",
-            max(level) - min(level) < 1.0,
-            ", ".join(f"{m} {rate:.1f}" for m, rate in zip(keys, level, strict=True)),
-        ),
-        claim(
-            f"{where}: self-consistent gains where labels are few (90 % missing and more)",
-            scarce > max(plenty, 0.0),
-            f"{scarce:+.1f} over logistic, against {plenty:+.1f} elsewhere",
-        ),
-        claim(
-            f"{where}: unlabelled rows help most where the Bayes error is low (10 % and less)",
-            all(low > max(high, 0.0) for low, high in zip(apart, close, strict=True)),
-            f"self-consistent {apart[0]:+.1f} against {close[0]:+.1f}, "
-            f"EM {apart[1]:+.1f} against {close[1]:+.1f}",
-        ),
-        *judge_crossings(cells, keys, where),
-    ]
-
-
-def judge_figures(totals: Totals) -> list[dict[str, Any]]:
-    """The overall order and figures under any one of the regularisations."""
-    ordered, off = [], {}
-    for where in product(INTERCEPTS, RIDGES):
-        rates = {m: 100 * totals[key]["mean"] for m, key in keys_of(*where).items()}
-        name = f"{where[0]} {where[1]:g}"
-        off[name] = max(abs(rates[m] - PAPER[m]) for m in rates)
-        if rates["self-consistent"] > rates["EM"] > rates["logistic"]:
-            ordered.append(name)
-    nearest = min(off, key=lambda name: off[name])
-    return [
-        claim(
-            "self-consistent > EM > logistic under some common regularisation (means)",
-            bool(ordered),
-            ", ".join(ordered) or "none",
-        ),
-        claim(
-            "81.2, 79.5 and 77.1 within 0.5 points under one common regularisation",
-            off[nearest] < 0.5,
-            f"nearest is {nearest}, off by up to {off[nearest]:.1f}",
-        ),
-    ]
-
-
-def judge_order(totals: Totals, intercept: str, ridge: float) -> dict[str, Any]:
-    """Self-consistent above EM above logistic, with intervals over training samples."""
-    over = totals[f"self-consistent - EM, {intercept}, {ridge:g}"]
-    under = totals[f"EM - logistic, {intercept}, {ridge:g}"]
-    wrong = over["high"] < 0.0 or under["high"] < 0.0
-    sure = over["low"] > 0.0 and under["low"] > 0.0
-    return claim(
-        f"{intercept}, alpha {ridge:g}: self-consistent > EM > logistic overall",
-        False if wrong else True if sure else None,
-        f"self-consistent - EM {points(over)}, EM - logistic {points(under)}",
-    )
-
-
-def cells_of_figure_2(cells: Cells, error: float) -> list[dict[str, Any]]:
-    """Setups of one panel of figure 2."""
-    return [c for c in cells if c["missing"] == FIGURE_2_MISSING and c["bayes_error"] == error]
-
-
-def judge_crossings(cells: Cells, keys: dict[str, str], where: str) -> list[dict[str, Any]]:
-    """Figure 2: self-consistent better below a ratio of rows to features, EM above."""
-    found = []
-    for error, ratio in CROSSINGS.items():
-        here = cells_of_figure_2(cells, error)
-        low = [c for c in here if c["n"] / c["d"] < ratio]
-        high = [c for c in here if c["n"] / c["d"] > ratio]
-        if not low or not high:
-            continue
-        gaps = [
-            mean_rate(part, keys["self-consistent"]) - mean_rate(part, "EM") for part in (low, high)
-        ]
-        text = f"Bayes rate {100 * (1 - error):g} %: self-consistent above EM below n/d = {ratio:g}"
-        detail = f"{gaps[0]:+.1f} below, {gaps[1]:+.1f} above"
-        found.append(claim(f"{where}, {text}, EM ahead beyond", gaps[0] > 0.0 > gaps[1], detail))
-    return found
-
-
-def tables(results: Results) -> str:
-    """Overall rates for each regularisation, rates by factor, claims."""
-    totals, main = results["overall"], [cell for cell in results["cells"] if cell["main"]]
-    percent = {name: f"{100 * value['mean']:.1f}" for name, value in totals.items()}
-    rows = [["paper", "not stated", *(str(PAPER[m]) for m in COLOURS), "+4.1"]]
-    for intercept, ridge in product(INTERCEPTS, RIDGES):
-        keys = keys_of(intercept, ridge)
-        gain = points(totals[f"self-consistent - logistic, {intercept}, {ridge:g}"])
-        rows.append([intercept, f"{ridge:g}", *(percent[keys[m]] for m in COLOURS), gain])
-    head = ["intercept", "alpha", *COLOURS, "self-consistent - logistic"]
-    size = f"{results['settings']['setups']} setups, {results['settings']['training_samples']}"
-    return "\n".join(
-        [
-            f"Mean recognition rate (%) over {size} training samples each; Bayes "
-            f"{percent['Bayes']} (paper {PAPER['Bayes']}), EM from the true parameters "
-            f"{percent['EM from the truth']}.\n",
-            format_table(head, rows),
-            "",
-            factor_table(main, "missing", MISSING),
-            "",
-            factor_table(main, "bayes_error", BAYES_ERRORS),
-            "",
-            format_claims(results["claims"]),
-        ]
-    )
-
-
-def factor_table(cells: Cells, factor: str, levels: Sequence[float]) -> str:
-    """Rates by the levels of one factor, averaged over the others."""
-    parts = [[cell for cell in cells if cell[factor] == level] for level in levels]
-    rows = []
-    for intercept, ridge in SHOWN:
-        for method, key in keys_of(intercept, ridge).items():
-            if method == "EM" and (intercept, ridge) != SHOWN[-1]:
-                continue
-            name = method if method == "EM" else f"{method}, {intercept}, alpha {ridge:g}"
-            rows.append([name, *(f"{mean_rate(part, key):.1f}" if part else "" for part in parts)])
-    title = {"missing": "missing", "bayes_error": "Bayes error"}[factor]
-    return format_table([f"{title} (%)", *(f"{100 * level:g}" for level in levels)], rows)
-
-
-def draw(results: Results, path: Path) -> None:
-    """Figures 1 and 2: full lines are centred, broken lines have a free intercept."""
-    figure, panels = open_figure(2, 2, size=(7.6, 5.8), share=False)
-    cells = results["cells"]
-    main = [cell for cell in cells if cell["main"]]
-    draw_lines(panels[0][0], main, lambda cell: 100 * cell["missing"])
-    panels[0][0].set_xlabel("labels missing (%)")
-    draw_lines(panels[0][1], main, lambda cell: 100 * (1 - cell["bayes_error"]), below_bayes=True)
-    panels[0][1].set_xlabel("Bayes recognition rate (%)")
-    panels[0][1].set_ylabel("points below the Bayes rate")
-    for axes, error in zip(panels[1], CROSSINGS, strict=True):
-        draw_lines(axes, cells_of_figure_2(cells, error), ratio_of)
-        axes.set_xscale("log")
-        axes.set_xlabel("rows for each feature, n/d")
-        axes.set_title(f"Bayes rate {100 * (1 - error):g} %, 90 % missing", fontsize=10)
-    for axes in panels[:, 0]:
-        axes.set_ylabel("recognition rate (%)")
-    panels[0][0].legend(frameon=False, fontsize=7)
-    save_figure(figure, path)
-
-
-def ratio_of(cell: dict[str, Any]) -> float:
-    """Rows for each feature, as the nearest of a few places."""
-    return min(RATIOS, key=lambda place: abs(np.log(place * cell["d"] / cell["n"])))
-
-
-def draw_lines(
-    axes: Any,
-    cells: Cells,
-    x_of: Callable[[Any], float],
-    below_bayes: bool = False,
-) -> None:
-    """One line for each method and regularisation shown, means at each place."""
-    places = sorted({x_of(cell) for cell in cells})
-    parts = [[cell for cell in cells if x_of(cell) == x] for x in places]
-    for (intercept, ridge), style in zip(SHOWN, ("-", "--"), strict=True):
-        for method, key in keys_of(intercept, ridge).items():
-            if method == "EM" and style == "--":
-                continue
-            name = method if method == "EM" else f"{method}, {intercept}"
-            means = [mean_rate(part, key) for part in parts]
-            if below_bayes:  # rates span 40 points, methods differ by one or two
-                means = [y - mean_rate(p, "Bayes") for y, p in zip(means, parts, strict=True)]
-            look = {"color": COLOURS[method], "linestyle": style, "marker": "o", "markersize": 3}
-            axes.plot(places, means, label=name, **look)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Grandvalet (2002): semi-supervised logistic regression against EM for two Gaussians."
-    flags = {"all_setups": "all 625 setups with 10 training samples each"}
-    return command("grandvalet_2002", about, run, tables, draw, arguments, flags)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

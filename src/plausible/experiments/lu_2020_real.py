@@ -26,7 +26,6 @@ Titterington's model takes three classes one against the others.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,20 +37,15 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 from plausible.datasets import IMAGE_NAMES, ImageData, load_images
-from plausible.experiments.common import (
-    Progress,
-    Results,
-    claim,
-    command,
-    describe,
-    format_claims,
-    format_table,
-    open_figure,
-    save_figure,
-    seed_of,
-    silent,
-    summary,
-    with_interval,
+from plausible.experiments.common import Progress, describe, seed_of, silent
+from plausible.experiments.comparison import Results
+from plausible.experiments.lu_2020_real_report import (
+    MODELS,
+    N_COMPONENTS,
+    SOURCES,
+    draw,
+    judge,
+    tables,
 )
 from plausible.models import (
     EmptyClassWarning,
@@ -59,21 +53,13 @@ from plausible.models import (
     SupervisionWarning,
 )
 
+__all__ = ["draw", "run", "tables"]
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Answers = dict[str, IntArray]
 Learnt = tuple[Answers, bool]
 
-MODELS = {
-    "titterington": "Titterington",
-    "g2": "generalisation 2",
-    "g3": "generalisation 3",
-    "g4": "generalisation 4",
-    "g34": "3 and 4 together",
-    "g4 once": "generalisation 4, one step",
-}
-SOURCES = ("x", "x and w")
-N_COMPONENTS = 20
 RIDGE = 0.01  # C of the logistic regression on greys from 0 to 1
 NOISE = 0.1  # of the pixels of "emnist"
 PER_KIND = 1200
@@ -83,27 +69,18 @@ QUICK_ROWS = 3000
 
 @dataclass(frozen=True)
 class Task:
-    """How a set is used; the paper's medians were read off figure 6, where they can be."""
+    """How a set is used."""
 
     bayes: bool
     splits: bool
     counts: tuple[int, ...]
-    paper: dict[str, float]
-    paper_r2: tuple[float, ...] = ()
     other_components: tuple[int, ...] = (10, 50)
 
 
 TASKS = {
-    "mnist_3_5": Task(False, True, (2, 2), {"titterington": 0.925, "g3": 0.95}, (0.9585, 0.9801)),
-    "cifar10": Task(False, False, (6, 4), {"titterington": 0.72, "g4": 0.83}),
-    "emnist": Task(
-        bayes=True,
-        splits=False,
-        counts=(10, 26, 11),
-        paper={"titterington": 0.28, "g4": 0.52},
-        paper_r2=(0.6021, 0.5585, 0.6050),
-        other_components=(10, 30),
-    ),
+    "mnist_3_5": Task(bayes=False, splits=True, counts=(2, 2)),
+    "cifar10": Task(bayes=False, splits=False, counts=(6, 4)),
+    "emnist": Task(bayes=True, splits=False, counts=(10, 26, 11), other_components=(10, 30)),
 }
 
 
@@ -336,138 +313,3 @@ def run(
     results["sets"] = [compare(data, rounds, quick, seed, progress) for data in loaded]
     results["claims"] = [one for row in results["sets"] for one in judge(row)]
     return results
-
-
-def median(values: Sequence[float]) -> float:
-    """The line within a box."""
-    return float(np.median(values))
-
-
-def ahead(better: Sequence[float], worse: Sequence[float]) -> tuple[bool | None, str]:
-    """Whether one is above the other over the same tests, None if too close; and by how much."""
-    gap = summary(np.subtract(better, worse))
-    sure = gap["low"] > 0.0 or gap["high"] < 0.0
-    return gap["mean"] > 0.0 if sure else None, with_interval(gap, 3, "+")
-
-
-def judge(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the paper says of a set, and what it does not ask."""
-    name, scores = row["set"], row["accuracy"]
-    pairs = {
-        "mnist_3_5": [("g3", "titterington")],
-        "cifar10": [("g4", "titterington")],
-        "emnist": [("g3", "titterington"), ("g4", "g3"), ("g34", "g4")],
-    }
-    verdicts = []
-    for source in SOURCES:
-        for better, worse in pairs[name]:
-            holds, detail = ahead(scores[better][source], scores[worse][source])
-            text = f"{name}, from {source}: {MODELS[better]} above {MODELS[worse]}"
-            verdicts.append(claim(text, holds, detail))
-    every = [(model, source) for model in MODELS for source in SOURCES]
-    model, source = max(every, key=lambda pair: median(scores[pair[0]][pair[1]]))
-    for rival, what in (("expert", "the expert alone"), ("largest", "the largest class")):
-        holds, detail = ahead(scores[model][source], row[rival])
-        text = f"{name}: the best model ({MODELS[model]}, from {source}) above {what}"
-        verdicts.append(claim(text, holds, detail))
-    return verdicts
-
-
-def tables(results: Results) -> str:
-    """Medians beside the paper's, numbers of components, and claims."""
-    parts = ["Median accuracy of 20 tests; the paper's read off its figure, about.\n"]
-    parts[0] = parts[0].replace("20", str(results["settings"]["rounds"]))
-    parts.append(format_table(*accuracy_table(results["sets"])))
-    parts.append("\nAccuracy by number of principal components, all tests of the first round.\n")
-    parts.append(format_table(*component_table(results["sets"])))
-    parts.append("\nAdjusted R2 of log odds on features within the true classes.\n")
-    parts.append(format_table(*r2_table(results["sets"])))
-    return "\n".join([*parts, "", format_claims(results["claims"])])
-
-
-def accuracy_table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: paper, ours and difference."""
-    head = ["set", "model", "paper", "ours, from x", "difference", "ours, from x and w"]
-    head += ["difference", "fits with a warning"]
-    lines = []
-    for row in rows:
-        for rival, what in (("largest", "always the largest class"), ("expert", "expert alone")):
-            lines.append([row["set"], what, "", f"{median(row[rival]):.3f}", "", "", "", ""])
-        for name, text in MODELS.items():
-            paper = TASKS[row["set"]].paper.get(name)
-            line = [row["set"], text, "" if paper is None else f"{paper:g}"]
-            for source in SOURCES:
-                ours = median(row["accuracy"][name][source])
-                line += [f"{ours:.3f}", "" if paper is None else f"{ours - paper:+.3f}"]
-            lines.append([*line, f"{row['warned'][name]} of {row['fits']}"])
-    return head, lines
-
-
-def component_table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: from x / from x and w, marked where the fit warned."""
-    lines = []
-    for row in rows:
-        for k in sorted(row["components"], key=int):
-            one = row["components"][k]
-            cells = []
-            for name in MODELS:
-                both = one["accuracy"][name]
-                mark = " !" if name in one["warned"] else ""
-                cells.append(f"{both['x']:.3f} / {both['x and w']:.3f}{mark}")
-            lines.append([row["set"], k, *cells])
-    return ["set", "components", *MODELS.values()], lines
-
-
-def r2_table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: table 1 of the paper."""
-    lines = []
-    for row in rows:
-        ours = row["components"][str(N_COMPONENTS)]["adjusted_r2"]
-        paper = TASKS[row["set"]].paper_r2 or (None,) * len(ours)
-        for j, (theirs, value) in enumerate(zip(paper, ours, strict=True)):
-            shown = ["", ""] if theirs is None else [f"{theirs:.4f}", f"{value - theirs:+.4f}"]
-            lines.append([row["set"], row["classes"][j], shown[0], f"{value:.4f}", shown[1]])
-    return ["set", "class", "paper", "ours", "difference"], lines
-
-
-def draw(results: Results, path: Path) -> None:
-    """Box plots, one panel for each set."""
-    figure, panels = open_figure(1, len(results["sets"]), size=(11.0, 4.0), share=False)
-    short = ["T", "G2", "G3", "G4", "G3+4", "G4\nonce"]
-    for axes, row in zip(panels[0], results["sets"], strict=True):
-        for shift, colour, source in ((-0.17, "C0", "x"), (0.17, "C1", "x and w")):
-            boxes = [row["accuracy"][name][source] for name in MODELS]
-            places = np.arange(len(MODELS)) + shift
-            style = {"color": colour, "facecolor": "none"}
-            axes.boxplot(
-                boxes,
-                positions=places,
-                widths=0.28,
-                patch_artist=True,
-                boxprops=style,
-                medianprops={"color": colour},
-                flierprops={"markersize": 3},
-            )
-            axes.plot([], [], color=colour, label=f"from {source}")
-        axes.axhline(median(row["expert"]), color="k", linewidth=1, label="expert alone")
-        lowest = min(median(one["x"]) for one in row["accuracy"].values())
-        if (share := median(row["largest"])) > lowest - 0.2:  # else the boxes would be too small
-            axes.axhline(share, color="0.5", linewidth=1, linestyle=":", label="largest class")
-        paper = TASKS[row["set"]].paper
-        at = [list(MODELS).index(name) for name in paper]
-        axes.plot(at, list(paper.values()), "r_", markersize=22, label="paper, about")
-        axes.set_xticks(range(len(MODELS)), labels=short)
-        axes.set_title(row["set"], fontsize=11)
-    panels[0][0].set_ylabel("accuracy")
-    panels[0][-1].legend(frameon=False, fontsize=8, loc="lower right")
-    save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "Figure 6 of Lu et al. (2020) on images in the folder that PLAUSIBLE_DATA names."
-    return command("lu_2020_real", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -38,10 +38,7 @@ from sklearn.preprocessing import StandardScaler
 from plausible.datasets import GRADED_NAMES, GradedData, load_graded
 from plausible.experiments.common import (
     Progress,
-    Results,
-    command,
     describe,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
@@ -49,6 +46,7 @@ from plausible.experiments.common import (
     summary,
     with_interval,
 )
+from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.models import (
     EmptyClassWarning,
     SingularCovarianceWarning,
@@ -242,6 +240,7 @@ def run(
     settings = {"repeats": repeats, "folds": N_FOLDS, "floor": FLOOR}
     results = describe("real_assessments", seed, quick, settings)
     results["sets"] = [compare(data, repeats, seed, progress) for data in loaded]
+    results["claims"] = [one for row in results["sets"] for one in judge(row)]
     return results
 
 
@@ -258,6 +257,22 @@ def named(row: dict[str, Any]) -> str:
     return MODELS[model] + ("," + form if form else "") if model in MODELS else row["method"]
 
 
+def judge(one: dict[str, Any]) -> list[Claim]:
+    """Whether it pays to model the expert, rather than to take his grades for labels."""
+    verdicts = []
+    for row in one["methods"]:
+        if row["method"] not in MODELS:
+            continue
+        gain = row["gain"]
+        holds = True if gain["low"] > 0.0 else False if gain["high"] < 0.0 else None
+        rival = "logistic regression on the thresholded grade"
+        if row["source"] == "x and z":
+            rival = "the threshold of the grade"
+        text = f"{one['set']}, from {row['source']}: {named(row)} above {rival}"
+        verdicts.append(claim(text, holds, with_interval(gain, 3, "+"), asked=True))
+    return verdicts
+
+
 def verdict(gain: dict[str, float]) -> str:
     """Whether a difference can be told from none."""
     if gain["low"] > 0.0:
@@ -265,16 +280,17 @@ def verdict(gain: dict[str, float]) -> str:
     return "loses" if gain["high"] < 0.0 else "no difference seen"
 
 
-def tables(results: Results) -> str:
-    """One table for each set and source."""
-    parts = []
+def tables(results: Results) -> dict[str, Table]:
+    """One table for each set."""
+    head = ["learnt from grades", "answers from", "accuracy", "gain", "verdict", "shrunk"]
+    found = {}
     for one in results["sets"]:
         larger = max(one["share"], 1.0 - one["share"])
-        parts.append(
+        caption = (
             f"{one['set']}: {one['rows']} items, {one['tested']} tested, always the more frequent "
             f"answer {larger:.3f}. Gains from x are over logistic regression on the thresholded "
             "grade, from x and z over the threshold itself. Shrunk: fits in which a class kept one "
-            "grade only.\n"
+            "grade only."
         )
         lines = []
         for source in ("z", "x", "x and z"):
@@ -286,9 +302,8 @@ def tables(results: Results) -> str:
                 seen = f"{row['shrunk']:.0%}" if "shrunk" in row else ""
                 accuracy = with_interval(row["accuracy"], 3)
                 lines.append([named(row), source, accuracy, *cells, seen])
-        head = ["learnt from grades", "answers from", "accuracy", "gain", "verdict", "shrunk"]
-        parts.append(format_table(head, lines) + "\n")
-    return "\n".join(parts)
+        found[one["set"]] = Table(caption, head, lines)
+    return found
 
 
 def draw(results: Results, path: Path) -> None:
@@ -316,13 +331,3 @@ def draw(results: Results, path: Path) -> None:
         axes.set_xlabel("accuracy (%)")
         axes.legend(frameon=False, fontsize=8)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = "An expert's grades on two real sets in the folder that PLAUSIBLE_DATA names."
-    return command("real_assessments", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

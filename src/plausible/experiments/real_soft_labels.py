@@ -37,16 +37,15 @@ from plausible.datasets import NAMES, RealData, load, majority_vote, pool_votes
 from plausible.experiments.common import (
     N_RESAMPLES,
     Progress,
-    Results,
     bootstrap,
-    command,
     describe,
-    format_table,
     open_figure,
     save_figure,
     seed_of,
     silent,
+    with_interval,
 )
+from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.labels import Labels
 from plausible.models import GaussianMixtureClassifier
 
@@ -247,6 +246,7 @@ def run(
             results["rows"].append(row)
             shown = ", ".join(f"{form} {value:.4f}" for form, value in row["accuracy"].items())
             progress(f"{data.name}, {shape}: {shown}")
+    results["claims"] = [judge(row) for row in results["rows"]]
     return results
 
 
@@ -267,8 +267,16 @@ def facts_of(data: RealData, labels: dict[str, Labels], splits: list[Split]) -> 
     }
 
 
-def tables(results: Results) -> str:
-    """The sets, then the accuracies."""
+def judge(row: dict[str, Any]) -> Claim:
+    """Whether pooled votes teach better than their majority."""
+    gain = row["pooled"]["accuracy_gain"]
+    holds = {"soft wins": True, "soft loses": False}.get(row["pooled"]["verdict"])
+    text = f"{row['set']}, {row['covariance']}: pooled votes above the majority vote (accuracy)"
+    return claim(text, holds, with_interval(gain, 3, "+"), asked=True)
+
+
+def tables(results: Results) -> dict[str, Table]:
+    """The sets, the scores, and votes pooled with other doubts."""
     facts = [
         [
             one["set"],
@@ -282,18 +290,15 @@ def tables(results: Results) -> str:
         for one in results["sets"]
     ]
     head = ["set", "train", "test", "fits", "votes an item", "doubt", "majority wrong"]
-    title = "Test accuracy; gains over the majority vote with 95 % intervals (paired bootstrap)."
-    return "\n".join(
-        [
-            format_table(head, facts),
-            f"\n{title}\n",
-            format_table(*accuracy_table(results["rows"], "accuracy", 3)),
-            "\nLog-loss of the same models (lower is better; gains are reductions).\n",
-            format_table(*accuracy_table(results["rows"], "log_loss", 2)),
-            "\nAccuracy of votes pooled with other doubts, in the tied model.\n",
-            format_table(*doubt_table(results["rows"])),
-        ]
-    )
+    gains = "Test accuracy; gains over the majority vote with 95 % intervals (paired bootstrap)."
+    losses = "Log-loss of the same models (lower is better; gains are reductions)."
+    doubts = "Accuracy of votes pooled with other doubts, in the tied model."
+    return {
+        "sets": Table("The sets.", head, facts),
+        "accuracy": Table(gains, *accuracy_table(results["rows"], "accuracy", 3)),
+        "log_loss": Table(losses, *accuracy_table(results["rows"], "log_loss", 2)),
+        "doubts": Table(doubts, *doubt_table(results["rows"])),
+    }
 
 
 def accuracy_table(
@@ -310,9 +315,7 @@ def accuracy_table(
             value = row[score].get(form)
             line.append("" if value is None else f"{value:.{digits}f}")
             if form in SOFT:
-                gain = row[form][f"{score}_gain"]
-                limits = f"{gain['low']:+.{digits}f} to {gain['high']:+.{digits}f}"
-                line.append(f"{gain['mean']:+.{digits}f} ({limits})")
+                line.append(with_interval(row[form][f"{score}_gain"], digits, "+"))
         lines.append(line + ([row["pooled"]["verdict"]] if score == "accuracy" else []))
     return head, lines
 
@@ -344,15 +347,3 @@ def draw(results: Results, path: Path) -> None:
     axes.set_xlabel("accuracy of soft labels less that of a majority vote (percent points)")
     axes.legend(frameon=False)
     save_figure(figure, path)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run as a program."""
-    about = (
-        "Soft against hardened labels on five real sets in the folder that PLAUSIBLE_DATA names."
-    )
-    return command("real_soft_labels", about, run, tables, draw, arguments)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -422,7 +422,9 @@ class Annotations:
         -------
         Labels
             With `conflict` (that of Dempster's rule; from 9 classes on, for items with other than
-            hard answers, an upper bound), and masses where the rule gives them.
+            hard answers, an upper bound), and masses where the rule gives them. With the models
+            "class" and "full", the conflict is that of answers with the doubts that equal each
+            person's share of errors in all classes together.
 
         Examples
         --------

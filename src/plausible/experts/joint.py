@@ -5,7 +5,8 @@ r"""A classifier and the reliabilities of annotators, learnt together.
 Raykar, Yu, Zhao, Valadez, Florin, Bogoni and Moy, Learning from crowds (2010), with statements of
 any kind in the place of hard answers, and any classifier that learns from soft labels in that of
 logistic regression: given the reliabilities, the product is a contour, and the classifier that is
-fitted to it maximises L; given the classifier, a step of EM improves the reliabilities.
+fitted to it maximises L; given the classifier, a step of EM improves the reliabilities. Each
+classifier starts where the one before ended, where it has an `init` for that.
 """
 
 import warnings
@@ -29,6 +30,19 @@ from plausible.models import PartialLogisticRegression
 from plausible.models.scoring import takes_labels
 
 FloatArray = NDArray[np.float64]
+
+
+def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
+    """Fit from where the last classifier of this kind ended, if it can be told where to start."""
+    given = classifier.get_params(deep=False)
+    start: Any = None
+    if hasattr(last, "means_") and np.isfinite(last.means_).all():
+        start = {"weights": last.weights_, "means": last.means_, "covariances": last.covariances_}
+    elif hasattr(last, "coef_") and not hasattr(last, "means_"):
+        start = last.coef_, last.intercept_
+    if start is None or "init" not in given:
+        return classifier.fit(X, labels)
+    return classifier.set_params(init=start).fit(X, labels).set_params(init=given["init"])
 
 
 class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
@@ -123,6 +137,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
                 f"order of their `items`, but has {n_rows}; select and order the rows."
             )
         order = np.argsort(y.classes)
+        self.classifier_: Any = None
         problem = AnswerModel(y, self.model, self.smoothing, gold_logs(y, gold))
         point = problem.start()
         history: list[float] = []
@@ -166,7 +181,8 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
             evidence = evidence + problem.gold
         contour = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         inner = PartialLogisticRegression() if self.classifier is None else self.classifier
-        self.classifier_ = clone(inner).fit(X, Labels(contour, classes.tolist()))
+        labels = Labels(contour, classes.tolist())
+        self.classifier_ = go_on(clone(inner), self.classifier_, X, labels)
         known = np.asarray(self.classifier_.predict_proba(X))
         scores = evidence.copy()
         scores[:, order] += np.log(np.maximum(known, 1e-300))

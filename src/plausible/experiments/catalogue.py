@@ -1,0 +1,197 @@
+"""Which figure of which paper is reproduced by which experiment, and what data that needs.
+
+A new experiment is a file of its name beside this one and an entry in `CATALOGUE`. What it finds
+out about a figure, it says itself: each of its claims (`comparison.claim`, `comparison.printed`)
+names the figure that it belongs to.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from plausible.experiments.comparison import Results, Row
+
+PAPERS = {
+    "come_2008": "Côme, Oukhellou, Denoeux, Aknin: Mixture model estimation with soft labels, 2008",
+    "denoeux_2015": "Denoeux: Classification and clustering, slides, 2015",
+    "grandvalet_2002": "Grandvalet: Logistic regression for partial labels, 2002",
+    "lu_2020": "Lu, Qiao, Zhu, Wang, Ma, Xue: Generalisations of stochastic supervision, 2020",
+    "real_sets": "no paper: what the same methods give on real sets",
+}
+EVERYTHING = "all"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A program that reproduces one or several figures.
+
+    Attributes
+    ----------
+    name : str
+        Module of this package.
+    paper : str
+        Key of `PAPERS`.
+    figures : mapping of str to str
+        Titles by id.
+    files : mapping of str to str
+        Data that are not bundled: set by file, below the folder that PLAUSIBLE_DATA names.
+    """
+
+    name: str
+    paper: str
+    figures: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def rows(self, results: Results) -> list[Row]:
+        """What the paper says beside what a run found."""
+        first = next(iter(self.figures))
+        return [Row(**{**one, "figure": one["figure"] or first}) for one in results["claims"]]
+
+
+CATALOGUE = (
+    Experiment(
+        "come_2008",
+        "come_2008",
+        {"come-2008-figure-1.1": "Côme et al. 2008, figure 1.1: a doubtful expert"},
+    ),
+    Experiment(
+        "denoeux_2015_lda",
+        "denoeux_2015",
+        {"denoeux-2015-faces": "Denoeux 2015: faces judged by five people (simulated)"},
+    ),
+    Experiment(
+        "grandvalet_2002",
+        "grandvalet_2002",
+        {
+            "grandvalet-2002-rates": "Grandvalet 2002, overall recognition rates",
+            "grandvalet-2002-figure-1": "Grandvalet 2002, figure 1: missing labels, Bayes rate",
+            "grandvalet-2002-figure-2": "Grandvalet 2002, figure 2: rows for each feature",
+        },
+    ),
+    Experiment(
+        "lu_2020_simulated",
+        "lu_2020",
+        {
+            "lu-2020-figure-1": "Lu et al. 2020, figure 1: asymmetric assessments",
+            "lu-2020-figure-2": "Lu et al. 2020, figure 2: extreme assessments",
+            "lu-2020-figure-3": "Lu et al. 2020, figure 3: three classes",
+            "lu-2020-figure-4": "Lu et al. 2020, figure 4: assessments that depend on the feature",
+            "lu-2020-figure-5": "Lu et al. 2020, figure 5: several modes",
+        },
+    ),
+    Experiment(
+        "lu_2020_real",
+        "lu_2020",
+        {
+            "lu-2020-figure-6": "Lu et al. 2020, figure 6: classifiers as experts",
+            "lu-2020-table-1": "Lu et al. 2020, table 1: adjusted R2",
+        },
+        {
+            "mnist_3_5/mnist_3_5.npz": "mnist_3_5",
+            "cifar10n/cifar10n_train.npz": "cifar10",
+            "cifar10h/cifar10h_test.npz": "cifar10",
+            "emnist_balanced/emnist47.npz": "emnist",
+        },
+    ),
+    Experiment(
+        "partial_labels",
+        "real_sets",
+        {"real-sets-candidates": "Real sets of candidates (Grandvalet's criteria)"},
+        {f"partial_labels/{name}.npz": name for name in ("lost", "msrcv2", "birdsong")},
+    ),
+    Experiment(
+        "real_assessments",
+        "real_sets",
+        {"real-sets-grades": "Real grades of an expert (Lu's models)"},
+        {"elpv/elpv.npz": "elpv", "mammographic/mammographic.npz": "mammographic"},
+    ),
+    Experiment(
+        "real_soft_labels",
+        "real_sets",
+        {"real-sets-soft-labels": "Real soft labels (Côme's mixture)"},
+        {
+            "ferplus/ferplus.npz": "ferplus",
+            "cifar10h/cifar10h_test.npz": "cifar10h",
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "sjaffe/sjaffe.npz": "sjaffe",
+        },
+    ),
+    Experiment(
+        "crowds",
+        "real_sets",
+        {"real-sets-crowds": "Real answers of crowds"},
+        {
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "sentiment_polarity/sentiment_polarity.npz": "sentiment_polarity",
+            "cifar10n/cifar10n_train.npz": "cifar10n",
+            "crowd_answers_only/bluebirds.npz": "bluebirds",
+            "crowd_answers_only/dogs.npz": "dogs",
+            "crowd_answers_only/face_sentiment.npz": "face_sentiment",
+            "crowd_answers_only/product.npz": "product",
+        },
+    ),
+)
+EXPERIMENTS = tuple(one.name for one in CATALOGUE)
+TITLES = {figure: title for one in CATALOGUE for figure, title in one.figures.items()}
+
+
+def plain(name: str) -> str:
+    """Capitals and the kind of dash make no difference."""
+    return name.lower().replace("_", "-")
+
+
+def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
+    """Ids of figures by paper, figure or experiment, each once and in the order of the catalogue.
+
+    Parameters
+    ----------
+    names : str or iterable of str
+        Keys of `PAPERS`, ids of figures, names of experiments, or "all".
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown; the message has the nearest ones.
+
+    Examples
+    --------
+    >>> select_figures(["grandvalet-2002-figure-2", "come_2008"])
+    ['come-2008-figure-1.1', 'grandvalet-2002-figure-2']
+    >>> select_figures("come_2007")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected a paper, a figure, an experiment or "all", but 'come_2007' is none of ...
+    """
+    wanted = [names] if isinstance(names, str) else list(names)
+    known = {plain(name): name for name in (EVERYTHING, *PAPERS, *EXPERIMENTS, *TITLES)}
+    for name in wanted:
+        if plain(name) not in known:
+            near = [known[one] for one in get_close_matches(plain(name), known)] or sorted(PAPERS)
+            raise ValueError(
+                f'Expected a paper, a figure, an experiment or "all", but {name!r} is none of '
+                f"them; did you mean {' or '.join(near)}?"
+            )
+    chosen = {plain(name) for name in wanted}
+    return [
+        figure
+        for one in CATALOGUE
+        for figure in one.figures
+        if chosen & {plain(key) for key in (EVERYTHING, one.paper, one.name, figure)}
+    ]
+
+
+def select(names: str | Iterable[str] = EVERYTHING) -> list[Experiment]:
+    """Experiments that make the figures of `select_figures`, in the order of the catalogue.
+
+    Examples
+    --------
+    >>> [one.name for one in select("lu_2020")]
+    ['lu_2020_simulated', 'lu_2020_real']
+    >>> [one.name for one in select(["lu-2020-figure-4", "come_2008"])]
+    ['come_2008', 'lu_2020_simulated']
+    """
+    figures = select_figures(names)
+    return [one for one in CATALOGUE if any(figure in figures for figure in one.figures)]
