@@ -20,6 +20,7 @@ import plausible
 SOURCE = str(Path(plausible.__file__).parents[1])
 QUIET = {"PYTHONPATH": SOURCE, "PYTHONWARNINGS": "default", "NO_COLOR": "", "COLUMNS": "80"}
 ROOMS = "io", "experts", "models", "metrics", "report"
+MODULES = "email.policy", "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress"
 PATIENCE = 120.0  # seconds
 
 
@@ -133,12 +134,13 @@ def wait_until(happened, what: str, patience: float = PATIENCE):
 
 def serve() -> None:
     """Answer requests until there are no more: a process number, then an exit code."""
+    import gc
     import importlib
 
-    for room in ROOMS:
-        importlib.import_module(f"plausible.{room}")
-    for module in ("plausible.cli", "pyarrow.parquet", "pyarrow.csv", "skops.io", "rich.progress"):
+    for module in (*(f"plausible.{room}" for room in ROOMS), *MODULES):
         importlib.import_module(module)
+    importlib.import_module("plausible.cli.main").build_parser()
+    gc.freeze()  # children then share the memory
     for line in sys.stdin:
         request = json.loads(line)
         pid = os.fork()

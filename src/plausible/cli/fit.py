@@ -173,6 +173,8 @@ def conclude(
 ) -> dict[str, Any]:
     """What was found, and what to do with it."""
     estimator = models.last_step(model)
+    is_warm = "warm_start" in estimator.get_params(deep=False) and os.path.isfile(given.output)
+    can_resume = checkpoint is not None or is_warm
     n_iter = getattr(estimator, "n_iter_", None)
     result: dict[str, Any] = {
         "output": given.output,
@@ -189,9 +191,10 @@ def conclude(
         "notes": training.notes,
     }
     if interrupted:
+        place = "standard output" if given.output == "-" else given.output
         talk.note(
-            f"Interrupted after {n_iter} iterations. The best parameters so far are in "
-            f"{given.output}; the same command with --resume goes on from there."
+            f"Interrupted after {n_iter} iterations. The best parameters so far are in {place}"
+            + ("; the same command with --resume goes on from there." if can_resume else ".")
         )
         return result | {"interrupted": True, "exit_code": INTERRUPTED}
     if checkpoint is not None:

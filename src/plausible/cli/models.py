@@ -65,6 +65,10 @@ def make(name: str, settings: list[str], seed: int) -> Any:
         model.set_params(**{parameter: value_of(text)})
     if "random_state" in known and known["random_state"] is None:
         model.set_params(random_state=seed)
+    if "classifier" in known:  # what it draws should follow the seed, too
+        from plausible.models import PartialLogisticRegression
+
+        model.set_params(classifier=PartialLogisticRegression(random_state=seed))
     if not choice.is_scaled:
         return model
     from sklearn.pipeline import make_pipeline

@@ -95,6 +95,7 @@ def read_training(
     table = open_table(stream)
     if id is None:
         id = find_id(stream, known.items, columns)  # noqa: A001
+        check_found(id, known, table)
     read = read_features(stream, id, columns)
     n_rows = len(read.X)
     rows, how = match(known, read, id, table)
@@ -133,6 +134,16 @@ def find_id(
         if wanted <= set(map(canonical, read_table(stream, name).column(0).to_pylist())):
             return name
     return None
+
+
+def check_found(id: str | None, known: Known, table: Source) -> None:  # noqa: A002
+    """Refuse features of which no column holds the items, unless these are numbers of rows."""
+    names = [] if known.items is None else [canonical(item) for item in known.items.tolist()]
+    if id is None and not all(name.isdecimal() for name in names):
+        raise TableError(
+            f"A column of {table.name} should hold all items ({listed(names)}), but none does; "
+            "name it with id= to see which are missing, and add these rows."
+        )
 
 
 def match(known: Known, read: Features, id: str | None, table: Source) -> tuple[Any, str]:  # noqa: A002
