@@ -18,7 +18,12 @@ from pathlib import Path
 import plausible
 
 SOURCE = str(Path(plausible.__file__).parents[1])
-QUIET = {"PYTHONPATH": SOURCE, "PYTHONWARNINGS": "default", "NO_COLOR": "", "COLUMNS": "80"}
+QUIET = {
+    "PYTHONPATH": SOURCE,
+    "PYTHONWARNINGS": "default",
+    "COLUMNS": "80",
+    "TERM": "xterm-256color",
+}
 ROOMS = "io", "experts", "models", "metrics", "report"
 MODULES = "email.policy", "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress"
 PATIENCE = 120.0  # seconds

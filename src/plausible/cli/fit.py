@@ -65,7 +65,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     estimator = " ".join(repr(models.last_step(model)).split())
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     checkpoint = prepare(model, given, talk)
-    model = resumed(given.output, given.model) if given.resume and checkpoint is None else model
+    if given.resume and checkpoint is None:
+        model = resumed(given.output, given.model, models.last_step(model))
     with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
         try:
             learn(model, training, models.MODELS[given.model].from_answers, step)
@@ -94,8 +95,8 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     return path
 
 
-def resumed(path: str, name: str) -> Any:
-    """The model that an interrupted fit has left, ready to go on."""
+def resumed(path: str, name: str, anew: Any) -> Any:
+    """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
     from plausible.io import load
 
     model = load(path)
@@ -107,7 +108,7 @@ def resumed(path: str, name: str) -> Any:
         )
     if "warm_start" not in estimator.get_params(deep=False):
         raise UsageError(f"--resume is not possible for the model {name!r}; leave it out.")
-    estimator.set_params(warm_start=True)
+    estimator.set_params(**anew.get_params(deep=False) | {"warm_start": True})
     return model
 
 

@@ -99,8 +99,8 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         "--classes", type=names, metavar="NAME,...", help="the classes, and their order"
     )
     group.add_argument(
-        "--rule", choices=RULES, default="dempster",
-        help="how answers are pooled (default: dempster)",
+        "--rule", choices=RULES, default="dempster", metavar="RULE",
+        help=f"how answers are pooled: {', '.join(RULES)} (default: dempster)",
     )  # fmt: skip
     group.add_argument(
         "--doubt", type=doubt, metavar="NUMBER|fit",

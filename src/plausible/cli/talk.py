@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 STDOUT = "standard output"
+ECHO = 4  # columns that are left free for the ^C of a terminal, so that the bar can be wiped away
 Step = Callable[[Any], None]
 
 
@@ -70,11 +71,20 @@ class Talk:
                     task,
                     completed=1.0 if not progress.n_starts else done or 0.0,
                     total=None if done is None and progress.n_starts else 1.0,
-                    criterion=f"iteration {progress.iteration}, {progress.criterion:.8g}",
+                    criterion=f"iteration {progress.iteration}, criterion {progress.criterion:.8g}",
                     left=progress.seconds_left,
                 )
 
             yield step
+
+
+def in_time(seconds: float) -> str:
+    """Time that is left, in words; nothing where it cannot be told."""
+    if seconds == float("inf"):
+        return ""
+    if seconds < 100:
+        return f"{seconds:.0f} s left"
+    return f"{seconds / 60:.0f} min left" if seconds < 6000 else f"{seconds / 3600:.0f} h left"
 
 
 def make_bar() -> Any:
@@ -87,8 +97,8 @@ def make_bar() -> Any:
             ProgressColumn,
             SpinnerColumn,
             TextColumn,
-            TimeElapsedColumn,
         )
+        from rich.table import Column
         from rich.text import Text
     except ImportError:
         return None
@@ -98,15 +108,14 @@ def make_bar() -> Any:
 
         def render(self, task: Any) -> Text:
             left = task.fields.get("left", float("inf"))
-            return Text("" if left == float("inf") else f"about {left:.0f} s left")
+            return Text(in_time(left))
 
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[criterion]}"),
-        TimeElapsedColumn(),
-        Left(),
-        console=Console(stderr=True),
+        Left(table_column=Column(no_wrap=True)),
+        console=Console(stderr=True, width=max(Console(stderr=True).width - ECHO, 20)),
         transient=True,
     )
