@@ -31,7 +31,9 @@ def test_no_arguments_are_a_call_for_help(server, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"], [], ["fit"],
-                                   ["predict", "--reject", "7"], ["info"]])  # fmt: skip
+                                   ["predict", "--reject", "7"], ["info"],
+                                   ["fit", "-", "-", "-o", "x"], ["pool", "x", "-o", "no/x.csv"],
+                                   ["evaluate", "-", "-", "x"]])  # fmt: skip
 def test_help_and_wrong_usage_import_nothing_heavy(words):
     code = f"""
 import sys

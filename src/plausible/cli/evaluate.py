@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read and score; gives the scores."""
+    check_streams(given.model, given.truth, given.features)
     from plausible.io import read_training
     from plausible.report import summarise
 
-    check_streams(given.model, given.truth, given.features)
     model, about = load_model(given.model)
     chosen = {"classes": about["classes"]} | known_options(given)
     test = read_training(

@@ -65,7 +65,8 @@ def is_there(package: str) -> bool:
 def begins_like_model(path: str) -> bool:
     """Whether a file, or what standard input holds, begins like a model."""
     if path == "-":
-        return sys.stdin is not None and sys.stdin.buffer.peek().startswith(MODEL)
+        peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+        return peek is not None and bool(peek().startswith(MODEL))
     if not Path(path).is_file():
         return False
     with open(path, "rb") as file:

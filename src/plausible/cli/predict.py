@@ -24,11 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Load, decide and write; gives what was decided."""
+    check_streams(given.model, given.features)
+    check_output(given.output, given.model, given.features)
     from plausible.io import read_new, write_predictions
     from plausible.io.errors import listed
 
-    check_streams(given.model, given.features)
-    check_output(given.output, given.model, given.features)
     model, about = load_model(given.model)
     new = read_new(given.features, about["features"], about["n_features"], given.id)
     notes = [

@@ -41,8 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, summarise and write; gives the numbers on the page."""
-    from plausible.report import label_report
-
     tests = given.test or [None, None]
     check_streams(given.answers, given.features, given.model, *tests)
     check_output(given.output, given.answers, given.features, given.model, *tests)
@@ -51,6 +49,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             "--model and features should come together; give both, or neither for a report on "
             "labels alone."
         )
+    from plausible.report import label_report
+
     parts, notes = gather(given)
     talk.note(*notes, f"seed {given.seed}")
     summary = label_report(

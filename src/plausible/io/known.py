@@ -86,7 +86,7 @@ def read_known(
     """
     if form is not None:
         check_option(form, FORMS, "form")
-    how = {"rule": rule, "doubt": doubt, "on_conflict": on_conflict}
+    how: dict[str, Any] = {"rule": rule, "doubt": doubt, "on_conflict": on_conflict}
     if form in ("label-studio", "doccano"):
         return read_export(source, form, options, how)
     stream = stream_table(source)
