@@ -4,10 +4,14 @@ import csv
 import gzip
 import io
 import json
+import os
+import sys
+import threading
 
 import numpy as np
 import pytest
 
+from plausible.cli.main import as_text
 from plausible.experts import Annotations
 from plausible.io import load, read_labels, read_table, read_training, write_table
 from support.command import fresh
@@ -240,11 +244,29 @@ def test_bytes_that_editors_and_tools_add(plausible, folder, small_files):
     assert gzip.decompress((folder / "out.csv.gz").read_bytes()) == expected
 
 
-def test_letters_that_a_terminal_does_not_have(folder):
+def test_letters_that_a_terminal_does_not_have(folder, monkeypatch):
     (folder / "trees.csv").write_text("item,annotator,label\n槭,ann,oak\n樫,ann,elm\n")
     words = "pool", "trees.csv", "-o", "out.csv"
     plain = fresh(*words, folder=folder, PYTHONIOENCODING="ascii")
     assert plain.code == 0
     assert "\\u" in plain.out
-    found = fresh(*words, "--json", folder=folder, PYTHONIOENCODING="ascii")
-    assert found.json["worst_item"] in ("槭", "樫")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    told = as_text({"item": "槭"})
+    assert told.isascii()
+    assert json.loads(told) == {"item": "槭"}
+
+
+def test_pipes_of_a_shell(server, folder, small_files):
+    expected = server.run("predict", "model.skops", "new.csv", "-o", "-", folder=folder).stdout
+    os.mkfifo(folder / "a pipe")
+    os.mkfifo(folder / "model pipe")
+    writers = [
+        threading.Thread(target=(folder / pipe).write_bytes, args=(small_files[name],))
+        for pipe, name in (("a pipe", "new.csv"), ("model pipe", "model.skops"))
+    ]
+    for writer in writers:
+        writer.start()
+    piped = server.run("predict", "model pipe", "a pipe", "-o", "-", folder=folder)
+    for writer in writers:
+        writer.join()
+    assert (piped.code, piped.stdout) == (0, expected)

@@ -234,7 +234,7 @@ FRESH = {
     "predict": "predict model.skops new.csv -o out.csv --reject 0.3",
     "evaluate": "evaluate model.skops truth.csv features.csv",
     "report": "report answers.csv features.csv --model model.skops -o out.html",
-    "info": "info model.skops",
+    "info": "info",
 }
 
 

@@ -106,6 +106,10 @@ class Content:
         elif isinstance(source, str) and source == "-":
             self.name = "standard input"
             self._keep(sys.stdin.buffer)
+        elif Path(source).is_fifo():  # such as <(command) of a shell
+            self.name = repr(Path(source).name)
+            with open(source, "rb") as file:
+                self._keep(file)
         else:
             self.path = existing_file(source)
             self.name = repr(self.path.name)

@@ -217,7 +217,8 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     if path == "-":
         content, name = sys.stdin.buffer.read(), "standard input"
     else:
-        content, name = existing_file(Path(path)).read_bytes(), repr(Path(path).name)
+        file = Path(path) if Path(path).is_fifo() else existing_file(Path(path))
+        content, name = file.read_bytes(), repr(file.name)
     start = len(MAGIC) + DIGEST + 1
     if not content.startswith(MAGIC) or content[start - 1 : start] != b"\n":
         raise ModelFileError(
