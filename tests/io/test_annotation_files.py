@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plausible.experts import Annotations
@@ -189,6 +189,10 @@ def test_errors_name_what_and_where(table, options, words):
         read_annotations(text(table), **options)
 
 
+many = settings(max_examples=5 * settings.default.max_examples)  # 10,000 in the long profile
+
+
+@many
 @given(st.binary(max_size=200) | st.text(alphabet='item,annotator,label\n|"0.9;a\t', max_size=200))
 def test_any_bytes_are_answers_or_a_clear_error(content):
     given_bytes = content if isinstance(content, bytes) else content.encode()
@@ -199,6 +203,7 @@ def test_any_bytes_are_answers_or_a_clear_error(content):
     assert isinstance(read, Annotations)
 
 
+@many
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=5),
