@@ -91,14 +91,19 @@ class AnswerModel:
     """The EM problem: answers as sums over kinds (annotator, statement)."""
 
     def __init__(
-        self, annotations: Annotations, model: str, smoothing: float, gold: FloatArray | None
+        self,
+        annotations: Annotations,
+        model: str,
+        smoothing: float,
+        gold: FloatArray | None,
+        prior: FloatArray | None = None,
     ) -> None:
         statement, contours = doubted(annotations)
         informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
         told = annotations.select(informative)
         key = told.annotator * len(contours) + statement[informative]
         kinds, place = different(key)
-        self.model, self.gold = model, gold
+        self.model, self.gold, self.prior = model, gold, prior
         self.annotator, said = kinds // len(contours), contours[kinds % len(contours)]
         self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
         self.n_items = len(annotations.items)
@@ -173,7 +178,8 @@ class AnswerModel:
                 right, total = (x.sum(axis=1, keepdims=True) for x in (right, total))
             rate = np.broadcast_to(right / total, (self.n_annotators, self.n_classes))
             confusion = from_rates(rate)
-        return Parameters(np.maximum(summary.shares, FLOOR), confusion)
+        prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
+        return Parameters(prior, confusion)
 
     def start(self) -> Parameters:
         """The M step on shares of the votes, as a majority vote has them, or on what is known."""
