@@ -6,7 +6,15 @@ import random
 
 import pytest
 
-from support.refusals import BAD_DATA, COMMANDS, USAGE, refused, swapped
+from support.refusals import (
+    BAD_DATA,
+    COMMANDS,
+    USAGE,
+    refused,
+    snapshot,
+    swapped,
+    the_message,
+)
 
 NOISE = random.Random(0).randbytes(300)
 PNG = b"\x89PNG\r\n\x1a\n" + NOISE
@@ -76,6 +84,16 @@ def test_tables_without_rows(plausible, folder, verb, place):
     (folder / "bare.csv").write_text(header)
     words = swapped(verb, **{place: "bare.csv"})
     refused(plausible, folder, words, BAD_DATA, ["'bare.csv' should have at least one row"])
+
+
+@pytest.mark.parametrize(("verb", "place"), [*TABLES, *MODELS])
+def test_nothing_is_made_of_bad_files(plausible, folder, verb, place):
+    (folder / "bad.csv").write_bytes(PNG)
+    before = snapshot(folder)
+    done = plausible(*swapped(verb, **{place: "bad.csv"}), "--quiet")
+    assert "'bad.csv'" in the_message(done, verb, BAD_DATA)
+    assert (done.stdout, len(done.lines)) == (b"", 1)
+    assert snapshot(folder) == before
 
 
 def altered(model):
