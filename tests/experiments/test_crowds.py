@@ -246,6 +246,8 @@ def test_other_packages_get_the_same_answers(features, monkeypatch):
     found = crowd_pools.compare_pools(data, silent)["accuracy"]
     peers = [name for name in found if name not in crowd_pools.OURS]
     assert len(peers) == 5
+    quick = crowd_pools.compare_pools(data, silent, quick=True)["accuracy"]
+    assert set(found) - set(quick) == {"crowd-kit GLAD", "crowd-kit MACE"}
     assert len({found[name] for name in peers}) == 1
     assert found[peers[0]] == pytest.approx(found["majority"], abs=0.05)
     assert crowd_pools.cleanlab_class("consensus", data)[4] == -1

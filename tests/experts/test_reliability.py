@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
+from support import reference
 
 RATES = np.array([0.95, 0.8, 0.7, 0.6, 0.55])
 
@@ -224,6 +225,42 @@ def test_pooling_with_fitted_and_own_doubts_is_the_evidence_of_the_model():
     answers = Annotations.from_answers(said, doubt=doubt)
     found = answers.reliability()
     np.testing.assert_allclose(answers.pool(doubt="fit").scaled(), found.evidence, atol=1e-3)
+
+
+@pytest.mark.parametrize("model", ["class", "full"])
+def test_pooled_confusions_have_the_conflict_of_discounted_answers(model):
+    _, said = crowd(60, share=0.8)
+    cells = said.astype(object)
+    cells[0] = [{0, 1}, 2, 1, 0, 0]
+    own = np.where(np.arange(60) % 2, 0.0, 0.3)[:, None] + np.zeros(said.shape)
+    answers = Annotations.from_answers(cells, doubt=own, missing=-1)
+    labels = answers.pool(doubt="fit", model=model)
+    found = answers.reliability(model)
+    np.testing.assert_array_equal(labels.contour, found.evidence)
+    each = (1 - found.accuracy) / 2  # chance of one given error out of two
+    for row in range(60):
+        sources = []
+        for who in range(5):
+            answer = cells[row, who]
+            if answer == -1:
+                continue
+            told = frozenset(answer) if isinstance(answer, set) else frozenset([answer])
+            outside = own[row, 0] + (1 - own[row, 0]) * each[who] * len(told)
+            inside = outside + (1 - own[row, 0]) * (found.accuracy[who] - each[who])
+            doubt = min(outside / inside, 1.0)
+            sources.append({told: 1 - doubt, frozenset(range(3)): doubt})
+        pooled = reference.combine(sources, lambda sets, _: {frozenset.intersection(*sets): 1.0})
+        assert labels.conflict[row] == pytest.approx(pooled.get(frozenset(), 0.0), abs=2e-3)
+    assert labels.conflict.max() > 0.5
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_conflict_of_any_model_is_where_answers_differ(model):
+    _, said = crowd(200, rates=np.array([0.9, 0.8, 0.7]))
+    differ = (said != said[:, :1]).any(axis=1)
+    labels = Annotations.from_answers(said).pool(doubt="fit", model=model)
+    np.testing.assert_allclose(labels.conflict[~differ], 0.0, atol=1e-12)
+    assert labels.conflict[differ].min() > 0.05
 
 
 def test_none_of_these_is_no_surer_than_its_author():

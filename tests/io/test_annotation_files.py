@@ -4,8 +4,10 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plausible.experts import Annotations
@@ -50,6 +52,55 @@ def test_all_kinds_of_files_say_the_same(tmp_path, suffix):
     write_table(text(LONG), path)
     read, direct = read_annotations(path), read_annotations(text(LONG))
     np.testing.assert_array_equal(read.pool(doubt=0.1).contour, direct.pool(doubt=0.1).contour)
+
+
+ANSWERS = {
+    "item": ["x", "x", "y", "y", "y"],
+    "annotator": ["bob", "ann", "bob", "ann", "cy"],
+    "label": ["dog", "cat", None, "cat|dog", "none of these"],
+}
+ORDER = ["cow", "none of these", "cat|dog", "cat", "dog"]  # other than that of the rows
+CATEGORICAL = {
+    "pandas": pd.DataFrame(ANSWERS).astype("category"),
+    "pandas, with unused ones": pd.DataFrame(
+        ANSWERS | {"label": pd.Categorical(ANSWERS["label"], ORDER, ordered=True)}
+    ),
+    "polars": pl.DataFrame(ANSWERS).with_columns(pl.all().cast(pl.Categorical)),
+    "polars, with unused ones": pl.DataFrame(ANSWERS).with_columns(
+        pl.col("item").cast(pl.Enum(["y", "z", "x"])), pl.col("label").cast(pl.Enum(ORDER))
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CATEGORICAL)
+@pytest.mark.parametrize("suffix", [None, "parquet", "arrow"])
+def test_categories_are_read_like_text(tmp_path, kind, suffix):
+    source = CATEGORICAL[kind]
+    if suffix is not None:
+        source = tmp_path / f"answers.{suffix}"
+        write_categories(CATEGORICAL[kind], source)
+    read, plain = read_annotations(source), read_annotations(ANSWERS)
+    for name in ("items", "annotators", "classes", "item", "annotator"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(plain, name))
+    np.testing.assert_array_equal(read.contours[read.statement], plain.contours[plain.statement])
+
+
+def write_categories(frame, path):
+    """Write as pandas and polars do, which keep categories."""
+    kind = {".parquet": "parquet", ".arrow": "feather"}[path.suffix]
+    if isinstance(frame, pd.DataFrame):
+        getattr(frame, f"to_{kind}")(path)
+    else:
+        (frame.write_parquet if kind == "parquet" else frame.write_ipc)(path)
+
+
+def test_a_wide_table_may_have_categories():
+    wide = {"item": ["x", "y"], "ann": ["b", "a"], "bob": ["a", None]}
+    plain = read_annotations(wide).votes()
+    pandas = pd.DataFrame(wide).astype("category")
+    polars = pl.DataFrame(wide).with_columns(pl.col("ann", "bob").cast(pl.Enum(["c", "b", "a"])))
+    np.testing.assert_array_equal(read_annotations(pandas).votes(), plain)
+    np.testing.assert_array_equal(read_annotations(polars).votes(), plain)
 
 
 def test_columns_may_have_other_names():
@@ -138,6 +189,10 @@ def test_errors_name_what_and_where(table, options, words):
         read_annotations(text(table), **options)
 
 
+many = settings(max_examples=5 * settings.default.max_examples)  # 10,000 in the long profile
+
+
+@many
 @given(st.binary(max_size=200) | st.text(alphabet='item,annotator,label\n|"0.9;a\t', max_size=200))
 def test_any_bytes_are_answers_or_a_clear_error(content):
     given_bytes = content if isinstance(content, bytes) else content.encode()
@@ -148,6 +203,7 @@ def test_any_bytes_are_answers_or_a_clear_error(content):
     assert isinstance(read, Annotations)
 
 
+@many
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=5),

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -28,6 +29,19 @@ def test_numbers_keep_every_bit(tmp_path_factory, X, ending):
     assert features.X.tobytes() == X.tobytes()
     assert features.names == [f"x{j}" for j in range(X.shape[1])]
     assert features.ids is None
+
+
+def test_categories_hold_numbers_or_names():
+    columns = {"name": ["b", "a", "c"], "u": [1.5, 2.0, 3.0], "v": [7, 7, 5]}
+    pandas = pd.DataFrame(columns).astype({"name": "category", "v": "category"})
+    polars = pl.DataFrame(columns).with_columns(pl.col("name").cast(pl.Enum(["a", "c", "b"])))
+    words = polars.with_columns(pl.col("v").cast(pl.String).cast(pl.Categorical))
+    for frame in (pandas, polars, words):
+        features = read_features(frame, id="name")
+        np.testing.assert_array_equal(features.X, [[1.5, 7], [2, 7], [3, 5]])
+        assert features.ids.tolist() == columns["name"]
+        with pytest.raises(TableError, match=r"row 1, column 'name' holds 'b'"):
+            read_features(frame)
 
 
 def test_numbers_of_all_kinds():

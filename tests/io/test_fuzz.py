@@ -48,13 +48,18 @@ tables = st.builds(
 )
 
 
-def attempt(read, content, name=None):
-    """What a reader gives, or its clear error: with the name of the source, and a remedy."""
+def named(content, name=None):
+    """A file in memory."""
     file = io.BytesIO(content)
     if name is not None:
         file.name = name
+    return file
+
+
+def attempt(read, content, name=None):
+    """What a reader gives, or its clear error: with the name of the source, and a remedy."""
     try:
-        return read(file)
+        return read(named(content, name))
     except TableError as error:
         message = str(error)
         assert name is None or name in message, message
@@ -147,6 +152,16 @@ def test_files_with_other_bytes(ending):
             table.to_pydict()
 
     check()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_names_of_columns_that_are_no_text(ending):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x.{ending}"
+        write_table({"a column": [1.5, 2.5]}, path)
+        content = path.read_bytes().replace(b"a column", b"a \x80olumn")
+    with pytest.raises(TableError, match=rf"x\.{ending}.*cannot be read.*write or fetch it anew"):
+        read_table(named(content, f"x.{ending}"))
 
 
 @functools.cache

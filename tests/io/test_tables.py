@@ -126,6 +126,18 @@ def test_categories_views_and_nan_become_text_and_gaps():
     assert read.schema.types == [pa.string(), pa.string(), pa.float32()]
 
 
+@pytest.mark.parametrize("values", [pa.string(), pa.large_string(), pa.string_view(), pa.int16()])
+@pytest.mark.parametrize("index", [pa.uint8(), pa.int64()])
+def test_categories_are_their_values(values, index):
+    names = pa.array([3, 1, 2], pa.int16()) if values == pa.int16() else pa.array(["c", "a", None])
+    codes = pa.array([1, None, 0, 1, 2], index)
+    column = pa.DictionaryArray.from_arrays(codes, names.cast(values))
+    read = read_table(pa.table({"a": column.slice(1)}))
+    expected = [None, 3, 1, 2] if values == pa.int16() else [None, "c", "a", None]
+    assert read.to_pydict() == {"a": expected}
+    assert read.schema.types == [values if values == pa.int16() else pa.string()]
+
+
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [

@@ -85,7 +85,8 @@ def run(
     Parameters
     ----------
     quick : bool
-        200 training rows of each set, 1000 test rows, 100 features and two ridges.
+        200 training rows of each set, 1000 test rows, 100 features and two ridges; without GLAD
+        and MACE.
     seed : int
     progress : function of a message
     sets : sequence of names that `load_crowd` knows
@@ -102,7 +103,7 @@ def run(
         "not_installed": [name for name, there in crowd_pools.installed().items() if not there],
     }
     results = describe("crowds", seed, quick, settings)
-    results["pools"] = [crowd_pools.compare_pools(data, progress) for data in loaded]
+    results["pools"] = [crowd_pools.compare_pools(data, progress, quick) for data in loaded]
     results["learners"] = [
         row
         for data in loaded

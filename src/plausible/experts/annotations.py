@@ -16,7 +16,7 @@ Statements that occur often, hard answers above all, are stored once: a million 
 whole numbers each, and sums over them are products of sparse matrices.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -33,26 +33,17 @@ from plausible.belief import (
     membership,
     sets_from_membership,
 )
-from plausible.belief.errors import as_floats, name_rows
-from plausible.experts.parsing import (
-    ABSTAIN,
-    NONE,
-    Statements,
-    from_groups,
-    from_mass_rows,
-    parse_cells,
-)
-from plausible.experts.tables import Codes, check_doubt, check_lengths, factorise, is_gone
+from plausible.experts.constructors import Constructors
+from plausible.experts.parsing import Statements
+from plausible.experts.tables import Codes
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-ANYONE = "anyone"  # the annotator of answers that were only counted
-
 
 @dataclass(frozen=True, eq=False)
-class Annotations:
+class Annotations(Constructors):
     """Answers of several annotators about several items.
 
     Use the constructors: `from_long`, `from_answers` (a column for each annotator), `from_classes`
@@ -94,215 +85,6 @@ class Annotations:
     doubt: FloatArray | None = None
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
-
-    # How answers come in.
-
-    @classmethod
-    def from_long(
-        cls,
-        items: ArrayLike,
-        annotators: ArrayLike,
-        labels: Sequence[Any] | NDArray[Any],
-        *,
-        doubt: ArrayLike | None = None,
-        plausibility: ArrayLike | None = None,
-        probability: ArrayLike | None = None,
-        mass: ArrayLike | None = None,
-        classes: Sequence[Hashable] | None = None,
-        separator: str = "|",
-        abstain: Sequence[Any] = ABSTAIN,
-        none: Sequence[Any] = NONE,
-    ) -> Self:
-        """One row for each answer, or for each class or set that an answer speaks of.
-
-        Parameters
-        ----------
-        items, annotators : array-like (A,)
-        labels : sequence (A,)
-            Class, set of classes ("a|b", or a Python set), or nothing (an abstention).
-        doubt : array-like (A,), optional
-            How far each answer is doubted by the person who gave it, in [0, 1].
-        plausibility, probability, mass : array-like (A,), optional
-            At most one of these: the number that a row gives to its class (or set, for masses); the
-            rows of one annotator about one item are then one answer.
-        classes : sequence, optional
-            All classes; by default those that occur, sorted.
-        separator : str
-            Between the classes of a set.
-        abstain, none : sequences
-            Cells that mean "cannot tell", and "none of these".
-
-        Examples
-        --------
-        >>> answers = Annotations.from_long(
-        ...     [1, 1, 1], ["ann", "ann", "bob"], ["a", "b", "a"], plausibility=[1.0, 0.3, 1.0]
-        ... )
-        >>> answers.contours
-        array([[1. , 0. ],
-               [1. , 0.3]])
-        """
-        n_rows = check_lengths(
-            items=items,
-            annotators=annotators,
-            labels=labels,
-            doubt=doubt,
-            plausibility=plausibility,
-            probability=probability,
-            mass=mass,
-        )
-        item, annotator = factorise(items, "items"), factorise(annotators, "annotators")
-        doubts = check_doubt(doubt, n_rows)
-        given = {
-            name: values
-            for name, values in (
-                ("plausibility", plausibility),
-                ("probability", probability),
-                ("mass", mass),
-            )
-            if values is not None
-        }
-        if len(given) > 1:
-            raise ValueError(
-                f"A table of answers should have one kind of numbers, but has {sorted(given)}; "
-                "leave out all but one."
-            )
-        if not given:
-            said = parse_cells(labels, classes, separator, abstain, none)
-            return cls._made(item, annotator, said, doubts)
-        ((kind, values),) = given.items()
-        pair = item.codes * max(len(annotator.names), 1) + annotator.codes
-        group = factorise(pair, "answers")
-        cells = parse_cells(labels, classes, separator, abstain, none)
-        numbers = as_floats(values, kind)
-        if kind == "mass":
-            said = from_mass_rows(cells, group.codes, len(group.names), numbers)
-        else:
-            said = from_groups(cells, group.codes, len(group.names), numbers, kind)
-        first = np.unique(group.codes, return_index=True)[1]
-        if doubts is not None:
-            uneven = doubts != doubts[first][group.codes]
-            if uneven.any():
-                raise ValueError(
-                    "Rows of one annotator about one item are one answer and should have one "
-                    f"doubt, but differ in {name_rows(uneven)}; write the same number."
-                )
-            doubts = doubts[first]
-        return cls._made(
-            Codes(item.codes[first], item.names),
-            Codes(annotator.codes[first], annotator.names),
-            said,
-            doubts,
-        )
-
-    @classmethod
-    def from_answers(
-        cls,
-        answers: ArrayLike,
-        classes: Sequence[Hashable] | None = None,
-        items: Sequence[Hashable] | None = None,
-        annotators: Sequence[Hashable] | None = None,
-        doubt: ArrayLike | None = None,
-        missing: Any = None,
-        separator: str = "|",
-    ) -> Self:
-        """A column for each annotator, a row for each item; empty where there is no answer.
-
-        Parameters
-        ----------
-        answers : array-like (n, R)
-            None, NaN and "" are no answer at all (not the abstention "cannot tell").
-        classes, items, annotators : sequences, optional
-        doubt : array-like (n, R), optional
-        missing : optional
-            A further value that means no answer, such as -1.
-
-        Examples
-        --------
-        >>> Annotations.from_answers([[0, 1, -1], [1, 1, 0]], missing=-1)
-        <Annotations: 5 answers about 2 items by 3 annotators; classes 0, 1>
-        """
-        table = np.asarray(answers, dtype=None if hasattr(answers, "dtype") else object)
-        if table.ndim != 2:
-            raise ValueError(
-                f"answers should have a row for each item and a column for each annotator, but "
-                f"have shape {table.shape}; use from_long for one answer in a row."
-            )
-        there = ~is_missing(table)
-        if missing is not None:
-            there &= table != missing
-        rows, columns = np.nonzero(there)
-        names = np.arange(len(table)) if items is None else np.asarray(items)
-        people = np.arange(table.shape[1]) if annotators is None else np.asarray(annotators)
-        check_names(names, len(table), "items")
-        check_names(people, table.shape[1], "annotators")
-        doubts = None
-        if doubt is not None:
-            grid = as_floats(doubt, "doubt")
-            if grid.shape not in ((), table.shape):
-                raise ValueError(
-                    f"doubt should be one number or have the shape {table.shape} of the answers, "
-                    f"but has shape {grid.shape}."
-                )
-            grid = np.broadcast_to(grid, table.shape)
-            doubts = check_doubt(grid[rows, columns], len(rows))
-        said = parse_cells(table[rows, columns], classes, separator, ABSTAIN, NONE)
-        return cls._made(Codes(rows, names), Codes(columns, people), said, doubts)
-
-    @classmethod
-    def from_classes(
-        cls,
-        table: ArrayLike,
-        kind: str,
-        classes: Sequence[Hashable] | None = None,
-        items: ArrayLike | None = None,
-        annotators: ArrayLike | None = None,
-        doubt: ArrayLike | None = None,
-    ) -> Self:
-        """A column for each class; `kind` says what the numbers mean.
-
-        Parameters
-        ----------
-        table : array-like (A, K)
-        kind : {"plausibility", "probability", "count", "mass"}
-            Counts are how many people gave each answer, nobody knows who; masses belong to single
-            classes, and what is missing to one is left to all classes.
-        classes : sequence, optional
-        items, annotators : array-like (A,), optional
-            By default every row is an item of its own, and one annotator gave all.
-        doubt : array-like (A,), optional
-
-        Examples
-        --------
-        >>> counted = Annotations.from_classes([[2, 1], [0, 3]], "count", classes=["cat", "dog"])
-        >>> counted.votes()
-        array([[2., 1.],
-               [0., 3.]])
-        """
-        from plausible.experts.parsing import from_table
-
-        numbers = as_floats(table, "table")
-        names = getattr(table, "columns", None) if classes is None else classes
-        said, row = from_table(numbers, kind, None if names is None else list(names))
-        n_rows = len(numbers)
-        item = (
-            Codes(np.arange(n_rows), np.arange(n_rows))
-            if items is None
-            else factorise(items, "items")
-        )
-        people = ANYONE if annotators is None else None
-        annotator = (
-            Codes(np.zeros(n_rows, dtype=np.int64), np.array([people]))
-            if annotators is None
-            else factorise(annotators, "annotators")
-        )
-        check_lengths(table=numbers, items=item.codes, annotators=annotator.codes)
-        doubts = check_doubt(doubt, n_rows)
-        return cls._made(
-            Codes(item.codes[row], item.names),
-            Codes(annotator.codes[row], annotator.names),
-            said,
-            None if doubts is None else doubts[row],
-        )
 
     @classmethod
     def _made(
@@ -429,7 +211,9 @@ class Annotations:
         -------
         Labels
             With `conflict` (that of Dempster's rule; from 9 classes on, for items with other than
-            hard answers, an upper bound), and masses where the rule gives them.
+            hard answers, an upper bound), and masses where the rule gives them. With the models
+            "class" and "full", the conflict is that of answers with the doubts that equal each
+            person's share of errors in all classes together.
 
         Examples
         --------
@@ -458,24 +242,3 @@ class Annotations:
         from plausible.experts.questions import next_items
 
         return next_items(self, n, **options)
-
-
-def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a table holds None, NaN or an empty string."""
-    if table.dtype.kind == "f":
-        return np.isnan(table)
-    if table.dtype.kind in "iub":
-        return np.zeros(table.shape, dtype=bool)
-    if table.dtype.kind in "US":
-        return np.asarray(np.char.strip(table.astype(str)) == "")
-    flat = [is_gone(cell) for cell in table.ravel().tolist()]
-    return np.array(flat, dtype=bool).reshape(table.shape)
-
-
-def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
-    """Refuse names that are not as many as there should be, or not different."""
-    if names.shape != (n_names,) or len(set(names.tolist())) != n_names:
-        raise ValueError(
-            f"{what} should be {n_names} different names, but {names.shape} were given or some are "
-            "the same; name each once."
-        )

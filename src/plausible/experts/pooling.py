@@ -7,6 +7,9 @@ of the pool is the product of discounted contours,
 
 whatever the number of classes. Masses and conflict follow in closed form for hard answers, and from
 the products for all sets of up to 8 classes. Other rules combine masses one by one.
+
+Where confusions of classes were learnt, the contour is the evidence of that model, and the conflict
+that of the same answers discounted by how often their authors are right in all.
 """
 
 from collections.abc import Mapping
@@ -55,7 +58,8 @@ def pool(
                 f"Confusions of classes can be pooled by 'dempster' only, but {rule!r} was asked "
                 "for; use model='one_coin'."
             )
-        return Labels(evidence, annotations.classes.tolist())
+        conflict = pool_dempster(annotations, doubts, "vacuous").conflict
+        return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
     if rule != "dempster":
         labels = pool_masses(annotations, rule, doubts)
         labels.conflict = pool_dempster(annotations, doubts, "vacuous").conflict
@@ -73,7 +77,7 @@ def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str
 def resolve_doubt(
     annotations: Annotations, doubt: Any, gold: Any, options: dict[str, Any]
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Doubts (A,) of the answers; contours (n, K) instead where confusions were learnt."""
+    """Doubts (A,) of the answers, and contours (n, K) of the items where confusions were learnt."""
     own = annotations.doubt
     if doubt is None:
         if own is not None and gold is None and not options:
@@ -82,12 +86,12 @@ def resolve_doubt(
     if isinstance(doubt, str):
         check_option(doubt, ("fit",), "doubt")
         found = fit_reliability(annotations, gold=gold, **options)
-        if options.get("model", "one_coin") != "one_coin":
-            return np.empty(0), found.evidence
         size = np.maximum(annotations.contours.sum(axis=1), 1.0)[annotations.statement]
         error = 1 - found.accuracy[annotations.annotator]
         before = 0.0 if own is None else own
-        return equivalent_doubt(error, annotations.n_classes, size, before), None
+        doubts = equivalent_doubt(error, annotations.n_classes, size, before)
+        has_confusions = options.get("model", "one_coin") != "one_coin"
+        return doubts, found.evidence if has_confusions else None
     if gold is not None or options:
         raise ValueError(
             "gold and options of reliability should come with doubt='fit', but the doubt is given; "

@@ -22,7 +22,7 @@ class ArrowSource:
         self.name = name
         with reading(name, self.what):
             self.given = self._schema()
-        self.names = list(self.given.names)
+            self.names = list(self.given.names)  # which may not be text, in a damaged file
         twice = repeated(self.names)
         if twice or not all(column.strip() for column in self.names):
             raise TableError(

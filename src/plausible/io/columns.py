@@ -99,8 +99,8 @@ def without_nan(column: Any) -> Any:
 def tidy(column: Any) -> Any:
     """A column of a typed table: categories and text of all makes become text, NaN is missing."""
     pa = arrow()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    if pa.types.is_dictionary(column.type):  # not all kinds of categories can be cast themselves
+        return tidy(column.dictionary).take(column.indices)
     wanted = tidy_type(column.type)
     return without_nan(column if wanted == column.type else column.cast(wanted))
 

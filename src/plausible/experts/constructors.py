@@ -1,0 +1,268 @@
+"""Ways to make annotations, each of which says what the columns mean."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.belief.errors import as_floats, name_rows
+from plausible.experts.parsing import (
+    ABSTAIN,
+    NONE,
+    Statements,
+    from_groups,
+    from_mass_rows,
+    from_table,
+    parse_cells,
+)
+from plausible.experts.tables import Codes, check_doubt, check_lengths, factorise, is_gone
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+ANYONE = "anyone"  # the annotator of answers that were only counted
+
+
+class Constructors:
+    """Constructors of `Annotations`."""
+
+    @classmethod
+    def _made(
+        cls, item: Codes, annotator: Codes, said: Statements, doubt: FloatArray | None
+    ) -> Self:
+        """Annotations of answers (A,) with these items, authors, statements and doubts."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_long(
+        cls,
+        items: ArrayLike,
+        annotators: ArrayLike,
+        labels: Sequence[Any] | NDArray[Any],
+        *,
+        doubt: ArrayLike | None = None,
+        plausibility: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        mass: ArrayLike | None = None,
+        classes: Sequence[Hashable] | None = None,
+        separator: str = "|",
+        abstain: Sequence[Any] = ABSTAIN,
+        none: Sequence[Any] = NONE,
+    ) -> Self:
+        """One row for each answer, or for each class or set that an answer speaks of.
+
+        Parameters
+        ----------
+        items, annotators : array-like (A,)
+        labels : sequence (A,)
+            Class, set of classes ("a|b", or a Python set), or nothing (an abstention).
+        doubt : array-like (A,), optional
+            How far each answer is doubted by the person who gave it, in [0, 1].
+        plausibility, probability, mass : array-like (A,), optional
+            At most one of these: the number that a row gives to its class (or set, for masses); the
+            rows of one annotator about one item are then one answer.
+        classes : sequence, optional
+            All classes; by default those that occur, sorted.
+        separator : str
+            Between the classes of a set.
+        abstain, none : sequences
+            Cells that mean "cannot tell", and "none of these".
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long(
+        ...     [1, 1, 1], ["ann", "ann", "bob"], ["a", "b", "a"], plausibility=[1.0, 0.3, 1.0]
+        ... )
+        >>> answers.contours
+        array([[1. , 0. ],
+               [1. , 0.3]])
+        """
+        n_rows = check_lengths(
+            items=items,
+            annotators=annotators,
+            labels=labels,
+            doubt=doubt,
+            plausibility=plausibility,
+            probability=probability,
+            mass=mass,
+        )
+        item, annotator = factorise(items, "items"), factorise(annotators, "annotators")
+        doubts = check_doubt(doubt, n_rows)
+        numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
+        cells = parse_cells(labels, classes, separator, abstain, none)
+        if numbers is None:
+            return cls._made(item, annotator, cells, doubts)
+        pair = item.codes * max(len(annotator.names), 1) + annotator.codes
+        group = factorise(pair, "answers")
+        said, first = gather_answers(cells, group, *numbers)
+        return cls._made(
+            Codes(item.codes[first], item.names),
+            Codes(annotator.codes[first], annotator.names),
+            said,
+            None if doubts is None else one_doubt(doubts, group.codes, first),
+        )
+
+    @classmethod
+    def from_answers(
+        cls,
+        answers: ArrayLike,
+        classes: Sequence[Hashable] | None = None,
+        items: Sequence[Hashable] | None = None,
+        annotators: Sequence[Hashable] | None = None,
+        doubt: ArrayLike | None = None,
+        missing: Any = None,
+        separator: str = "|",
+    ) -> Self:
+        """A column for each annotator, a row for each item; empty where there is no answer.
+
+        Parameters
+        ----------
+        answers : array-like (n, R)
+            None, NaN and "" are no answer at all (not the abstention "cannot tell").
+        classes, items, annotators : sequences, optional
+        doubt : array-like (n, R), optional
+        missing : optional
+            A further value that means no answer, such as -1.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> Annotations.from_answers([[0, 1, -1], [1, 1, 0]], missing=-1)
+        <Annotations: 5 answers about 2 items by 3 annotators; classes 0, 1>
+        """
+        table = np.asarray(answers, dtype=None if hasattr(answers, "dtype") else object)
+        if table.ndim != 2:
+            raise ValueError(
+                f"answers should have a row for each item and a column for each annotator, but "
+                f"have shape {table.shape}; use from_long for one answer in a row."
+            )
+        there = ~is_missing(table)
+        if missing is not None:
+            there &= table != missing
+        rows, columns = np.nonzero(there)
+        names = np.arange(len(table)) if items is None else np.asarray(items)
+        people = np.arange(table.shape[1]) if annotators is None else np.asarray(annotators)
+        check_names(names, len(table), "items")
+        check_names(people, table.shape[1], "annotators")
+        doubts = None
+        if doubt is not None:
+            grid = as_floats(doubt, "doubt")
+            if grid.shape not in ((), table.shape):
+                raise ValueError(
+                    f"doubt should be one number or have the shape {table.shape} of the answers, "
+                    f"but has shape {grid.shape}."
+                )
+            grid = np.broadcast_to(grid, table.shape)
+            doubts = check_doubt(grid[rows, columns], len(rows))
+        said = parse_cells(table[rows, columns], classes, separator, ABSTAIN, NONE)
+        return cls._made(Codes(rows, names), Codes(columns, people), said, doubts)
+
+    @classmethod
+    def from_classes(
+        cls,
+        table: ArrayLike,
+        kind: str,
+        classes: Sequence[Hashable] | None = None,
+        items: ArrayLike | None = None,
+        annotators: ArrayLike | None = None,
+        doubt: ArrayLike | None = None,
+    ) -> Self:
+        """A column for each class; `kind` says what the numbers mean.
+
+        Parameters
+        ----------
+        table : array-like (A, K)
+        kind : {"plausibility", "probability", "count", "mass"}
+            Counts are how many people gave each answer, nobody knows who; masses belong to single
+            classes, and what is missing to one is left to all classes.
+        classes : sequence, optional
+        items, annotators : array-like (A,), optional
+            By default every row is an item of its own, and one annotator gave all.
+        doubt : array-like (A,), optional
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> counted = Annotations.from_classes([[2, 1], [0, 3]], "count", classes=["cat", "dog"])
+        >>> counted.votes()
+        array([[2., 1.],
+               [0., 3.]])
+        """
+        numbers = as_floats(table, "table")
+        names = getattr(table, "columns", None) if classes is None else classes
+        said, row = from_table(numbers, kind, None if names is None else list(names))
+        n_rows = len(numbers)
+        item = (
+            Codes(np.arange(n_rows), np.arange(n_rows))
+            if items is None
+            else factorise(items, "items")
+        )
+        annotator = (
+            Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
+            if annotators is None
+            else factorise(annotators, "annotators")
+        )
+        check_lengths(table=numbers, items=item.codes, annotators=annotator.codes)
+        doubts = check_doubt(doubt, n_rows)
+        return cls._made(
+            Codes(item.codes[row], item.names),
+            Codes(annotator.codes[row], annotator.names),
+            said,
+            None if doubts is None else doubts[row],
+        )
+
+
+def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
+    """Name and numbers of the one column that is given, if one is."""
+    given = {name: values for name, values in columns.items() if values is not None}
+    if len(given) > 1:
+        raise ValueError(
+            f"A table of answers should have one kind of numbers, but has {sorted(given)}; "
+            "leave out all but one."
+        )
+    return next(((name, as_floats(values, name)) for name, values in given.items()), None)
+
+
+def gather_answers(
+    cells: Statements, group: Codes, kind: str, numbers: FloatArray
+) -> tuple[Statements, IntArray]:
+    """Statements of groups of rows, which are one answer each, and the first row of each."""
+    if kind == "mass":
+        said = from_mass_rows(cells, group.codes, len(group.names), numbers)
+    else:
+        said = from_groups(cells, group.codes, len(group.names), numbers, kind)
+    return said, np.unique(group.codes, return_index=True)[1]
+
+
+def one_doubt(doubts: FloatArray, group: IntArray, first: IntArray) -> FloatArray:
+    """Doubts of groups of rows, whose rows must agree."""
+    uneven = doubts != doubts[first][group]
+    if uneven.any():
+        raise ValueError(
+            "Rows of one annotator about one item are one answer and should have one "
+            f"doubt, but differ in {name_rows(uneven)}; write the same number."
+        )
+    return doubts[first]
+
+
+def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a table holds None, NaN or an empty string."""
+    if table.dtype.kind == "f":
+        return np.isnan(table)
+    if table.dtype.kind in "iub":
+        return np.zeros(table.shape, dtype=bool)
+    if table.dtype.kind in "US":
+        return np.asarray(np.char.strip(table.astype(str)) == "")
+    flat = [is_gone(cell) for cell in table.ravel().tolist()]
+    return np.array(flat, dtype=bool).reshape(table.shape)
+
+
+def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
+    """Refuse names that are not as many as there should be, or not different."""
+    if names.shape != (n_names,) or len(set(names.tolist())) != n_names:
+        raise ValueError(
+            f"{what} should be {n_names} different names, but {names.shape} were given or some are "
+            "the same; name each once."
+        )
