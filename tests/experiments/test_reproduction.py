@@ -127,7 +127,7 @@ def test_the_overview_has_the_first_comparison_and_counts_the_others():
     for line in experiments.overview():
         rows = experiments.listing(line.figure)
         assert line.ours == rows[0].ours
-        assert line.paper.endswith(rows[0].paper)
+        assert line.paper.endswith(rows[0].paper.removeprefix("asked: "))
         word, _, count = line.verdict.partition("; ")
         assert rows[0].verdict.startswith(word)
         held = sum(row.holds is True for row in rows)
@@ -154,7 +154,8 @@ def test_claims_say_where_and_whether_anyone_said_so():
 
 def test_verdicts_are_counted():
     rows = [Row("f", "", "", "", "", holds) for holds in (True, True, False)]
-    assert count_verdicts(rows) == "2 of 3 hold"
+    assert count_verdicts(rows) == "2 of 3 hold, 1 does not"
+    assert count_verdicts(rows[:2]) == "2 of 2 hold"
     assert rows[2].verdict == "DOES NOT HOLD"
     assert Row("f", "", "", "", "", None, True).verdict == "open: intervals reach 0 (required)"
 

@@ -259,11 +259,10 @@ def line_of(figure: str, rows: list[Row], run: str) -> Line:
     if not rows:
         return Line(figure, TITLES[figure], "", "nothing to compare", "", run)
     first = rows[0]
-    paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
     verdict = VERDICTS[first.holds]
     if len(rows) > 1:
         verdict += f"; {count_verdicts(rows)}"
-    return Line(figure, TITLES[figure], paper, first.ours, verdict, run)
+    return Line(figure, TITLES[figure], first.statement, first.ours, verdict, run)
 
 
 def format_outcome(outcome: Outcome) -> str:
