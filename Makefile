@@ -6,8 +6,8 @@ RUN := $(VENV)/bin/python
 .PHONY: demo test test-long bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/core
-	@$(RUN) examples/doubtful_experts.py
+demo: $(VENV)/cli
+	@$(VENV)/bin/plausible demo demo
 
 test: $(VENV)/dev
 	$(RUN) -m ruff check .
@@ -29,8 +29,9 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
-pictures: $(VENV)/plots
+pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
+	$(RUN) docs/pictures/draw_report.py
 
 # As plausible reproduce: more than an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
 # figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
@@ -43,11 +44,11 @@ reproduction: $(VENV)/plots
 	$(RUN) -m plausible.experiments.document $(if $(wildcard reproduction),--results reproduction)
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
-$(VENV)/core: extras :=
+$(VENV)/cli: extras := [cli]
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
 $(VENV)/plots: extras := [plots]
-$(VENV)/core $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
+$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@
@@ -58,4 +59,4 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .coverage .pytest_cache demo .mypy_cache .ruff_cache .hypothesis

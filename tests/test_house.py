@@ -128,6 +128,12 @@ def test_experiments_need_neither_pandas_nor_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_pictures_are_small():
+    pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
+    assert len(pictures) > len(experiments.EXPERIMENTS)
+    assert not [path.name for path in pictures if path.stat().st_size >= 100_000]
+
+
 def test_unknown_rooms_are_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         plausible.nonsense  # noqa: B018

@@ -4,6 +4,8 @@ The rooms of the library are subpackages, loaded when they are first used:
 
 belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
+cli
+    The command ``plausible``.
 datasets
     Generators of the papers' data, and loaders of real sets with human doubt.
 engine
@@ -31,6 +33,7 @@ __version__ = "0.1.0"
 
 _ROOMS = (
     "belief",
+    "cli",
     "datasets",
     "engine",
     "experiments",

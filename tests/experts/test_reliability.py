@@ -298,3 +298,41 @@ def test_joint_fits_with_answers_that_never_occur_are_finite():
         JointAnnotatorClassifier(LogisticRegression()).fit(
             features(y), Annotations.from_answers(said)
         )
+
+
+def random_answers(seed=0, n=80):
+    random = np.random.default_rng(seed)
+    y = random.choice(3, size=n, p=[0.6, 0.3, 0.1])
+    right = random.random((n, 6)) < [0.9, 0.8, 0.7, 0.7, 0.6, 0.5]
+    return Annotations.from_answers(np.where(right, y[:, None], random.integers(3, size=(n, 6))))
+
+
+def test_one_coin_without_a_prior_is_what_dempsters_rule_makes_of_the_answers():
+    answers = random_answers()
+    found = fit_reliability(answers)
+    np.testing.assert_array_equal(found.prior, np.full(3, 1 / 3))
+    pooled = answers.pool(doubt="fit").contour
+    np.testing.assert_allclose(
+        pooled / pooled.sum(axis=1, keepdims=True), found.posterior, atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_a_fitted_prior_is_the_mean_of_the_posterior_and_a_given_one_stays(model):
+    answers = random_answers(1)
+    fitted = fit_reliability(answers, model, prior="fit", tol=1e-12)
+    np.testing.assert_allclose(fitted.prior, fitted.posterior.mean(axis=0), atol=1e-5)
+    given = fit_reliability(answers, model, prior=[0.2, 0.3, 0.5])
+    np.testing.assert_array_equal(given.prior, [0.2, 0.3, 0.5])
+    # The maximum over the prior is above that with any other.
+    assert fitted.log_likelihood > given.log_likelihood
+    expected = given.evidence * given.prior
+    np.testing.assert_allclose(
+        given.posterior, expected / expected.sum(axis=1, keepdims=True), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("prior", ["flat", [0.5, 0.5], [0.5, 0.6, 0.1], [1.0, 0.0, 0.0]])
+def test_a_prior_that_is_none_is_refused(prior):
+    with pytest.raises(ValueError, match="prior should be"):
+        fit_reliability(random_answers(), prior=prior)

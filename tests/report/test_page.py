@@ -15,16 +15,7 @@ from plausible.models import SoftNearestCentroid
 from plausible.report import label_report, render, summarise
 from plausible.report.page import SECTIONS
 from plausible.report.style import STYLE
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    "</style></title><b>",
-    "\u202egnorw\u202c קרוב עברית",
-    "long " * 5000,
-    "&amp; already",
-    "nul\x00 and \ud800 half",
-]
+from support.reports import HOSTILE
 
 
 class Reader(HTMLParser):
@@ -57,7 +48,7 @@ def hostile_report(**more):
     said = rng.integers(len(names), size=(40, 3))
     table = [(item, who, names[k]) for item, row in enumerate(said) for who, k in enumerate(row)]
     answers = Annotations.from_long(
-        [f"{HOSTILE[item % 7]}{item}" for item, _, _ in table],
+        [f"{HOSTILE[item % len(HOSTILE)]}{item}" for item, _, _ in table],
         [f"{HOSTILE[who]}" for _, who, _ in table],
         [{label} for _, _, label in table],
         doubt=[0.2] * len(table),
@@ -95,7 +86,7 @@ def test_a_page_tells_what_there_is():
     crowd = Annotations.from_answers(np.random.default_rng(0).integers(2, size=(40, 120)))
     assert "Of 120 annotators the worst is right" in render(summarise(annotations=crowd))
     lonely = Annotations.from_answers([["a"], ["b"]])
-    assert "2 answers of 1 annotators, 1 for each item. <" in render(summarise(annotations=lonely))
+    assert "2 answers of 1 annotator, 1 for each item. <" in render(summarise(annotations=lonely))
     many = render(summarise(Labels.from_crisp(np.arange(300))))
     assert "100 rarer classes are not listed." in many
     for page in (clash, harmony, many):

@@ -23,7 +23,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from plausible.belief import (
     SparseMasses,
@@ -172,12 +171,6 @@ class Annotations(Constructors):
             statement=self.statement[rows],
             doubt=None if self.doubt is None else self.doubt[rows],
         )
-
-    def incidence(self, kinds: IntArray, n_kinds: int) -> csr_array:
-        """How many answers (n, n_kinds) of each kind each item has; `kinds` is (A,)."""
-        ones = np.ones(len(self))
-        shape = len(self.items), n_kinds
-        return csr_array((ones, (self.item, kinds)), shape=shape)
 
     # What is made of it.
 

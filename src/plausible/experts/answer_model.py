@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.annotations import Annotations
+from plausible.experts.answer_sums import answer_sums, normalise
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -90,18 +91,23 @@ class AnswerModel:
     """The EM problem: answers as sums over kinds (annotator, statement)."""
 
     def __init__(
-        self, annotations: Annotations, model: str, smoothing: float, gold: FloatArray | None
+        self,
+        annotations: Annotations,
+        model: str,
+        smoothing: float,
+        gold: FloatArray | None,
+        prior: FloatArray | None = None,
     ) -> None:
         statement, contours = doubted(annotations)
         informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
         told = annotations.select(informative)
         key = told.annotator * len(contours) + statement[informative]
         kinds, place = different(key)
-        self.model, self.gold = model, gold
+        self.model, self.gold, self.prior = model, gold, prior
         self.annotator, said = kinds // len(contours), contours[kinds % len(contours)]
-        self.table = told.incidence(place, len(kinds))
-        self.across = self.table.T.tocsr()
         self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
+        self.n_items = len(annotations.items)
+        self.sums = answer_sums(told.item, place, self.n_items, len(kinds), self.n_classes)
         self.answer = said.argmax(axis=1)
         self.soft = np.flatnonzero((said > 0).sum(axis=1) != 1)
         self.said = said[self.soft]
@@ -124,34 +130,30 @@ class AnswerModel:
 
     def evidence(self, confusion: FloatArray) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
-        return np.asarray(self.table @ np.log(self.likelihoods(confusion)))
+        return self.sums.of_items(np.log(self.likelihoods(confusion)))
 
-    def posterior(self, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
+    def posterior(self, evidence: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probabilities (n, K) of the classes, and log likelihoods (n,) of the items."""
-        scores = self.evidence(parameters.confusion)
-        scores += np.log(parameters.prior)
-        if self.gold is not None:
-            scores += self.gold
-        top = scores.max(axis=1, keepdims=True)
-        scores -= top
-        posterior = np.exp(scores, out=scores)
-        total = posterior.sum(axis=1, keepdims=True)
-        posterior /= total
-        return posterior, (top + np.log(total))[:, 0]
+        return normalise(evidence, np.log(prior), self.gold)
 
     def summarise(self, points: list[Parameters]) -> list[Summary]:
         """The E step for each point."""
         return [self._summary(point) for point in points]
 
     def _summary(self, point: Parameters) -> Summary:
-        posterior, logs = self.posterior(point)
-        penalty = float((self.imagined * np.log(np.maximum(point.confusion, TINY))).sum())
-        counts = self.expected(posterior, point.confusion)
-        return Summary(counts, posterior.mean(axis=0), float(logs.sum()) + penalty)
+        logs = np.log(self.likelihoods(point.confusion))
+        held, shares, criterion = self.sums.expect(logs, np.log(point.prior), self.gold)
+        counts = self.spread(held, point.confusion)
+        if self.imagined.any():
+            criterion += float((self.imagined * np.log(np.maximum(point.confusion, TINY))).sum())
+        return Summary(counts, shares / self.n_items, criterion)
 
     def expected(self, posterior: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected number (R, K, K) of times that an annotator said l in class k."""
-        held = np.asarray(self.across @ posterior)
+        return self.spread(self.sums.of_kinds(posterior), confusion)
+
+    def spread(self, held: FloatArray, confusion: FloatArray) -> FloatArray:
+        """Expected answers (R, K, K) from the probabilities (U, K) summed by kind."""
         counts = np.zeros((self.n_annotators, self.n_classes, self.n_classes))
         hard = np.ones(len(held), dtype=bool)
         hard[self.soft] = False
@@ -176,14 +178,15 @@ class AnswerModel:
                 right, total = (x.sum(axis=1, keepdims=True) for x in (right, total))
             rate = np.broadcast_to(right / total, (self.n_annotators, self.n_classes))
             confusion = from_rates(rate)
-        return Parameters(np.maximum(summary.shares, FLOOR), confusion)
+        prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
+        return Parameters(prior, confusion)
 
     def start(self) -> Parameters:
         """The M step on shares of the votes, as a majority vote has them, or on what is known."""
         even = np.full((self.n_annotators, self.n_classes, self.n_classes), 1 / self.n_classes)
         kinds = np.eye(self.n_classes)[self.answer]
         kinds[self.soft] = self.said / np.maximum(self.said.sum(axis=1, keepdims=True), FLOOR)
-        shares = np.asarray(self.table @ kinds)
+        shares = self.sums.of_items(kinds)
         total = shares.sum(axis=1, keepdims=True)
         posterior = np.where(total > 0, shares / np.maximum(total, FLOOR), 1 / self.n_classes)
         diagonal = (np.eye(self.n_classes) + even) / 2

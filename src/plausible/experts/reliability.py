@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta as beta_distribution
 
-from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.belief.errors import as_floats, check_number, check_option, check_whole
 from plausible.engine import maximise
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (
@@ -103,6 +103,7 @@ def fit_reliability(
     model: str = "one_coin",
     *,
     gold: Labels | Mapping[Any, Any] | None = None,
+    prior: str | ArrayLike = "auto",
     smoothing: float = 1.0,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -119,6 +120,9 @@ def fit_reliability(
         answers of each annotator in each class.
     gold : Labels or dict of items, optional
         Classes that are known, of some items (Labels: of all items in order, unknown ones vacuous).
+    prior : {"auto", "fit", "uniform"} or array (K,)
+        Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
+        Dempster's rule makes of the answers, and fitted for the others.
     smoothing : float
         Imagined answers of each annotator (in each class, but for "one_coin").
     tol : float
@@ -145,7 +149,8 @@ def fit_reliability(
     if not len(annotations):
         raise ValueError("Annotations should hold answers, but there are none; give some.")
     known = gold_logs(annotations, gold)
-    problem = AnswerModel(annotations, model, smoothing, known)
+    shares = given_prior(prior, model, annotations.n_classes)
+    problem = AnswerModel(annotations, model, smoothing, known, shares)
     chart = LogChart() if model == "full" else RateChart(model)
     result = maximise(
         problem.summarise,
@@ -168,8 +173,9 @@ def conclude(
 ) -> Reliability:
     """What was learnt, with intervals; `posterior` if more than answers speaks for the classes."""
     point: Parameters = result.parameters
+    evidence = problem.evidence(point.confusion)
     if posterior is None:
-        posterior, logs = problem.posterior(point)
+        posterior, logs = problem.posterior(evidence, point.prior)
         log_likelihood = float(logs.sum())
     else:
         log_likelihood = float(result.history[-1])
@@ -182,7 +188,6 @@ def conclude(
     right = right + sure  # with the imagined answers, as in the estimate
     wrong = np.maximum(total - right, 0.0)
     accuracy = np.where(total > 0, right / np.maximum(total, FLOOR), 1 / problem.n_classes)
-    evidence = problem.evidence(point.confusion)
     return Reliability(
         annotators=annotations.annotators,
         classes=annotations.classes,
@@ -222,6 +227,22 @@ def equivalent_doubt(
     spread = each * size
     low, high = own + (1 - own) * spread, own + (1 - own) * (said + spread)
     return np.clip(low / np.maximum(high, FLOOR), LEAST_DOUBT, 1.0)
+
+
+def given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
+    """Shares (K,) of the classes, or None where they are to be learnt."""
+    if isinstance(prior, str):
+        check_option(prior, ("auto", "fit", "uniform"), "prior")
+        if prior == "fit" or (prior == "auto" and model != "one_coin"):
+            return None
+        return np.full(n_classes, 1 / n_classes)
+    shares = as_floats(prior, "prior")
+    if shares.shape != (n_classes,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
+        raise ValueError(
+            f"prior should be a positive share for each of the {n_classes} classes, and these sum "
+            f"to one, but is {shares.tolist()}; correct it, or say 'uniform' or 'fit'."
+        )
+    return shares / shares.sum()
 
 
 def gold_logs(

@@ -10,25 +10,33 @@ from plausible.io.features import Features, read_features
 from plausible.io.label_files import read_labels
 from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
+from plausible.io.predictions import read_new, write_predictions
 from plausible.io.tables import TableStream, read_table, stream_table
+from plausible.io.training import Known, Training, read_known, read_training
 from plausible.io.writing import write_table
 
 __all__ = [
     "Features",
+    "Known",
     "ModelFileError",
     "TableError",
     "TableStream",
+    "Training",
     "VersionWarning",
     "inspect_model",
     "load",
     "read_annotations",
     "read_doccano",
     "read_features",
+    "read_known",
     "read_label_studio",
     "read_labels",
+    "read_new",
     "read_table",
+    "read_training",
     "save",
     "stream_table",
     "write_labels",
+    "write_predictions",
     "write_table",
 ]

@@ -1,11 +1,12 @@
 """Features from files: a matrix of numbers, with the names of its columns and of its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.experts.tables import canonical
 from plausible.io.columns import floats, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed
 from plausible.io.tables import Source, choose, open_table
@@ -30,6 +31,34 @@ class Features(NamedTuple):
     X: NDArray[np.float64]
     names: list[str]
     ids: NDArray[Any] | None
+
+    def of(self, items: Iterable[Any]) -> NDArray[np.float64]:
+        """The rows of these items, in their order: what goes with labels of the items.
+
+        Names are compared as text, so that the number 7 and the text "7" are one item.
+
+        Examples
+        --------
+        >>> from plausible.io import read_features
+        >>> read_features({"item": ["a", "b"], "length": [1.5, 2.5]}, id="item").of(["b", "a"])
+        array([[2.5],
+               [1.5]])
+        """
+        if self.ids is None:
+            raise ValueError(
+                "Features should have ids to be found by item, but were read without; name the "
+                "column with read_features(..., id=)."
+            )
+        place = {canonical(name): row for row, name in enumerate(self.ids.tolist())}
+        wanted = [canonical(item) for item in items]
+        lost = [name for name in wanted if name not in place]
+        if lost:
+            raise ValueError(
+                f"Every item should have a row of features, but {counted(len(lost), 'item')} "
+                f"{'has' if len(lost) == 1 else 'have'} none ({listed(lost)}); add the rows, or "
+                "leave these items out."
+            )
+        return self.X[[place[name] for name in wanted]]
 
 
 class Faults:

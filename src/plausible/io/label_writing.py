@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
 from plausible.belief.errors import check_option
@@ -15,7 +15,13 @@ from plausible.labels import Labels
 KINDS = ("sets", "plausibility", "probability", "masses")
 
 
-def write_labels(labels: Labels, path: str | os.PathLike[str], kind: str | None = None) -> None:
+def write_labels(
+    labels: Labels,
+    path: str | os.PathLike[str],
+    kind: str | None = None,
+    *,
+    items: ArrayLike | None = None,
+) -> None:
     """Write labels so that `read_labels` reads the same ones.
 
     Parameters
@@ -26,6 +32,8 @@ def write_labels(labels: Labels, path: str | os.PathLike[str], kind: str | None 
     kind : {"sets", "plausibility", "probability", "masses"}, optional
         By default whatever keeps all that is known: sets if these are sets, probabilities,
         masses with plausibilities beside them, or plausibilities alone.
+    items : sequence (n,), optional
+        Names of the items, for a first column "item".
 
     Examples
     --------
@@ -53,21 +61,26 @@ def write_labels(labels: Labels, path: str | os.PathLike[str], kind: str | None 
     check_option(kind, KINDS, "kind")
     names = labels.classes.tolist()
     contour = labels.contour
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {} if items is None else {"item": np.asarray(items)}
+    if items is not None and len(columns["item"]) != len(labels):
+        raise ValueError(
+            f"items should be one name for each of the {len(labels)} labels, but there are "
+            f"{len(columns['item'])}; give one for each."
+        )
     if kind == "sets":
         if not np.isin(contour, (0.0, 1.0)).all():
             raise ValueError(
                 "Labels should be sets to be written as such, but some plausibilities lie between "
                 'the bounds 0 and 1; say kind="plausibility".'
             )
-        columns = _wide("possible", names, contour.astype(np.int8))
+        columns |= _wide("possible", names, contour.astype(np.int8))
     elif kind == "probability" and not _are_probabilities(labels):
         raise ValueError(
             "Labels should be probabilities to be written as such, but are not; leave kind= out."
         )
     else:
         prefix = "probability" if kind == "probability" else "plausibility"
-        columns = _wide(prefix, names, contour)
+        columns |= _wide(prefix, names, contour)
     if kind == "masses":
         masses = labels.masses()
         sets = belief.decode_sets(masses.focal_sets, names)

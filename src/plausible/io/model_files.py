@@ -11,8 +11,9 @@ import hashlib
 import io
 import json
 import os
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
@@ -42,7 +43,13 @@ class VersionWarning(UserWarning):
     """
 
 
-def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> None:
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    features: Sequence[str] | None = None,
+    trusted: Iterable[type] = (),
+) -> None:
     """Save a model, so that `load` gives one with the same answers.
 
     The file is there in whole or not at all, and is only written once it was read back.
@@ -52,6 +59,9 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[type] = 
     model : estimator
         Of this library, of scikit-learn, or a pipeline of both.
     path : path
+        "-" is standard output.
+    features : sequence of names, optional
+        Of the columns that the model was fitted on, if it does not know them.
     trusted : classes, optional
         Classes of your own that are part of the model; `load` has to be given them, too.
 
@@ -77,7 +87,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[type] = 
             f"saved ({first_line(error)}); set the parameter that holds it to None."
         ) from error
     _read_body(body, name, given_types(trusted))
-    about = json.dumps(describe(model)).encode() + b"\n"
+    about = json.dumps(describe(model, features)).encode() + b"\n"
     digest = hashlib.sha256(about + body).hexdigest().encode()
     with new_file(path) as file:
         file.write(MAGIC + digest + b"\n" + about + body)
@@ -92,6 +102,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     Parameters
     ----------
     path : path
+        "-" is standard input.
     trusted : classes, optional
         Further classes that the file may hold. Trees and forests of scikit-learn need
         ``sklearn.tree._tree.Tree``, which a forged file could use to crash the process.
@@ -149,11 +160,18 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     return _open(path)[0]
 
 
-def describe(model: Any) -> dict[str, Any]:
+def describe(model: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
     """What a file says about a model: its type, frame, features, and versions."""
     classes = getattr(model, "classes_", None)
     features = getattr(model, "feature_names_in_", None)
     n_features = getattr(model, "n_features_in_", None)
+    if names is not None:
+        features = np.array([str(name) for name in names], dtype=object)
+        if n_features is not None and len(features) != n_features:
+            raise ValueError(
+                f"features should name the {n_features} features of the model, but there are "
+                f"{len(features)} names; give one for each column."
+            )
     return {
         "type": type(model).__name__,
         "classes": classes.tolist() if isinstance(classes, np.ndarray) else None,
@@ -189,8 +207,10 @@ def versions() -> dict[str, str]:
 
 def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     """What a file says about itself, the bytes of the model, and the name of the file."""
-    content = existing_file(Path(path)).read_bytes()
-    name = repr(Path(path).name)
+    if path == "-":
+        content, name = sys.stdin.buffer.read(), "standard input"
+    else:
+        content, name = existing_file(Path(path)).read_bytes(), repr(Path(path).name)
     start = len(MAGIC) + DIGEST + 1
     if not content.startswith(MAGIC) or content[start - 1 : start] != b"\n":
         raise ModelFileError(

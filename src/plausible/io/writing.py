@@ -1,8 +1,10 @@
 """Tables into files, by the end of the file's name; whole or not at all."""
 
 import gzip
+import io
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,16 @@ from plausible.io.tables import TableStream
 
 @contextmanager
 def new_file(path: Any) -> Iterator[Any]:
-    """A file that takes its name in the end, in a folder that must exist."""
+    """A file that takes its name in the end, in a folder that must exist; "-" is standard output.
+
+    Standard output, too, gets the whole file or nothing.
+    """
+    if path == "-":
+        content = io.BytesIO()
+        yield content
+        sys.stdout.buffer.write(content.getbuffer())
+        sys.stdout.buffer.flush()
+        return
     path = Path(path)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise FileNotFoundError(
@@ -39,7 +50,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     table : mapping from names to columns, data frame, table of Arrow, `TableStream`, or path
         Streams and files are copied in chunks, so that they may be larger than memory.
     path : path ending in .csv, .tsv, .jsonl, .ndjson, .parquet, .arrow or .feather
-        With .gz behind for compressed text.
+        With .gz behind for compressed text. "-" is CSV on standard output.
 
     Examples
     --------
@@ -76,6 +87,8 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
     """The kind of file that a name asks for, whether with tabs, and whether compressed."""
+    if path == "-":
+        return CSV, False, False
     name = Path(path).name.lower()
     is_compressed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix

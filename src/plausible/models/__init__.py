@@ -1,5 +1,6 @@
 """Estimators that learn from labels of any kind."""
 
+from plausible.models.beliefs import Beliefs, believe
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.comparison import ComparedModel, Comparison, compare_models, log_density
@@ -13,6 +14,7 @@ from plausible.models.stochastic import StochasticSupervisionClassifier
 from plausible.models.supervision_checks import SupervisionWarning
 
 __all__ = [
+    "Beliefs",
     "ComparedModel",
     "Comparison",
     "DiscriminantClassifier",
@@ -25,6 +27,7 @@ __all__ = [
     "SoftNearestCentroid",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "believe",
     "compare_models",
     "log_density",
     "partial_label_loss",

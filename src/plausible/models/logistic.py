@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.belief.errors import as_floats, check_number, check_option, check_whole
 from plausible.engine import Result
+from plausible.engine.loop import Callback
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import Columns, Rows
 from plausible.models.answers import EvidenceClassifier
@@ -140,6 +141,8 @@ class PartialLogisticRegression(EvidenceClassifier):
     random_state : int, RandomState or None
     verbose : int
         1 prints now and then, 2 at each iteration.
+    callback : function of Progress, optional
+        Called after each iteration; a true answer stops the fit.
 
     Attributes
     ----------
@@ -182,6 +185,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         warm_start: bool = False,
         random_state: Any = None,
         verbose: int = 0,
+        *,
+        callback: Callback | None = None,
     ) -> None:
         self.criterion = criterion
         self.alpha = alpha
@@ -195,6 +200,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the coefficients.
@@ -239,7 +245,7 @@ class PartialLogisticRegression(EvidenceClassifier):
             check_whole(self.n_init, "n_init", low=1)  # type: ignore[arg-type]
 
     def _reporter(self) -> Any:
-        return reporter(self.verbose, type(self).__name__)
+        return reporter(self.verbose, type(self).__name__, self.callback)
 
     def _learnt(self, census: Census, training: Training) -> NDArray[np.bool_]:
         """Which classes are learnt: those that some row that says something finds plausible."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from plausible.report.tags import Markup, join, tag
 
-WIDTH, HEIGHT = 480, 260
-LEFT, RIGHT, TOP, BOTTOM = 56, 14, 14, 46  # margins around the data
+WIDTH, HEIGHT = 360, 220  # about the width of a telephone, so that letters keep their size
+LEFT, RIGHT, TOP, BOTTOM = 54, 14, 14, 44  # margins around the data
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 Points = Sequence[tuple[float, float]]
@@ -39,7 +39,7 @@ def histogram(
             width=_round(_x(high) - _x(low) - 1.5), height=_round(_y(0) - _y(count / top)))
         for low, high, count in zip(edges, edges[1:], counts, strict=False)
     ]  # fmt: skip
-    heights = [(share, f"{share * top:,.0f}") for share in (0.0, 0.5, 1.0)]
+    heights = [(share, short(round(share * top))) for share in (0.0, 0.5, 1.0)]
     return _chart(key, title, x, "items", heights, [*bars])
 
 
@@ -82,13 +82,26 @@ def nice_top(most: float) -> int:
         scale *= 10
 
 
+def short(count: int) -> str:
+    """A round count in few letters.
+
+    Examples
+    --------
+    >>> short(500), short(3000), short(200_000), short(10_000_000)
+    ('500', '3,000', '200k', '10M')
+    """
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:g}M"
+    return f"{count / 1000:g}k" if count >= 10_000 else f"{count:,}"
+
+
 def _chart(
     key: str, title: str, x: str, y: str, heights: list[tuple[float, str]], shapes: list[Markup]
 ) -> Markup:
     """Axes around shapes; screen readers have the title."""
     grid = [_line(_x(0), _y(share), _x(1), _y(share), "grid") for share, _ in heights]
     left = [_text(LEFT - 8, _y(share) + 4, words, "end") for share, words in heights]
-    below = [_text(_x(share), HEIGHT - BOTTOM + 18, f"{share:g}", "middle") for share in TICKS]
+    below = [_text(_x(share), HEIGHT - BOTTOM + 17, f"{share:g}", "middle") for share in TICKS]
     middle = (TOP + HEIGHT - BOTTOM) / 2
     names = [
         _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x, "middle"),

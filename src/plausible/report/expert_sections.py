@@ -3,10 +3,22 @@
 from typing import Any
 
 from plausible.report.drawing import bar, histogram, interval
-from plausible.report.tags import Markup, folded, join, name, number, percent, table, tag
+from plausible.report.tags import (
+    Markup,
+    commas,
+    count,
+    folded,
+    join,
+    name,
+    number,
+    percent,
+    table,
+    tag,
+)
 
 Part = dict[str, Any]
 
+MOST_OPEN = 10  # items in conflict that are listed without a click
 KINDS = {
     "one class": "one class for sure",
     "a set of classes": "a set of classes, one of which is right",
@@ -19,20 +31,42 @@ def show_labels(part: Part) -> list[Markup]:
     """Kinds, sizes and classes."""
     n = part["n_items"]
     kinds = [
-        (KINDS[kind], number(count), percent(count, n), bar(count / max(n, 1)))
-        for kind, count in part["kinds"].items()
+        (KINDS[kind], number(found), percent(found, n), bar(found / max(n, 1)))
+        for kind, found in part["kinds"].items()
     ]
-    sizes = [
+    said = f"{count(n, 'item')} in {count(part['n_classes'], 'class')}."
+    return [
+        tag("p", said),
+        table("What a label says", ["a label says", "items", "share", "|"], kinds),
+        sizes_table(
+            "How many classes a label leaves open",
+            "Degrees count as fractions; their sum is rounded.",
+            part["sizes"],
+            n,
+        ),
+        *_classes(part),
+    ]
+
+
+def sizes_table(caption: str, note: str, sizes: list[Part], n_items: int) -> Markup:
+    """How many classes are left open, up to the most that occurs."""
+    used = [row["size"] for row in sizes if row["count"]]
+    rows = [
         (
-            size_in_words(row),
+            f"{row['size']:,}{' or more' if row['or_more'] else ''}",
             number(row["count"]),
-            percent(row["count"], n),
-            bar(row["count"] / max(n, 1)),
+            percent(row["count"], n_items),
+            bar(row["count"] / max(n_items, 1)),
         )
-        for row in part["sizes"]
+        for row in sizes
+        if min(used, default=1) <= row["size"] <= max(used, default=1)
     ]
+    return table(caption, ["classes left", "items", "share", "|"], rows, note)
+
+
+def _classes(part: Part) -> list[Markup]:
     most = max((row["share"] for row in part["classes"]), default=1.0) or 1.0
-    classes = [
+    rows = [
         (
             name(row["class"]),
             number(row["alone"]),
@@ -44,46 +78,41 @@ def show_labels(part: Part) -> list[Markup]:
     ]
     left_out = part["n_classes_left_out"]
     more = [tag("p", f"{left_out:,} rarer classes are not listed.", class_="quiet")]
-    return [
-        tag("p", f"{n:,} items on {part['n_classes']:,} classes."),
-        table("What labels say", ["a label says", "items", "share", "|"], kinds),
-        table(
-            "How many classes a label leaves open; degrees count as fractions, and are rounded",
-            ["classes left", "items", "share", "|"],
-            sizes,
-        ),
-        table(
-            "Classes: how often each is the only one possible, how often the most plausible, and "
-            "its share of all plausibility",
-            ["class", "for sure", "most plausible", "share", "|"],
-            classes,
-        ),
-        *(more if left_out else []),
-    ]
+    note = (
+        "How often each is the only one possible, how often the most plausible, and its share of "
+        "all plausibility; the longest bar is the largest share."
+    )
+    heads = ["class", "for sure", "most plausible", "share", "|"]
+    return [table("Classes", heads, rows, note), *(more if left_out else [])]
 
 
 def show_clash(part: Part) -> list[Markup]:
     """Histogram of conflict, agreement, and the worst items."""
-    counts = part["histogram"]["counts"]
-    n, above = sum(counts), part["n_above_half"]
+    n, above = sum(part["histogram"]["counts"]), part["n_above_half"]
     summary = (
         f"Conflict is the mass of answers that cannot all be right: 0 is harmony, 1 contradiction. "
-        f"Its mean is {number(part['mean'])}; {above:,} of {n:,} items ({percent(above, n)}) are "
-        "above 0.5."
+        f"Its mean is {number(part['mean'])}; {above:,} of {count(n, 'item')} "
+        f"({percent(above, n)}) {'is' if above == 1 else 'are'} above 0.5."
     )
-    edges = part["histogram"]["edges"]
-    title = f"Histogram of conflict of {n:,} items, mean {number(part['mean'])}"
-    rows = [
-        (f"{low:.2f} to {high:.2f}", number(count))
-        for low, high, count in zip(edges, edges[1:], counts, strict=False)
+    return [
+        tag("p", summary),
+        *_agreement(part["agreement"]),
+        *_histogram(part, n),
+        *_worst(part),
     ]
-    chart = tag(
-        "figure",
-        histogram("conflict", title, edges, counts, "conflict"),
-        tag("figcaption", "How many items have which conflict."),
-    )
+
+
+def _histogram(part: Part, n_items: int) -> list[Markup]:
+    counts, edges = part["histogram"]["counts"], part["histogram"]["edges"]
+    title = f"Histogram of conflict of {count(n_items, 'item')}, mean {number(part['mean'])}"
+    rows = [
+        (f"{low:.2f} to {high:.2f}", number(found))
+        for low, high, found in zip(edges, edges[1:], counts, strict=False)
+    ]
+    words = "Items by conflict. Those on the right need another look; the worst are listed below."
+    chart = histogram("conflict", title, edges, counts, "conflict")
     numbers = folded("Numbers of this picture", table(title, ["conflict", "items"], rows))
-    return [tag("p", summary), *_agreement(part["agreement"]), chart, numbers, _worst(part)]
+    return [tag("figure", chart, tag("figcaption", words)), numbers]
 
 
 def _agreement(found: Part | None) -> list[Markup]:
@@ -95,7 +124,8 @@ def _agreement(found: Part | None) -> list[Markup]:
     )
     if each["least"] == each["most"]:
         each_item = f"{each['most']:,} for each item"
-    said = f"{found['n_answers']:,} answers of {found['n_annotators']:,} annotators, {each_item}. "
+    people = count(found["n_annotators"], "annotator")
+    said = f"{count(found['n_answers'], 'answer')} of {people}, {each_item}. "
     if found["observed"] is not None:
         said += (
             f"Two hard answers about one item are the same in {percent(found['observed'], 1)} of "
@@ -105,34 +135,37 @@ def _agreement(found: Part | None) -> list[Markup]:
     return [tag("p", said)]
 
 
-def _worst(part: Part) -> Markup:
+def _worst(part: Part) -> list[Markup]:
     if not part["worst"]:
-        return tag("p", "No item is in conflict.")
+        return [tag("p", "No item is in conflict.")]
     told = any(row["answers"] for row in part["worst"])
     rows = [
         (name(row["item"]), number(row["conflict"]), *([_answers(row)] if told else []))
         for row in part["worst"]
     ]
-    caption = f"The {len(rows)} items with the most conflict" + (", and who said what" * told)
-    return table(caption, ["item", "conflict", *(["answers|"] if told else [])], rows)
+    caption = f"The {count(len(rows), 'item')} with the most conflict"
+    caption = caption.replace("The 1 item ", "The item ")
+    heads = ["item", "conflict", *(["answers|"] if told else [])]
+    note = "Who said what, and the mean doubt of those who said it." if told else ""
+    kind = "stack" if told else ""
+    first, rest = rows[:MOST_OPEN], rows[MOST_OPEN:]
+    shown = table(caption, heads, first, note, kind)
+    more = count(len(rest), "more item")
+    return [shown, *([folded(more, table(more, heads, rest, kind=kind), "more")] if rest else [])]
 
 
 def _answers(row: Part) -> Markup:
     lines = []
     for answer in row["answers"]:
-        people = join(_commas([name(person) for person in answer["annotators"]]))
+        people = commas(name(person) for person in answer["annotators"])
         rest = answer["count"] - len(answer["annotators"])
         who = f" and {rest:,} more" if rest and answer["annotators"] else ""
         if not answer["annotators"]:
-            who = f"{rest:,} answers"
+            who = count(rest, "answer")
         doubt = answer["doubt"]
-        doubted = "" if not doubt else f" (doubt {doubt:.2g})"
+        doubted = "" if not doubt else f" (doubt {number(doubt)})"
         lines.append(tag("li", tag("b", name(answer["said"])), ": ", people, who, doubted))
     return tag("ul", *lines, class_="answers")
-
-
-def _commas(parts: list[Markup]) -> list[Any]:
-    return [piece for k, part in enumerate(parts) for piece in ([", "] if k else []) + [part]]
 
 
 def show_reliability(part: Part) -> list[Markup]:
@@ -140,9 +173,15 @@ def show_reliability(part: Part) -> list[Markup]:
     people, n = part["annotators"], part["n_annotators"]
     low, _, middle, _, high = part["quantiles"]
     said = (
-        "How often each annotator is right, learnt from agreement, with the interval that holds it "
-        f"with probability 0.95. The thin grey mark is luck alone ({number(part['chance'])})."
+        "How often each annotator is right, learnt from agreement. Do not trust anyone whose "
+        f"interval reaches down to luck ({number(part['chance'])}): ask for other answers, or talk."
     )
+    drawn = (
+        " In the drawings from 0 to 1, it is the pale band, the estimate is the dark mark, and "
+        "luck the thin grey one."
+    )
+    holds = "The interval holds the share of right answers with probability 0.95."
+    note = join([holds, tag("span", drawn, class_="drawn")])
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "
         f"with {number(middle)}, the best with {number(high)}; the best and the worst are listed."
@@ -164,7 +203,7 @@ def show_reliability(part: Part) -> list[Markup]:
         tag("p", said),
         *([tag("p", spread)] if len(people) < n else []),
         *([] if part["converged"] else [tag("p", slow, class_="warn")]),
-        table("Annotators, the most reliable first", heads, rows),
+        table("Annotators, the most reliable first", heads, rows, note, "broad"),
     ]
 
 
@@ -184,11 +223,8 @@ def show_questions(part: Part) -> list[Markup]:
     heads = ["item", "priority", "|", "few answers", "conflict", "still open"]
     said = (
         "Another answer is worth most where there are few, where they clash, and where the classes "
-        "are still open; the priority is the mean of the three."
+        "are still open. Begin at the top."
     )
-    return [tag("p", said), table("Items to ask about, the most urgent first", heads, rows)]
-
-
-def size_in_words(row: Part) -> str:
-    """A size of sets, or the least of large ones."""
-    return f"{row['size']:,}{' or more' if row['or_more'] else ''}"
+    note = "The priority is the mean of the three numbers on the right; all are from 0 to 1."
+    caption = "Items to ask about, the most urgent first"
+    return [tag("p", said), table(caption, heads, rows, note, "broad")]

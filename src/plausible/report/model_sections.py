@@ -3,10 +3,12 @@
 from typing import Any
 
 from plausible.report.drawing import bar, curve, interval
-from plausible.report.expert_sections import size_in_words
-from plausible.report.tags import Markup, folded, join, name, number, percent, table, tag
+from plausible.report.expert_sections import sizes_table
+from plausible.report.tags import Markup, count, folded, join, name, number, percent, table, tag
 
 Part = dict[str, Any]
+
+LEAST = 0.005  # plausibilities below are not drawn
 
 SCORES = {
     "soft_accuracy": ("soft accuracy", "share of right answers; more is better"),
@@ -27,16 +29,6 @@ def show_belief(part: Part) -> list[Markup]:
         f"least {number(1 - part['reject'])}, it would rather refuse: {refused:,} times "
         f"({percent(refused, n)})."
     )
-    sizes = [
-        (
-            size_in_words(row),
-            number(row["count"]),
-            percent(row["count"], n),
-            bar(row["count"] / max(n, 1)),
-        )
-        for row in part["set_sizes"]
-        if row["size"] or row["count"]
-    ]
     answers = [
         (name(row["class"]), number(row["count"]), percent(row["count"], n),
          bar(row["count"] / max(n, 1)))
@@ -45,10 +37,11 @@ def show_belief(part: Part) -> list[Markup]:
     return [
         tag("p", said),
         table("The most frequent answers", ["class", "items", "share", "|"], answers),
-        table(
-            "Answers as sets: how many classes cannot be ruled out",
-            ["classes left", "items", "share", "|"],
-            sizes,
+        sizes_table(
+            "Answers as sets",
+            "How many classes the model cannot rule out.",
+            part["set_sizes"],
+            n,
         ),
         _shown(part["shown"]),
         *_suspicious(part["suspicious"]),
@@ -59,13 +52,15 @@ def _shown(items: list[Part]) -> Markup:
     rows = []
     for item in items:
         refusal = [tag("span", " (refuses)", class_="warn")] if item["refused"] else []
-        lines = tag("ul", *map(_line, item["bars"]), class_="answers")
+        told = [row for k, row in enumerate(item["bars"]) if not k or row["plausibility"] >= LEAST]
+        lines = tag("ul", *map(_line, told), class_="answers")
         rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
-    caption = (
-        "Some items, from the surest to the most open, with the plausibility of their classes "
-        "relative to the first; classes with bars in full colour cannot be ruled out"
+    note = (
+        "The plausibility of classes is relative to the first. Those with bars in full colour "
+        f"cannot be ruled out; those below {LEAST:g} are left out."
     )
-    return table(caption, ["item", "answer", "plausibility|"], rows)
+    caption = "Some items, from the surest to the most open"
+    return table(caption, ["item", "answer", "plausibility|"], rows, note, "stack")
 
 
 def _line(told: Part) -> Markup:
@@ -78,25 +73,28 @@ def _line(told: Part) -> Markup:
 def _suspicious(found: Part | None) -> list[Markup]:
     if found is None:
         return []
+    verb = "has" if found["count"] == 1 else "have"
     said = (
-        f"{found['count']:,} labels have a plausibility below {found['limit']:g} by the model: "
-        "look at them again. A model that has learnt from a label is lenient with it, so there may "
-        "be more."
+        f"{count(found['count'], 'label')} {verb} a plausibility below {found['limit']:g} by the "
+        "model" + (": look again." if found["count"] else ".") + " A model that has learnt from a "
+        "label is lenient with it, so there may be more."
     )
     rows = [
         (name(row["item"]), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
         for row in found["worst"]
     ]
     heads = ["item", "plausibility", "the label says", "the model says"]
-    listed = [table("Suspicious labels, the least plausible first", heads, rows)] if rows else []
+    caption = "The least plausible first"
+    listed = [table(caption, heads, rows, kind="stack")] if rows else []
     return [tag("h3", "Suspicious labels"), tag("p", said), *listed]
 
 
 def show_scores(part: Part) -> list[Markup]:
     """Scores with intervals, calibration and refusals."""
     said = (
-        f"On {part['n_items']:,} test items, of which {part['n_counted']:,} have a label that says "
-        "something. A row counts as much as its label says."
+        f"On {count(part['n_items'], 'test item')}, of which {part['n_counted']:,} "
+        f"{'has' if part['n_counted'] == 1 else 'have'} a label that says something. A row counts "
+        "as much as its label says."
     )
     rows = [
         (
@@ -108,12 +106,13 @@ def show_scores(part: Part) -> list[Markup]:
         )
         for row in part["scores"]
     ]
-    caption = (
-        f"Scores, with 95 % intervals from {part['n_bootstrap']:,} resamples of the test items"
-    )
+    resamples = f"Intervals hold 95 % of {part['n_bootstrap']:,} resamples of the test items."
+    drawn = tag("span", " They are drawn from 0 to 1.", class_="drawn")
+    note = join([resamples, drawn])
     heads = ["score", "estimate", "95 % interval", "|", "meaning"]
     charts = tag("div", _calibration(part), _rejection(part), class_="charts")
-    return [tag("p", said), table(caption, heads, rows), charts, _numbers(part)]
+    scores = table("Scores", heads, rows, note, "broad stack")
+    return [tag("p", said), scores, charts, _numbers(part)]
 
 
 def _calibration(part: Part) -> Markup:
@@ -123,8 +122,8 @@ def _calibration(part: Part) -> Markup:
     areas = [row["weight"] / total for row in bins]
     title = "Calibration: share of right answers against confidence; the diagonal is perfect"
     words = (
-        "Does it know how sure it is? Below the dashed line it is too sure; large dots hold many "
-        "items."
+        "Does it know how sure it is? Where dots are below the dashed line, it is too sure; above "
+        "it, not sure enough. Large dots hold many items."
     )
     return tag(
         "figure",
@@ -136,9 +135,12 @@ def _calibration(part: Part) -> Markup:
 def _rejection(part: Part) -> Markup:
     found = part["rejection"]
     points = list(zip(found["rejected"], found["accuracy"], strict=True))
-    base = min(int(10 * min(found["accuracy"])) / 10, 0.8)
+    base = min(int(5 * min(found["accuracy"])) / 5, 0.8)  # so that ticks have two digits
     title = f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}"
-    words = "What does refusing gain? The least confident answers are refused first."
+    words = (
+        "What does refusing gain? The least confident answers are refused first: choose how much "
+        "to leave to people."
+    )
     return tag(
         "figure",
         curve("rejection", title, points, "share refused", "soft accuracy", base=base),

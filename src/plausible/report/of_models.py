@@ -1,6 +1,5 @@
 """What a model believes about items, in numbers."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from plausible.belief import decide
 from plausible.labels import Labels
+from plausible.models import Beliefs
 from plausible.report.of_labels import tally
 from plausible.report.words import names_of, set_in_words, statement_in_words
 
@@ -15,43 +15,6 @@ FloatArray = NDArray[np.float64]
 
 MOST_BARS = 5  # classes of an item that are drawn
 SUSPICIOUS = 0.1  # labels that the model finds less plausible than this
-
-
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What a model says about n items.
-
-    classes : array (K,)
-    probability : array (n, K)
-    contour : array (n, K), plausibilities relative to the most plausible class
-    sets : bool array (n, K), classes that cannot be ruled out
-    """
-
-    classes: NDArray[Any]
-    probability: FloatArray
-    contour: FloatArray
-    sets: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.probability)
-
-
-def believe(model: Any, X: Any) -> Beliefs:
-    """Ask a fitted classifier; plausibilities and sets are made of its bets if it has none."""
-    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
-        raise ValueError(
-            "model should be a fitted classifier with predict_proba and classes_, but "
-            f"{type(model).__name__} has not both; fit it, or give another."
-        )
-    probability = np.asarray(model.predict_proba(X), dtype=np.float64)
-    says = getattr(model, "predict_plausibility", None)
-    contour = probability if says is None else np.asarray(says(X), dtype=np.float64)
-    contour = contour / contour.max(axis=1, keepdims=True)
-    if hasattr(model, "predict_set"):
-        sets = np.asarray(model.predict_set(X))
-    else:
-        sets = decide(contour, "interval_dominance", kind="plausibility").chosen
-    return Beliefs(np.asarray(model.classes_), probability, contour, sets)
 
 
 def summarise_beliefs(

@@ -23,7 +23,7 @@ from plausible.metrics import (
     utility_discounted_accuracy,
 )
 from plausible.metrics.truth import read_probabilities, read_truth
-from plausible.report.of_models import Beliefs
+from plausible.models import Beliefs
 
 FloatArray = NDArray[np.float64]
 Score = Callable[[Labels, Beliefs], float]

@@ -10,8 +10,9 @@ from plausible.report.expert_sections import (
     show_reliability,
 )
 from plausible.report.model_sections import show_belief, show_made, show_scores
+from plausible.report.opening import opening
 from plausible.report.style import STYLE
-from plausible.report.tags import Markup, join, name, number, percent, tag
+from plausible.report.tags import Markup, join, name, tag
 
 SECTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], list[Markup]]]] = {
     "labels": ("What do the labels say?", show_labels),
@@ -66,27 +67,7 @@ def render(summary: dict[str, Any]) -> str:
 def _header(summary: dict[str, Any]) -> Markup:
     date = summary["made"].get("date")
     when = [tag("p", name(date), class_="quiet")] if date else []
-    pairs = [tag("div", tag("dt", what), tag("dd", value)) for what, value in at_a_glance(summary)]
-    glance = [tag("dl", *pairs, class_="glance")] if pairs else []
-    return tag("header", tag("h1", name(summary["title"])), *when, *glance)
-
-
-def at_a_glance(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """The few numbers that come first."""
-    labels, clash, scores = summary["labels"], summary["clash"], summary["scores"]
-    found = []
-    if "n_items" in labels:
-        n_items = labels["n_items"]
-        found += [("items", number(n_items)), ("classes", number(labels["n_classes"]))]
-        found.append(("say nothing", percent(labels["kinds"]["nothing"], n_items)))
-    if clash.get("agreement"):
-        found.append(("annotators", number(clash["agreement"]["n_annotators"])))
-    if clash.get("mean") is not None:
-        found.append(("mean conflict", number(clash["mean"])))
-    if "scores" in scores:
-        best = next(row for row in scores["scores"] if row["score"] == "soft_accuracy")
-        found.append(("soft accuracy", number(best["estimate"])))
-    return found
+    return tag("header", tag("h1", name(summary["title"])), *when, *opening(summary))
 
 
 def _contents() -> Markup:

@@ -13,13 +13,14 @@ import plausible
 from plausible.belief.errors import check_number, check_whole
 from plausible.experts import Annotations
 from plausible.labels import Labels, as_labels
+from plausible.models import Beliefs, believe
 from plausible.report.of_experts import (
     summarise_clash,
     summarise_questions,
     summarise_reliability,
 )
 from plausible.report.of_labels import summarise_labels
-from plausible.report.of_models import Beliefs, believe, summarise_beliefs
+from plausible.report.of_models import summarise_beliefs
 from plausible.report.of_scores import summarise_scores
 from plausible.report.words import name_of, plain, without_folders
 

@@ -1,10 +1,13 @@
 """HTML from Python: whatever is not markup already is escaped, so that names stay names."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 VOID = ("meta", "link", "br")
+MOST_ON_ONE_SHEET = 15  # rows of a table that is not cut between sheets of paper
+_NUMBER = re.compile(r"[<>]?[\d,.]+( %| to [\d,.]+)?|-|")
 
 
 class Markup(str):
@@ -44,6 +47,17 @@ def join(children: Iterable[Any]) -> Markup:
     return Markup("".join(map(safe, children)))
 
 
+def commas(parts: Iterable[Any]) -> Markup:
+    """Parts with commas between them.
+
+    Examples
+    --------
+    >>> str(commas([name("ann"), "bob"]))
+    '<bdi>ann</bdi>, bob'
+    """
+    return Markup(", ".join(map(safe, parts)))
+
+
 def name(text: str) -> Markup:
     """A name that people gave, kept from turning the letters around it."""
     return tag("bdi", text)
@@ -76,34 +90,63 @@ def percent(part: float, whole: float) -> str:
     return ">99 %" if 99 < share < 100 else f"{share:.0f} %"
 
 
-def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Markup:
-    """A table whose first column names the rows; heads that end in "|" are of wide cells."""
-    head = tag("tr", *map(_head, heads))
+def count(n: int, what: str) -> str:
+    """So many of something.
+
+    Examples
+    --------
+    >>> count(1, "annotator"), count(2000, "annotator"), count(2, "class")
+    ('1 annotator', '2,000 annotators', '2 classes')
+    """
+    ending = "" if n == 1 else "es" if what.endswith("s") else "s"
+    return f"{n:,} {what}{ending}"
+
+
+def table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    note: str = "",
+    kind: str = "",
+) -> Markup:
+    """A table whose first column names the rows; heads that end in "|" are of wide cells.
+
+    On narrow screens, rows of the kind "stack" take two lines, and tables of the kind "broad" lose
+    their pictures, whose numbers stand beside them.
+    """
+    listed = [[*row] for row in rows]
+    columns = [[row[place] for row in listed] for place in range(len(heads))]
+    kinds = [{}, *(_kind(head, cells) for head, cells in zip(heads[1:], columns[1:], strict=True))]
+    head = tag("tr", *(_head(text, shape) for text, shape in zip(heads, kinds, strict=True)))
     body = [
         tag(
             "tr",
             tag("th", row[0], scope="row"),
-            *(tag("td", cell, **_cell(cell)) for cell in row[1:]),
+            *(tag("td", cell, **shape) for cell, shape in zip(row[1:], kinds[1:], strict=True)),
         )
-        for row in rows
+        for row in listed
     ]
-    whole = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *body))
-    return tag("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    words = [tag("b", caption), *([" ", tag("span", note)] if note else [])]
+    whole = tag("table", tag("caption", *words), tag("thead", head), tag("tbody", *body))
+    short = "short" if len(listed) <= MOST_ON_ONE_SHEET and "stack" not in kind else ""
+    shape = " ".join(filter(None, ("scroll", kind, short)))
+    return tag("div", whole, class_=shape, role="region", aria_label=caption, tabindex="0")
 
 
-def _head(text: str) -> Markup:
-    wide = {"class_": "wide"} if text.endswith("|") else {}
+def _kind(head: str, cells: list[Any]) -> dict[str, str]:
+    """Numbers stand one under the other, on one line, with digits of equal width."""
+    if head.endswith("|"):
+        return {"class_": "wide"}
+    is_number = [not isinstance(cell, Markup) and _NUMBER.fullmatch(str(cell)) for cell in cells]
+    return {"class_": "number"} if cells and all(is_number) else {}
+
+
+def _head(text: str, kind: dict[str, str]) -> Markup:
     words = text.rstrip("|")
-    return tag("th", words, scope="col", **wide) if words else tag("td", **wide)
+    return tag("th", words, scope="col", **kind) if words else tag("td", **kind)
 
 
-def _cell(cell: Any) -> dict[str, str]:
-    """Numbers stay on one line, with digits of equal width."""
-    text = str(cell)
-    is_number = not isinstance(cell, Markup) and text[:1] in "0123456789-<>"
-    return {"class_": "number"} if is_number and text[:1] else {}
-
-
-def folded(summary: str, content: Markup) -> Markup:
-    """Content that opens at a click, without scripts."""
-    return tag("details", tag("summary", summary), content)
+def folded(summary: str, content: Markup, kind: str = "") -> Markup:
+    """Content that opens at a click, without scripts; of the kind "more", paper has it as well."""
+    shape = {"class_": kind} if kind else {}
+    return tag("details", tag("summary", summary), content, **shape)

@@ -59,6 +59,8 @@ def statement_in_words(contour: NDArray[np.float64], names: Sequence[str]) -> st
     --------
     >>> statement_in_words(np.array([1.0, 0.4, 0.0]), ["cat", "dog", "eel"])
     'cat 1, dog 0.4'
+    >>> statement_in_words(np.array([1.0, 0.001, 0.0]), ["cat", "dog", "eel"])
+    'almost surely cat'
     >>> statement_in_words(np.array([1.0, 1.0, 0.0]), ["cat", "dog", "eel"])
     'cat or dog'
     >>> statement_in_words(np.ones(3), ["cat", "dog", "eel"])
@@ -75,6 +77,8 @@ def statement_in_words(contour: NDArray[np.float64], names: Sequence[str]) -> st
         return name_of(set_in_words([names[k] for k in possible]), 2 * LONGEST)
     order = np.argsort(-contour, kind="stable")
     worth = [int(k) for k in order if contour[k] >= LEAST]
+    if len(worth) == 1 and contour[worth[0]] > 1 - LEAST:
+        return f"almost surely {names[worth[0]]}"
     words = ", ".join(f"{names[k]} {round(contour[k], 2):g}" for k in worth[:MOST_CLASSES])
     more = ", ..." if len(worth) > MOST_CLASSES else ""
     return name_of(words + more, 2 * LONGEST)

@@ -1,0 +1,50 @@
+"""Score a model on items whose classes are known, or half known.
+
+Example: plausible evaluate model.skops truth.csv features.parquet
+"""
+
+import argparse
+from typing import Any
+
+from plausible.cli.options import (
+    add_known,
+    add_seed,
+    check_streams,
+    known_options,
+)
+from plausible.cli.predict import load_model
+from plausible.cli.talk import Talk
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("model", help="model that plausible fit has saved")
+    parser.add_argument("truth", help="table of labels, or of answers")
+    parser.add_argument("features", help="table of features, a row for each item")
+    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_seed(parser)
+    add_known(parser)
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Read and score; gives the scores."""
+    from plausible.io import read_training
+    from plausible.report import summarise
+
+    check_streams(given.model, given.truth, given.features)
+    model, about = load_model(given.model)
+    test = read_training(
+        given.truth, given.features, id=given.id, columns=about["features"], **known_options(given)
+    )
+    talk.note(*test.notes, f"seed {given.seed}")
+    found = summarise(
+        model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed
+    )["scores"]
+    if "missing" in found:
+        raise ValueError(found["missing"])
+    talk.say(f"{'score':<32}{'':>8}  95 % interval")
+    for row in found["scores"]:
+        low, high = (f"{row[key]:.3f}" if row[key] is not None else "?" for key in ("low", "high"))
+        shown = "?" if row["estimate"] is None else f"{row['estimate']:.3f}"
+        talk.say(f"{row['score']:<32}{shown:>8}  {low} to {high}")
+    return {"seed": given.seed, "notes": test.notes, **found}

@@ -1,0 +1,200 @@
+"""Fit a model to features, and to answers or labels.
+
+Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
+
+Items are matched by a column of the features that is named item, task or id, or that holds all of
+them. Ctrl-C saves the best parameters so far; --resume goes on from there.
+"""
+
+import argparse
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from plausible.cli import models
+from plausible.cli.options import (
+    add_features,
+    add_known,
+    add_output,
+    add_seed,
+    check_output,
+    check_streams,
+    known_options,
+)
+from plausible.cli.talk import Talk, UsageError
+
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("answers", help="table of answers, or of labels")
+    parser.add_argument("features", help="table of features, a row for each item")
+    add_output(parser, "the fitted model")
+    parser.add_argument(
+        "--model", choices=tuple(models.MODELS), default=models.DEFAULT,
+        help=f"{models.in_words()} (default: {models.DEFAULT})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        help="a parameter of the model, such as covariance=tied; may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted fit")
+    add_seed(parser)
+    add_known(parser)
+    add_features(parser)
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Read, fit and save; gives what was found."""
+    check_streams(given.answers, given.features)
+    if given.resume and given.output == "-":
+        raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
+    check_output(given.output, given.answers, given.features)
+    model = models.make(given.model, given.settings, given.seed)
+    from plausible.io import read_training, save
+
+    training = read_training(
+        given.answers, given.features, id=given.id, columns=given.columns, **known_options(given)
+    )
+    estimator = " ".join(repr(models.last_step(model)).split())
+    talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
+    checkpoint = prepare(model, given, talk)
+    model = resumed(given.output, given.model) if given.resume and checkpoint is None else model
+    with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
+        learn(model, training, models.MODELS[given.model].from_answers, step)
+    save(clean(model), given.output, features=training.names)
+    return conclude(given, talk, model, training, checkpoint, bool(interrupted))
+
+
+def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
+    """Where the fit keeps its state, if this model does and the model goes into a file."""
+    estimator = models.last_step(model)
+    if given.output == "-" or "checkpoint" not in estimator.get_params(deep=False):
+        return None
+    path = Path(f"{given.output}.checkpoint")
+    if given.resume and not path.exists():
+        raise ValueError(
+            f"--resume should find the checkpoint {str(path)!r} of an interrupted fit, but there "
+            "is none; leave --resume out to start anew."
+        )
+    if not given.resume and path.exists():
+        talk.note(f"an old checkpoint is there and is not used: {path} (--resume would)")
+        path.unlink()
+    estimator.set_params(checkpoint=path)
+    return path
+
+
+def resumed(path: str, name: str) -> Any:
+    """The model that an interrupted fit has left, ready to go on."""
+    from plausible.io import load
+
+    model = load(path)
+    estimator = models.last_step(model)
+    if type(estimator).__name__ != models.MODELS[name].estimator:
+        raise ValueError(
+            f"{path!r} should hold the {models.MODELS[name].estimator} of an interrupted fit, but "
+            f"holds a {type(estimator).__name__}; leave --resume out to start anew."
+        )
+    if "warm_start" not in estimator.get_params(deep=False):
+        raise UsageError(f"--resume is not possible for the model {name!r}; leave it out.")
+    estimator.set_params(warm_start=True)
+    return model
+
+
+def learn(model: Any, training: Any, from_answers: bool, step: Any) -> None:
+    """Fit to answers or to labels, with progress."""
+    estimator = models.last_step(model)
+    if "callback" in estimator.get_params(deep=False):
+        estimator.set_params(callback=step)
+    if not from_answers:
+        model.fit(training.X, training.labels)
+        return
+    if training.known.annotations is None:
+        raise ValueError(
+            f"{type(estimator).__name__} should learn from answers of several people, but labels "
+            "came; give a table with the columns item, annotator and label, or another --model."
+        )
+    model.fit(training.X[training.rows], training.known.annotations)
+
+
+def clean(model: Any) -> Any:
+    """The model without what belongs to this run only."""
+    estimator = models.last_step(model)
+    known = estimator.get_params(deep=False)
+    idle = {"callback": None, "checkpoint": None, "warm_start": False}
+    estimator.set_params(**{name: value for name, value in idle.items() if name in known})
+    return model
+
+
+@contextmanager
+def watched() -> Iterator[list[int]]:
+    """A list that holds something once Ctrl-C was pressed; a second one ends everything."""
+    pressed: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The fit was interrupted")
+            yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def conclude(
+    given: argparse.Namespace,
+    talk: Talk,
+    model: Any,
+    training: Any,
+    checkpoint: Path | None,
+    interrupted: bool,
+) -> dict[str, Any]:
+    """What was found, and what to do with it."""
+    estimator = models.last_step(model)
+    n_iter = getattr(estimator, "n_iter_", None)
+    result: dict[str, Any] = {
+        "output": given.output,
+        "model": given.model,
+        "estimator": type(estimator).__name__,
+        "classes": estimator.classes_.tolist(),
+        "features": training.names,
+        "n_rows": len(training.X),
+        "n_labelled": len(training.rows),
+        "n_iter": None if n_iter is None else int(n_iter),
+        "converged": bool(getattr(estimator, "converged_", True)) and not interrupted,
+        "soft_accuracy": accuracy(model, training),
+        "seed": given.seed,
+        "notes": training.notes,
+    }
+    if interrupted:
+        talk.note(
+            f"Interrupted after {n_iter} iterations. The best parameters so far are in "
+            f"{given.output}; the same command with --resume goes on from there."
+        )
+        return result | {"interrupted": True, "exit_code": INTERRUPTED}
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    talk.say(
+        f"{given.model} in {given.output}: {n_iter} iterations, agrees with "
+        f"{result['soft_accuracy']:.3f} of its own labels (soft accuracy)"
+        if n_iter is not None
+        else f"{given.model} in {given.output}"
+    )
+    return result
+
+
+def accuracy(model: Any, training: Any) -> float | None:
+    """Soft accuracy on the training rows that say something, if any do."""
+    from plausible.metrics import soft_accuracy
+
+    if not (training.labels.informativeness > 0).any():
+        return None
+    return float(soft_accuracy(training.labels, model.predict(training.X)))

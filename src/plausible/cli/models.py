@@ -1,0 +1,85 @@
+"""Models of the command line: one entry here, and every verb knows it."""
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from plausible.cli.talk import UsageError
+
+DEFAULT = "logistic"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model by name.
+
+    room, estimator : where the class is
+    about : what it is, in some words
+    is_scaled : whether features are standardised first
+    from_answers : whether it learns from answers instead of labels
+    """
+
+    room: str
+    estimator: str
+    about: str
+    is_scaled: bool = False
+    from_answers: bool = False
+
+
+MODELS = {
+    "logistic": Choice(
+        "models", "PartialLogisticRegression", "logistic regression for partial labels", True
+    ),
+    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabelled"),
+    "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
+    "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
+    "supervision": Choice(
+        "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
+    ),
+    "joint": Choice(
+        "experts", "JointAnnotatorClassifier", "people and classes learnt together", True, True
+    ),
+}
+
+
+def in_words() -> str:
+    """All models, for help."""
+    return "; ".join(f"{name}: {choice.about}" for name, choice in MODELS.items())
+
+
+def make(name: str, settings: list[str], seed: int) -> Any:
+    """An estimator, or a pipeline that standardises first."""
+    choice = MODELS[name]
+    model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
+    known = model.get_params(deep=False)
+    for setting in settings:
+        parameter, equals, text = setting.partition("=")
+        if not equals or parameter not in known or parameter in ("callback", "checkpoint"):
+            free = sorted(set(known) - {"callback", "checkpoint", "classifier"})
+            raise UsageError(
+                f"--set should be NAME=VALUE with a parameter of {choice.estimator}, but is "
+                f"{setting!r}; its parameters are {', '.join(free)}."
+            )
+        model.set_params(**{parameter: value_of(text)})
+    if "random_state" in known and known["random_state"] is None:
+        model.set_params(random_state=seed)
+    if not choice.is_scaled:
+        return model
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), model)
+
+
+def value_of(text: str) -> Any:
+    """A number, truth value or list as JSON has them, else text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def last_step(model: Any) -> Any:
+    """The estimator itself."""
+    return model[-1] if hasattr(model, "steps") else model

@@ -1,0 +1,138 @@
+"""Options that verbs share, and what they become."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from plausible.cli.talk import UsageError
+
+
+def names(text: str) -> list[str]:
+    """Names between commas."""
+    found = [part.strip() for part in text.split(",")]
+    if not all(found) or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"{text!r} should be different names between commas")
+    return found
+
+
+def mapping(text: str) -> dict[str, str]:
+    """``"item=task,annotator=worker"``."""
+    pairs = [part.partition("=") for part in names(text)]
+    if not all(middle and left and right for left, middle, right in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r} should be pairs such as item=task,label=answer")
+    return {left.strip(): right.strip() for left, _, right in pairs}
+
+
+def share(text: str) -> float:
+    """A number in [0, 1]."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} should be a number from 0 to 1")
+    return value
+
+
+def doubt(text: str) -> str | float:
+    """The word "fit", or a number in [0, 1]."""
+    return text if text == "fit" else share(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that is not negative."""
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r} should be a whole number from 0 to 2^32 - 1")
+    return int(text)
+
+
+def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
+    """Where the result goes."""
+    told = f"{what} (default: {default})" if default else what
+    parser.add_argument(
+        "-o", "--output", required=default is None, default=default, metavar="FILE", help=told
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """The seed of all draws."""
+    parser.add_argument("--seed", type=seed, default=0, help="seed of all draws (default 0)")
+
+
+def add_known(parser: argparse.ArgumentParser) -> None:
+    """How answers or labels are read, and answers pooled."""
+    group = parser.add_argument_group("answers or labels")
+    group.add_argument(
+        "--form",
+        choices=("answers", "labels", "label-studio", "doccano"),
+        help="what the file holds (default: as its columns say)",
+    )
+    group.add_argument(
+        "--names", type=mapping, metavar="MEANING=COLUMN,...",
+        help="columns of answers with other names, such as item=photo,annotator=who",
+    )  # fmt: skip
+    group.add_argument(
+        "--kind", help="what numbers by class mean: plausibility, probability, count or mass"
+    )
+    group.add_argument(
+        "--classes", type=names, metavar="NAME,...", help="the classes, and their order"
+    )
+    group.add_argument(
+        "--rule", default="dempster", help="how answers are pooled (default: dempster)"
+    )
+    group.add_argument(
+        "--doubt", type=doubt, metavar="NUMBER|fit",
+        help="doubt in every answer, or learnt from agreement (default: their own, or fit)",
+    )  # fmt: skip
+    group.add_argument(
+        "--on-conflict", choices=("raise", "vacuous"), default="raise",
+        help="items about which sure answers contradict each other: an error, or unknown",
+    )  # fmt: skip
+
+
+def known_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Options of `read_known` that were given."""
+    found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
+    found |= {"on_conflict": given.on_conflict, "classes": given.classes}
+    found |= {"kind": given.kind, "names": given.names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """How features are read."""
+    group = parser.add_argument_group("features")
+    group.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    group.add_argument(
+        "--columns", type=names, metavar="NAME,...", help="the features (default: all)"
+    )
+
+
+def check_streams(*sources: str | None) -> None:
+    """Standard input can be read once."""
+    if sum(source == "-" for source in sources) > 1:
+        raise UsageError("Only one file should come from standard input (-); name the others.")
+
+
+def check_output(path: str, *inputs: str | None) -> None:
+    """Refuse a place where nothing can be written, before any work is done."""
+    if path == "-":
+        return
+    target = Path(path)
+    for source in inputs:
+        if source and source != "-" and target.exists() and Path(source).exists():
+            same = os.path.samefile(target, source)
+        else:
+            same = False
+        if same:
+            raise UsageError(f"The output should not replace the input {source!r}; name another.")
+    folder = target.absolute().parent
+    if target.is_dir():
+        reason = "is a folder"
+    elif not folder.is_dir():
+        reason = f"its folder {str(folder)!r} does not exist"
+    elif not os.access(folder, os.W_OK):
+        reason = "its folder may not be written to"
+    else:
+        return
+    raise OSError(f"{path!r} should be a file that can be written, but {reason}; name another.")

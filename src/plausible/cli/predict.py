@@ -1,0 +1,50 @@
+"""Decide about new items: a class, a set of classes, or a refusal.
+
+Example: plausible predict model.skops new.parquet -o decisions.csv --reject 0.3
+"""
+
+import argparse
+from typing import Any
+
+from plausible.cli.options import add_output, check_output, check_streams, share
+from plausible.cli.talk import Talk
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("model", help="model that plausible fit has saved")
+    parser.add_argument("features", help="table of features, a row for each new item")
+    add_output(parser, "table of answers, sets, probabilities and plausibilities")
+    parser.add_argument(
+        "--reject", type=share, metavar="LOSS",
+        help="loss of refusing to answer, where an error is 1 (default: never refuse)",
+    )  # fmt: skip
+    parser.add_argument("--id", metavar="COLUMN", help="column that names the items")
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Load, decide and write; gives what was decided."""
+    from plausible.io import read_new, write_predictions
+
+    check_streams(given.model, given.features)
+    check_output(given.output, given.model, given.features)
+    model, about = load_model(given.model)
+    new = read_new(given.features, about["features"], about["n_features"], given.id)
+    talk.note(
+        f"{given.model}: {about['type']} for the classes {', '.join(map(str, about['classes']))}",
+        f"{given.features}: {len(new.X)} rows of the features {', '.join(new.names)}",
+        "seed: none, nothing is drawn",
+    )
+    decision = write_predictions(model, new, given.output, reject=given.reject)
+    refused = int(decision.refused.sum())
+    talk.say(f"{len(new.X)} decisions in {given.output}, {refused} of them refusals")
+    return {"output": given.output, "n_items": len(new.X), "n_refused": refused}
+
+
+def load_model(path: str) -> tuple[Any, dict[str, Any]]:
+    """A model, and what its file says about it."""
+    from plausible.io import inspect_model, load
+    from plausible.io.model_files import describe
+
+    model = load(path)
+    return model, describe(model) if path == "-" else inspect_model(path)

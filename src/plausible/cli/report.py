@@ -1,0 +1,98 @@
+"""Write a report on labels, experts and a model: one HTML page.
+
+Example: plausible report answers.csv features.parquet --model model.skops -o report.html
+"""
+
+import argparse
+from typing import Any
+
+from plausible.cli.options import (
+    add_known,
+    add_output,
+    add_seed,
+    check_output,
+    check_streams,
+    known_options,
+    share,
+)
+from plausible.cli.predict import load_model
+from plausible.cli.talk import Talk, UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("answers", help="table of answers, or of labels")
+    parser.add_argument("features", nargs="?", help="table of features; needed with --model")
+    add_output(parser, "the page")
+    parser.add_argument("--model", metavar="FILE", help="model that plausible fit has saved")
+    parser.add_argument(
+        "--test", nargs=2, metavar=("TRUTH", "FEATURES"),
+        help="labels and features of items that the model has not seen",
+    )  # fmt: skip
+    parser.add_argument("--title", default="Label report")
+    parser.add_argument(
+        "--reject", type=share, default=0.3, metavar="LOSS",
+        help="loss of refusing to answer, where an error is 1 (default 0.3)",
+    )  # fmt: skip
+    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_seed(parser)
+    add_known(parser)
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Read, summarise and write; gives the numbers on the page."""
+    from plausible.report import label_report
+
+    tests = given.test or [None, None]
+    check_streams(given.answers, given.features, given.model, *tests)
+    check_output(given.output, given.answers, given.features, given.model, *tests)
+    if (given.model is None) != (given.features is None and given.test is None):
+        raise UsageError(
+            "--model and features should come together; give both, or neither for a report on "
+            "labels alone."
+        )
+    parts, notes = gather(given)
+    talk.note(*notes, f"seed {given.seed}")
+    summary = label_report(
+        given.output,
+        **parts,
+        title=given.title,
+        reject=given.reject,
+        seed=given.seed,
+        command=given.command,
+        date=today(),
+    )
+    talk.say(f"Report: {given.output}")
+    return {"output": given.output, "seed": given.seed, "notes": notes, "summary": summary}
+
+
+def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+    """What the report is about, and what was assumed."""
+    from plausible.io import read_known, read_training
+
+    parts: dict[str, Any] = {}
+    chosen: dict[str, Any] = {"id": given.id}
+    if given.model is not None:
+        parts["model"], about = load_model(given.model)
+        chosen["columns"] = about["features"]
+    known = read_known(given.answers, **known_options(given))
+    notes = known.notes
+    if given.features is not None:
+        training = read_training(known, given.features, **chosen)
+        notes, parts["X"] = training.notes, training.X[training.rows]
+    parts |= {"labels": known.labels, "annotations": known.annotations}
+    if known.items is not None:
+        parts["items"] = known.items.tolist()
+    if given.test is not None:
+        test = read_training(*given.test, **chosen)
+        parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
+        notes = [*notes, *(f"test: {note}" for note in test.notes)]
+    return parts, notes
+
+
+def today() -> str:
+    """The date in words."""
+    from datetime import date
+
+    now = date.today()
+    return f"{now.day} {now:%B %Y}"

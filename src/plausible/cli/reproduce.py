@@ -1,0 +1,101 @@
+"""Run the experiments of the papers, or list what they gave.
+
+Example: plausible reproduce come_2008 --quick
+
+Names are papers, figures or experiments (plausible reproduce --list shows them), or "all". Real
+data are not bundled: experiments that need them say which set is missing and where to put it.
+"""
+
+import argparse
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from plausible.cli.options import add_seed
+from plausible.cli.talk import Talk, UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument(
+        "names", nargs="*", default=["all"], metavar="NAME", help="paper, figure, experiment or all"
+    )
+    parser.add_argument("--quick", action="store_true", help="small runs, of seconds each")
+    parser.add_argument("--list", action="store_true", help="what full runs gave; runs nothing")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER",
+        help="where JSON and pictures go (default: reproduction); with --list, where they are",
+    )  # fmt: skip
+    add_seed(parser)
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Run or list experiments."""
+    from plausible.experiments import select
+
+    try:
+        select(given.names)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return show_list(given, talk) if given.list else run_all(given, talk)
+
+
+def show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Every figure and table, with paper, ours and verdict."""
+    from plausible.experiments import listing, overview
+    from plausible.experiments.comparison import format_table
+
+    folder = given.output
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"--output should be a folder with results, but {folder!r} is none.")
+    lines = overview(given.names, folder)
+    head = ["figure or table", "paper", "ours", "verdict"]
+    talk.say(format_table(head, [[one.figure, one.paper, one.ours, one.verdict] for one in lines]))
+    rows = [dataclasses.asdict(row) for row in listing(given.names, folder)]
+    return {"figures": [dataclasses.asdict(line) for line in lines], "comparisons": rows}
+
+
+def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Run experiments, one after the other.
+
+    The exit code is 1 if one failed, or was skipped for want of data though it was asked for.
+    """
+    from plausible.experiments import reproduce
+
+    talk.note(f"seed {given.seed}")
+    outcomes = reproduce(
+        given.names,
+        given.quick,
+        given.seed,
+        given.output or "reproduction",
+        talk.note,
+        lambda outcome: show(outcome, talk),
+    )
+    found = [
+        {
+            "experiment": one.experiment,
+            "state": one.state,
+            "message": one.message,
+            "json": None if one.json is None else str(one.json),
+            "picture": None if one.picture is None else str(one.picture),
+            "comparisons": [dataclasses.asdict(row) for row in one.rows],
+        }
+        for one in outcomes
+    ]
+    bad = ("failed",) if "all" in given.names else ("failed", "skipped")
+    code = int(any(one.state in bad for one in outcomes))
+    return {"seed": given.seed, "quick": given.quick, "experiments": found, "exit_code": code}
+
+
+def show(outcome: Any, talk: Talk) -> None:
+    """Tables, comparison and files of one experiment."""
+    from plausible.experiments.comparison import format_rows, format_table
+
+    talk.say(f"\n{outcome.experiment}: {outcome.state}. {outcome.message}".rstrip())
+    for table in outcome.tables.values():
+        talk.say(f"\n{table.caption}\n\n{format_table(table.head, table.rows)}")
+    if outcome.rows:
+        talk.say(f"\n{format_rows(outcome.rows)}\n\n{outcome.seconds} seconds.")
+    for path in (outcome.json, outcome.picture):
+        if path is not None:
+            talk.say(str(path))

@@ -1,0 +1,103 @@
+"""What the command says, where, and how it shows progress."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Step = Callable[[Any], None]
+
+
+class UsageError(Exception):
+    """Options that do not go together; exit code 2."""
+
+
+class Talk:
+    """Messages to standard error, results to standard output.
+
+    With `json` nothing but JSON goes to standard output, and with `to_stdout`, nothing but data.
+    """
+
+    def __init__(self, verb: str, *, quiet: bool, json: bool, to_stdout: bool) -> None:
+        self.verb, self.quiet = verb, quiet
+        self.is_mute = json or to_stdout
+        if json and to_stdout:
+            self.fail("--json and -o - should not both write to standard output; name a file.")
+            raise SystemExit(2)
+
+    def note(self, *lines: str) -> None:
+        """Say what is being done, or was assumed."""
+        if not self.quiet:
+            for line in lines:
+                print(line, file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """Give a result to a person."""
+        if not self.is_mute:
+            print(text, flush=True)
+
+    def fail(self, message: str) -> None:
+        """Say what went wrong."""
+        print(f"plausible {self.verb}: {message}", file=sys.stderr, flush=True)
+
+    def show_warning(self, message: Warning | str, *where: Any) -> None:
+        """A warning in one line, without the line of code."""
+        self.note(f"Warning: {' '.join(str(message).split())}")
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Step | None]:
+        """A function of the engine's `Progress` that draws a bar, on a terminal; else None."""
+        bar = None if self.quiet or not sys.stderr.isatty() else make_bar()
+        if bar is None:
+            yield None
+            return
+        with bar:
+            task = bar.add_task(what, total=1.0, criterion="")
+
+            def step(progress: Any) -> None:
+                whole = progress.seconds + progress.seconds_left
+                done = progress.seconds / whole if 0 < whole < float("inf") else None
+                bar.update(
+                    task,
+                    completed=1.0 if not progress.n_starts else done or 0.0,
+                    total=None if done is None and progress.n_starts else 1.0,
+                    criterion=f"iteration {progress.iteration}, {progress.criterion:.8g}",
+                    left=progress.seconds_left,
+                )
+
+            yield step
+
+
+def make_bar() -> Any:
+    """A bar on standard error; None where rich is not installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            ProgressColumn,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+        from rich.text import Text
+    except ImportError:
+        return None
+
+    class Left(ProgressColumn):
+        """Time that is left, where it can be told."""
+
+        def render(self, task: Any) -> Text:
+            left = task.fields.get("left", float("inf"))
+            return Text("" if left == float("inf") else f"about {left:.0f} s left")
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[criterion]}"),
+        TimeElapsedColumn(),
+        Left(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,150 @@
+"""The sums of `answer_sums` compiled, on all cores.
+
+An E step goes through some thousand items at a time, whose probabilities then are still in the
+cache when their answers take a share of them; exponentials are numpy's, which are faster. numba is
+imported only where there is enough work; the first use on a machine compiles for some seconds.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numba
+import numpy as np
+
+from plausible.engine.threads import in_order, one_blas_thread
+from plausible.experts.answer_sums import FloatArray, IntArray
+
+TILE = 40_000  # probabilities at a time
+MOST_BLOCKS = 8  # of items; their number must not depend on the machine, nor so the rounding
+ANSWERS_FOR_KIND = 16  # in a block, at least: each block has a table of all kinds
+
+
+class CompiledSums:
+    """By loops over the answers, which are ordered by item."""
+
+    def __init__(self, item: IntArray, kind: IntArray, n_items: int, n_kinds: int) -> None:
+        self.first, self.kind = _group(item, kind, n_items)
+        self.n_items, self.n_kinds = n_items, n_kinds
+        n_blocks = min(MOST_BLOCKS, max(len(item) // (ANSWERS_FOR_KIND * n_kinds), 1))
+        edges = np.linspace(0, n_items, n_blocks + 1).astype(np.int64).tolist()
+        self.blocks = [slice(*pair) for pair in pairwise(edges)]
+
+    def of_items(self, values: FloatArray) -> FloatArray:
+        """Sum (n, K) of the values (U, K) of the kinds of answers about each item."""
+        values = np.ascontiguousarray(values)
+        sums = np.zeros((self.n_items, values.shape[1]))
+        self._each(lambda rows: _gather(self._first(rows), self.kind, values, sums[rows]))
+        return sums
+
+    def of_kinds(self, values: FloatArray) -> FloatArray:
+        """Sum (U, K) of the values (n, K) of the items with each kind of answer."""
+        values = np.ascontiguousarray(values)
+
+        def one(rows: slice) -> FloatArray:
+            sums = np.zeros((self.n_kinds, values.shape[1]))
+            _scatter(self._first(rows), self.kind, values[rows], sums)
+            return sums
+
+        return np.asarray(sum(self._each(one)))
+
+    def expect(
+        self, logs: FloatArray, prior: FloatArray, known: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """See `AnswerSums.expect`."""
+        logs = np.ascontiguousarray(logs)
+        n_classes = len(prior)
+        n_rows = max(TILE // n_classes, 1)
+
+        def one(rows: slice) -> tuple[FloatArray, FloatArray, float]:
+            held, shares = np.zeros((self.n_kinds, n_classes)), np.zeros(n_classes)
+            criterion = 0.0
+            for start in range(rows.start, rows.stop, n_rows):
+                tile = slice(start, min(start + n_rows, rows.stop))
+                scores = np.empty((tile.stop - tile.start, n_classes))
+                scores[:] = prior if known is None else prior + known[tile]
+                first = self._first(tile)
+                _gather(first, self.kind, logs, scores)
+                criterion += _lower(scores)
+                np.exp(scores, out=scores)
+                criterion += _divide(scores, shares)
+                _scatter(first, self.kind, scores, held)
+            return held, shares, criterion
+
+        held, shares, criteria = zip(*self._each(one), strict=True)
+        return np.asarray(sum(held)), np.asarray(sum(shares)), float(sum(criteria))
+
+    def _first(self, rows: slice) -> IntArray:
+        """Where the answers about these items begin, and the last of them end."""
+        return self.first[rows.start : rows.stop + 1]
+
+    def _each(self, function: Callable[[slice], Any]) -> list[Any]:
+        with one_blas_thread() as n_threads:
+            return list(in_order(function, self.blocks, n_threads))
+
+
+@numba.njit(nogil=True, cache=True)
+def _group(item, kind, n_items):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Where the answers about each item begin (n + 1,), and their kinds in that order."""
+    first = np.zeros(n_items + 1, np.int64)
+    for i in item:
+        first[i + 1] += 1
+    for i in range(n_items):
+        first[i + 1] += first[i]
+    place = first[:-1].copy()
+    ordered = np.empty(len(kind), np.int32)
+    for a in range(len(kind)):
+        ordered[place[item[a]]] = kind[a]
+        place[item[a]] += 1
+    return first, ordered
+
+
+@numba.njit(nogil=True, cache=True)
+def _gather(first, kind, values, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add the values of its answers to each item."""
+    for i in range(len(sums)):
+        total = sums[i]
+        for a in range(first[i], first[i + 1]):
+            value = values[kind[a]]
+            for k in range(len(total)):
+                total[k] += value[k]
+
+
+@numba.njit(nogil=True, cache=True)
+def _scatter(first, kind, values, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add the values of each item to its answers' kinds."""
+    for i in range(len(values)):
+        value = values[i]
+        for a in range(first[i], first[i + 1]):
+            total = sums[kind[a]]
+            for k in range(len(value)):
+                total[k] += value[k]
+
+
+@numba.njit(nogil=True, cache=True)
+def _lower(scores):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Take from each row its largest value; gives the sum of those."""
+    sum_of_tops = 0.0
+    for row in scores:
+        top = row[0]
+        for k in range(1, len(row)):
+            top = max(top, row[k])
+        for k in range(len(row)):
+            row[k] -= top
+        sum_of_tops += top
+    return sum_of_tops
+
+
+@numba.njit(nogil=True, cache=True)
+def _divide(likelihoods, shares):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Divide rows by their sums, and add them to shares; gives the sum of the sums' logs."""
+    sum_of_logs = 0.0
+    for row in likelihoods:
+        total = 0.0
+        for k in range(len(row)):
+            total += row[k]
+        for k in range(len(row)):
+            row[k] /= total
+            shares[k] += row[k]
+        sum_of_logs += np.log(total)
+    return sum_of_logs

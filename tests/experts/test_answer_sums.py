@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from plausible.experts import Annotations, answer_sums, fit_reliability
+from plausible.experts.answer_sums import SparseSums
+from plausible.experts.compiled_answers import CompiledSums
+
+
+def draw(n_items, n_kinds, n_answers, n_classes, seed):
+    random = np.random.default_rng(seed)
+    item, kind = random.integers(n_items, size=n_answers), random.integers(n_kinds, size=n_answers)
+    logs = np.log(random.dirichlet(np.ones(n_classes), size=n_kinds))
+    prior = np.log(random.dirichlet(np.ones(n_classes)))
+    return item, kind, logs, prior, random
+
+
+def by_loops(item, kind, logs, scores, n_kinds):
+    """The E step, answer by answer."""
+    scores = scores.copy()
+    for i, u in zip(item, kind, strict=True):
+        scores[i] += logs[u]
+    totals = logsumexp(scores, axis=1)
+    posterior = np.exp(scores - totals[:, None])
+    held = np.zeros((n_kinds, scores.shape[1]))
+    for i, u in zip(item, kind, strict=True):
+        held[u] += posterior[i]
+    return held, posterior.sum(axis=0), totals.sum()
+
+
+@pytest.mark.parametrize("way", [SparseSums, CompiledSums])
+@pytest.mark.parametrize("with_known", [False, True])
+@pytest.mark.parametrize(
+    ("n_items", "n_kinds", "n_answers", "n_classes"),
+    [(7, 3, 20, 2), (30, 5, 400, 3), (9, 4, 0, 3), (500, 6, 300, 11), (3, 2, 100, 1)],
+)
+def test_e_steps_equal_a_loop_over_answers(way, with_known, n_items, n_kinds, n_answers, n_classes):
+    item, kind, logs, prior, random = draw(n_items, n_kinds, n_answers, n_classes, seed=n_items)
+    known = None
+    start = np.tile(prior, (n_items, 1))
+    if with_known:  # some classes are excluded, none of them everywhere
+        known = np.where(random.random((n_items, n_classes)) < 0.3, -np.inf, -0.5)
+        known[:, 0] = -0.1
+        start = start + known
+    sums = way(item, kind, n_items, n_kinds)
+    found = sums.expect(logs, prior, known)
+    for ours, wanted in zip(found, by_loops(item, kind, logs, start, n_kinds), strict=True):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_tiles_and_blocks_do_not_change_sums(monkeypatch):
+    monkeypatch.setattr("plausible.experts.compiled_answers.TILE", 12)
+    item, kind, logs, prior, _ = draw(101, 3, 1500, 4, seed=0)
+    compiled, sparse = CompiledSums(item, kind, 101, 3), SparseSums(item, kind, 101, 3)
+    assert len(compiled.blocks) == 8
+    for ours, wanted in zip(
+        compiled.expect(logs, prior, None), sparse.expect(logs, prior, None), strict=True
+    ):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12)
+    values = np.random.default_rng(1).normal(size=(4, 101)).T  # not contiguous
+    np.testing.assert_allclose(compiled.of_kinds(values), sparse.of_kinds(values), rtol=1e-12)
+    np.testing.assert_allclose(compiled.of_items(logs), sparse.of_items(logs), rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_compiled_fits_equal_sparse_ones(model, monkeypatch):
+    random = np.random.default_rng(0)
+    y = random.integers(3, size=60)
+    answers = np.where(random.random((60, 5)) < 0.7, y[:, None], random.integers(3, size=(60, 5)))
+    rows = [[int(one) for one in row] for row in answers]
+    rows[3][2] = {0, 1}  # a set and an abstention among them
+    rows[8][0] = None
+    given = Annotations.from_answers(rows, classes=[0, 1, 2])
+    gold = {given.items[0]: int(y[0])}
+    slow = fit_reliability(given, model, gold=gold)
+    monkeypatch.setattr(answer_sums, "FAST_WORK", 0)
+    fast = fit_reliability(given, model, gold=gold)
+    np.testing.assert_allclose(fast.posterior, slow.posterior, atol=1e-8)
+    np.testing.assert_allclose(fast.confusion, slow.confusion, atol=1e-7)
+    assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-10)
