@@ -60,3 +60,14 @@ def test_long_names(tmp_path):
     path = tmp_path / ("n" * 250)
     write_atomically(path, b"1")
     assert path.read_bytes() == b"1"
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    handle = os.open(tmp_path / "pipe", os.O_RDWR)
+    with atomic_file(tmp_path / "pipe") as file:
+        file.write(b"through")
+    assert os.read(handle, 100) == b"through"
+    os.close(handle)
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]

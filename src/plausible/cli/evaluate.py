@@ -28,15 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read and score; gives the scores."""
+    check_streams(given.model, given.truth, given.features)
     from plausible.io import read_training
     from plausible.report import summarise
 
-    check_streams(given.model, given.truth, given.features)
     model, about = load_model(given.model)
+    chosen = {"classes": about["classes"]} | known_options(given)
     test = read_training(
-        given.truth, given.features, id=given.id, columns=about["features"], **known_options(given)
+        given.truth, given.features, id=given.id, columns=about["features"], **chosen
     )
-    talk.note(*test.notes, f"seed {given.seed}")
+    talk.note(*test.notes, "rows that have a label are scored", f"seed {given.seed}")
     found = summarise(
         model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed
     )["scores"]

@@ -7,6 +7,7 @@ them. Ctrl-C saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
+import os
 import signal
 import warnings
 from collections.abc import Iterator
@@ -64,9 +65,13 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     estimator = " ".join(repr(models.last_step(model)).split())
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     checkpoint = prepare(model, given, talk)
-    model = resumed(given.output, given.model) if given.resume and checkpoint is None else model
+    if given.resume and checkpoint is None:
+        model = resumed(given.output, given.model, models.last_step(model))
     with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
-        learn(model, training, models.MODELS[given.model].from_answers, step)
+        try:
+            learn(model, training, models.MODELS[given.model].from_answers, step)
+        except ValueError as error:
+            raise blamed(error, given.settings) from error
     save(clean(model), given.output, features=training.names)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
 
@@ -74,7 +79,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     """Where the fit keeps its state, if this model does and the model goes into a file."""
     estimator = models.last_step(model)
-    if given.output == "-" or "checkpoint" not in estimator.get_params(deep=False):
+    is_file = os.path.isfile(given.output) or not os.path.exists(given.output)
+    if given.output == "-" or not is_file or "checkpoint" not in estimator.get_params(deep=False):
         return None
     path = Path(f"{given.output}.checkpoint")
     if given.resume and not path.exists():
@@ -89,8 +95,8 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     return path
 
 
-def resumed(path: str, name: str) -> Any:
-    """The model that an interrupted fit has left, ready to go on."""
+def resumed(path: str, name: str, anew: Any) -> Any:
+    """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
     from plausible.io import load
 
     model = load(path)
@@ -102,7 +108,7 @@ def resumed(path: str, name: str) -> Any:
         )
     if "warm_start" not in estimator.get_params(deep=False):
         raise UsageError(f"--resume is not possible for the model {name!r}; leave it out.")
-    estimator.set_params(warm_start=True)
+    estimator.set_params(**anew.get_params(deep=False) | {"warm_start": True})
     return model
 
 
@@ -120,6 +126,15 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any) -> None:
             "came; give a table with the columns item, annotator and label, or another --model."
         )
     model.fit(training.X[training.rows], training.known.annotations)
+
+
+def blamed(error: ValueError, settings: list[str]) -> Exception:
+    """The error, as one of usage if it is about a parameter that was set."""
+    named = str(error).partition(" ")[0]
+    for setting in settings:
+        if setting.partition("=")[0].strip() == named:
+            return UsageError(f"--set {setting!r}: {error}")
+    return error
 
 
 def clean(model: Any) -> Any:
@@ -159,6 +174,8 @@ def conclude(
 ) -> dict[str, Any]:
     """What was found, and what to do with it."""
     estimator = models.last_step(model)
+    is_warm = "warm_start" in estimator.get_params(deep=False) and os.path.isfile(given.output)
+    can_resume = checkpoint is not None or is_warm
     n_iter = getattr(estimator, "n_iter_", None)
     result: dict[str, Any] = {
         "output": given.output,
@@ -175,18 +192,18 @@ def conclude(
         "notes": training.notes,
     }
     if interrupted:
+        place = "standard output" if given.output == "-" else given.output
         talk.note(
-            f"Interrupted after {n_iter} iterations. The best parameters so far are in "
-            f"{given.output}; the same command with --resume goes on from there."
+            f"Interrupted after {n_iter} iterations. The best parameters so far are in {place}"
+            + ("; the same command with --resume goes on from there." if can_resume else ".")
         )
         return result | {"interrupted": True, "exit_code": INTERRUPTED}
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     talk.say(
-        f"{given.model} in {given.output}: {n_iter} iterations, agrees with "
-        f"{result['soft_accuracy']:.3f} of its own labels (soft accuracy)"
-        if n_iter is not None
-        else f"{given.model} in {given.output}"
+        f"{given.model} in {given.output}: "
+        + ("" if n_iter is None else f"{n_iter} iteration{'s' * (n_iter != 1)}, ")
+        + agreement(result["soft_accuracy"])
     )
     return result
 
@@ -198,3 +215,10 @@ def accuracy(model: Any, training: Any) -> float | None:
     if not (training.labels.informativeness > 0).any():
         return None
     return float(soft_accuracy(training.labels, model.predict(training.X)))
+
+
+def agreement(share: float | None) -> str:
+    """How far a model agrees with its labels, in words."""
+    if share is None:
+        return "no label says anything that it could agree with"
+    return f"agrees with {share:.3f} of its own labels (soft accuracy)"

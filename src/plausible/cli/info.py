@@ -7,6 +7,7 @@ import argparse
 import importlib.util
 import os
 import platform
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -61,14 +62,23 @@ def is_there(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
+def begins_like_model(path: str) -> bool:
+    """Whether a file, or what standard input holds, begins like a model."""
+    if path == "-":
+        peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+        return peek is not None and bool(peek().startswith(MODEL))
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(MODEL)) == MODEL
+
+
 def of_file(path: str) -> dict[str, Any]:
     """What a model or a table holds."""
     from plausible.io import inspect_model, stream_table
 
-    if path != "-" and Path(path).is_file():
-        with open(path, "rb") as file:
-            if file.read(len(MODEL)) == MODEL:
-                return {"kind": "model", **inspect_model(path)}
+    if begins_like_model(path):
+        return {"kind": "model", **inspect_model(path)}
     stream = stream_table(path)
     types = {field.name: str(field.type) for field in stream.schema}
     return {"kind": "table", "rows": sum(len(chunk) for chunk in stream), "columns": types}

@@ -6,15 +6,18 @@ import what they need when they run, so that help comes at once.
 
 import argparse
 import importlib
+import io
 import json
 import os
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import plausible
-from plausible.cli.talk import Talk, UsageError
+from plausible.cli.talk import STDOUT, Talk, UsageError, tell
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
@@ -31,8 +34,9 @@ class Parser(argparse.ArgumentParser):
     """Answers wrong usage in one line, with the way to the help."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and stop."""
-        self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help.\n")
+        """Say what is wrong."""
+        told = " ".join(message.split())
+        raise UsageError(f"{self.prog}: {told}; see {self.prog} --help.")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -42,6 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
         description=plausible.__doc__.partition("\n")[0] if plausible.__doc__ else None,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"plausible {plausible.__version__}")
     parser.add_argument(
@@ -56,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
             help=about.partition("\n")[0].rstrip("."),
             description=about,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         module.add_arguments(one)
         one.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -73,15 +79,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     {...
     0
     """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for letters that it does not have
+    try:
+        return start(words)
+    except SystemExit as ending:  # after --help and --version
+        return print_result({}, int(ending.code or 0), False)
+    except UsageError as error:  # before there is a verb that could tell it
+        tell(str(error))
+        return print_result({"error": str(error)}, USAGE, "--json" in words)
+    except KeyboardInterrupt:
+        tell("plausible: Interrupted.")
+        return INTERRUPTED
+
+
+def start(words: list[str]) -> int:
+    """Understand the words of the command, and do what they say."""
     parser = build_parser()
-    given = parser.parse_args(arguments)
+    given, strange = parser.parse_known_args(words)
+    if strange:
+        prog = " ".join(filter(None, (parser.prog, given.verb)))
+        told = " ".join(" ".join(strange).split())
+        raise UsageError(f"{prog}: unknown arguments: {told}; see {prog} --help.")
     if given.completion:
-        return complete(parser, given.completion)
+        return print_result({}, complete(parser, given.completion), False)
     if given.verb is None:
         parser.print_help()
-        return 0
-    typed = [parser.prog, *(sys.argv[1:] if arguments is None else arguments)]
-    given.command = " ".join(typed)
+        return print_result({}, 0, False)
+    if given.json and writes_to_stdout(given):
+        raise UsageError(
+            f"plausible {given.verb}: --json and -o - should not both write to standard output; "
+            "name a file."
+        )
+    given.command = shlex.join([parser.prog, *words])
+    return run_verb(given)
+
+
+def run_verb(given: argparse.Namespace) -> int:
+    """Run a verb, say what went wrong, and print the result if JSON is asked for."""
     talk = Talk(given.verb, quiet=given.quiet, json=given.json, to_stdout=writes_to_stdout(given))
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -89,45 +125,88 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, message, result = attempt(given, talk)
     if message:
         talk.fail(message)
-    if given.json:
-        shown = {"error": message} if message and not result else result
-        print(json.dumps(shown, indent=1, ensure_ascii=False, allow_nan=False), flush=True)
-    return code
+    shown = {"error": message} if message and not result else result
+    return print_result(shown, code, given.json, talk.fail)
 
 
 def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, Any]]:
     """Exit code, message if something went wrong, and the result."""
-    result: dict[str, Any] = {}
     try:
         result = given.run(given, talk)
         return int(result.pop("exit_code", 0)), "", result
     except KeyboardInterrupt:
-        return INTERRUPTED, "Interrupted; nothing was written.", result
+        return INTERRUPTED, "Interrupted; nothing was written.", {}
     except UsageError as error:
-        return USAGE, str(error), result
+        return USAGE, str(error), {}
     except BrokenPipeError:  # the reader has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0, "", result
+        silence()
+        return 0, "", {}
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get(TRACEBACK):
             raise
-        return BAD_DATA, in_words(error), result
+        return BAD_DATA, with_options(in_words(error, getattr(given, "output", None)), given), {}
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
         kind = type(error).__name__
         hint = f"This is a fault of plausible; {TRACEBACK}=1 shows where."
-        return BAD_DATA, f"{kind}: {error}. {hint}", result
+        return BAD_DATA, f"{kind}: {' '.join(str(error).split())}. {hint}", {}
 
 
-def in_words(error: BaseException) -> str:
-    """What an error says, in one line."""
+def print_result(result: dict[str, Any], code: int, as_json: bool, fail: Any = tell) -> int:
+    """Print what was found, if JSON is asked for; the exit code, also of a full disk."""
+    try:
+        if as_json:
+            print(as_text(result), flush=True)
+        elif sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        silence()
+    except OSError as error:
+        silence()
+        if code == 0:
+            fail(in_words(error, "-"))
+        return code or BAD_DATA
+    return code
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """JSON that standard output can hold."""
+    text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(result, indent=1, allow_nan=False)
+    return text
+
+
+def silence() -> None:
+    """Let what is still to be written to standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def in_words(error: BaseException, output: str | None = None) -> str:
+    """What an error says, in one line; one that names no file is about the output."""
     if isinstance(error, OSError) and error.strerror:
-        name = f"{error.filename!r}: " if error.filename else ""
-        return f"{name}{error.strerror}."
+        name = error.filename or (STDOUT if output == "-" else output)
+        place = name if name in (None, STDOUT) else repr(str(name))
+        return f"{f'{place}: ' if place else ''}{error.strerror}."
     if isinstance(error, MemoryError):
         return "The data should fit into memory, but do not; give fewer rows or columns."
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def with_options(message: str, given: argparse.Namespace) -> str:
+    """A message of the library in words of the command: ``kind=`` is ``--kind``."""
+    for option in ("classes", "columns", "form", "id", "kind", "layout", "names", "on_conflict"):
+        if not hasattr(given, option):
+            message = message.replace(f" with {option}=", "")
+            continue
+        shown = f"--{option.replace('_', '-')}"
+        message = re.sub(rf"(?<![-\w]){option}=(?=[ ,;.]|$)", shown, message)
+        message = re.sub(rf"(?<![-\w]){option}='?(\w+)'?", rf"{shown} \1", message)
+        message = message.replace(f"`{option}`", shown)
+    return message
 
 
 def writes_to_stdout(given: argparse.Namespace) -> bool:
@@ -140,10 +219,7 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
     try:
         import shtab
     except ImportError:
-        print(
-            'plausible: Shell completion needs shtab; run pip install "plausible[cli]".',
-            file=sys.stderr,
-        )
+        tell('plausible: Shell completion needs shtab; run pip install "plausible[cli]".')
         return BAD_DATA
     print(shtab.complete(parser, shell))
     return 0

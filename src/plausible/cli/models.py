@@ -8,6 +8,7 @@ from typing import Any
 from plausible.cli.talk import UsageError
 
 DEFAULT = "logistic"
+RESERVED = {"callback", "checkpoint", "classifier", "random_state", "verbose", "warm_start"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ def make(name: str, settings: list[str], seed: int) -> Any:
     model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
     known = model.get_params(deep=False)
     for setting in settings:
-        parameter, equals, text = setting.partition("=")
-        if not equals or parameter not in known or parameter in ("callback", "checkpoint"):
-            free = sorted(set(known) - {"callback", "checkpoint", "classifier"})
+        parameter, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals or parameter not in known or parameter in RESERVED:
+            free = sorted(set(known) - RESERVED)
             raise UsageError(
                 f"--set should be NAME=VALUE with a parameter of {choice.estimator}, but is "
                 f"{setting!r}; its parameters are {', '.join(free)}."
@@ -64,6 +65,10 @@ def make(name: str, settings: list[str], seed: int) -> Any:
         model.set_params(**{parameter: value_of(text)})
     if "random_state" in known and known["random_state"] is None:
         model.set_params(random_state=seed)
+    if "classifier" in known:  # what it draws should follow the seed, too
+        from plausible.models import PartialLogisticRegression
+
+        model.set_params(classifier=PartialLogisticRegression(random_state=seed))
     if not choice.is_scaled:
         return model
     from sklearn.pipeline import make_pipeline

@@ -1,16 +1,28 @@
 """Options that verbs share, and what they become."""
 
 import argparse
+import json
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from plausible.cli.talk import UsageError
 
+RULES = (
+    "dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager", "dubois_prade", "pcr6",
+    "mean",
+)  # fmt: skip
+MEANINGS = ("item", "annotator", "label", "doubt", "plausibility", "probability", "mass")
+
 
 def names(text: str) -> list[str]:
-    """Names between commas."""
+    """Names between commas, or in a list of JSON."""
     found = [part.strip() for part in text.split(",")]
+    if text.startswith("["):
+        with suppress(ValueError):
+            found = [str(part) for part in json.loads(text)]
     if not all(found) or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"{text!r} should be different names between commas")
     return found
@@ -21,6 +33,9 @@ def mapping(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in names(text)]
     if not all(middle and left and right for left, middle, right in pairs):
         raise argparse.ArgumentTypeError(f"{text!r} should be pairs such as item=task,label=answer")
+    strange = [left for left, _, _ in pairs if left.strip() not in MEANINGS]
+    if strange:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} should be one of {', '.join(MEANINGS)}")
     return {left.strip(): right.strip() for left, _, right in pairs}
 
 
@@ -73,14 +88,20 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="columns of answers with other names, such as item=photo,annotator=who",
     )  # fmt: skip
     group.add_argument(
-        "--kind", help="what numbers by class mean: plausibility, probability, count or mass"
-    )
+        "--layout", choices=("long", "annotators", "classes"),
+        help="a row for each answer, or a column for each annotator or class",
+    )  # fmt: skip
+    group.add_argument(
+        "--kind", choices=("plausibility", "probability", "count", "mass"),
+        help="what numbers by class mean",
+    )  # fmt: skip
     group.add_argument(
         "--classes", type=names, metavar="NAME,...", help="the classes, and their order"
     )
     group.add_argument(
-        "--rule", default="dempster", help="how answers are pooled (default: dempster)"
-    )
+        "--rule", choices=RULES, default="dempster", metavar="RULE",
+        help=f"how answers are pooled: {', '.join(RULES)} (default: dempster)",
+    )  # fmt: skip
     group.add_argument(
         "--doubt", type=doubt, metavar="NUMBER|fit",
         help="doubt in every answer, or learnt from agreement (default: their own, or fit)",
@@ -94,8 +115,12 @@ def add_known(parser: argparse.ArgumentParser) -> None:
 def known_options(given: argparse.Namespace) -> dict[str, Any]:
     """Options of `read_known` that were given."""
     found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
-    found |= {"on_conflict": given.on_conflict, "classes": given.classes}
+    found |= {"on_conflict": given.on_conflict, "layout": given.layout}
     found |= {"kind": given.kind, "names": given.names}
+    if given.classes is not None:
+        from plausible.io.label_names import read_names
+
+        found["classes"] = read_names(given.classes)
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -117,6 +142,8 @@ def check_streams(*sources: str | None) -> None:
 def check_output(path: str, *inputs: str | None) -> None:
     """Refuse a place where nothing can be written, before any work is done."""
     if path == "-":
+        if sys.stdout is None:
+            raise OSError("Standard output should be open for -o -, but is closed; name a file.")
         return
     target = Path(path)
     for source in inputs:
@@ -127,7 +154,9 @@ def check_output(path: str, *inputs: str | None) -> None:
         if same:
             raise UsageError(f"The output should not replace the input {source!r}; name another.")
     folder = target.absolute().parent
-    if target.is_dir():
+    if not path:
+        reason = "has no name"
+    elif target.is_dir():
         reason = "is a folder"
     elif not folder.is_dir():
         reason = f"its folder {str(folder)!r} does not exist"

@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, pool and write; gives what was found."""
+    check_output(given.output, given.answers)
     from plausible.io import read_known, write_labels
 
-    check_output(given.output, given.answers)
     known = read_known(given.answers, **known_options(given))
     talk.note(*known.notes)
     write_labels(known.labels, given.output, items=known.items)
@@ -30,6 +30,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     result: dict[str, Any] = {
         "output": given.output,
         "notes": known.notes,
+        "seed": None,
         "n_items": len(labels),
         "classes": labels.classes.tolist(),
         "n_unknown": int((labels.informativeness == 0).sum()),

@@ -24,27 +24,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Load, decide and write; gives what was decided."""
-    from plausible.io import read_new, write_predictions
-
     check_streams(given.model, given.features)
     check_output(given.output, given.model, given.features)
+    from plausible.io import read_new, write_predictions
+    from plausible.io.errors import listed
+
     model, about = load_model(given.model)
     new = read_new(given.features, about["features"], about["n_features"], given.id)
-    talk.note(
-        f"{given.model}: {about['type']} for the classes {', '.join(map(str, about['classes']))}",
-        f"{given.features}: {len(new.X)} rows of the features {', '.join(new.names)}",
+    notes = [
+        f"{given.model}: {about['type']} for the classes {listed([*map(str, about['classes'])])}",
+        f"{given.features}: {len(new.X)} rows of the features {listed(new.names)}",
         "seed: none, nothing is drawn",
-    )
+    ]
+    talk.note(*notes)
     decision = write_predictions(model, new, given.output, reject=given.reject)
     refused = int(decision.refused.sum())
     talk.say(f"{len(new.X)} decisions in {given.output}, {refused} of them refusals")
-    return {"output": given.output, "n_items": len(new.X), "n_refused": refused}
+    return {"output": given.output, "n_items": len(new.X), "n_refused": refused} | {
+        "seed": None,
+        "notes": notes,
+    }
 
 
 def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     """A model, and what its file says about it."""
-    from plausible.io import inspect_model, load
-    from plausible.io.model_files import describe
+    from plausible.io.model_files import load_described
 
-    model = load(path)
-    return model, describe(model) if path == "-" else inspect_model(path)
+    return load_described(path)

@@ -41,8 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, summarise and write; gives the numbers on the page."""
-    from plausible.report import label_report
-
     tests = given.test or [None, None]
     check_streams(given.answers, given.features, given.model, *tests)
     check_output(given.output, given.answers, given.features, given.model, *tests)
@@ -51,6 +49,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             "--model and features should come together; give both, or neither for a report on "
             "labels alone."
         )
+    from plausible.report import label_report
+
     parts, notes = gather(given)
     talk.note(*notes, f"seed {given.seed}")
     summary = label_report(
@@ -84,7 +84,7 @@ def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if known.items is not None:
         parts["items"] = known.items.tolist()
     if given.test is not None:
-        test = read_training(*given.test, **chosen)
+        test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
         notes = [*notes, *(f"test: {note}" for note in test.notes)]
     return parts, notes

@@ -2,14 +2,23 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+STDOUT = "standard output"
+ECHO = 4  # columns that are left free for the ^C of a terminal, so that the bar can be wiped away
 Step = Callable[[Any], None]
 
 
 class UsageError(Exception):
     """Options that do not go together; exit code 2."""
+
+
+def tell(line: str) -> None:
+    """A line on standard error, if anybody listens there."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
 
 
 class Talk:
@@ -21,24 +30,25 @@ class Talk:
     def __init__(self, verb: str, *, quiet: bool, json: bool, to_stdout: bool) -> None:
         self.verb, self.quiet = verb, quiet
         self.is_mute = json or to_stdout
-        if json and to_stdout:
-            self.fail("--json and -o - should not both write to standard output; name a file.")
-            raise SystemExit(2)
 
     def note(self, *lines: str) -> None:
         """Say what is being done, or was assumed."""
         if not self.quiet:
             for line in lines:
-                print(line, file=sys.stderr, flush=True)
+                tell(line)
 
     def say(self, text: str) -> None:
         """Give a result to a person."""
-        if not self.is_mute:
+        if self.is_mute:
+            return
+        try:
             print(text, flush=True)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, STDOUT) from error
 
     def fail(self, message: str) -> None:
         """Say what went wrong."""
-        print(f"plausible {self.verb}: {message}", file=sys.stderr, flush=True)
+        tell(f"plausible {self.verb}: {message}")
 
     def show_warning(self, message: Warning | str, *where: Any) -> None:
         """A warning in one line, without the line of code."""
@@ -61,11 +71,20 @@ class Talk:
                     task,
                     completed=1.0 if not progress.n_starts else done or 0.0,
                     total=None if done is None and progress.n_starts else 1.0,
-                    criterion=f"iteration {progress.iteration}, {progress.criterion:.8g}",
+                    criterion=f"iteration {progress.iteration}, criterion {progress.criterion:.8g}",
                     left=progress.seconds_left,
                 )
 
             yield step
+
+
+def in_time(seconds: float) -> str:
+    """Time that is left, in words; nothing where it cannot be told."""
+    if seconds == float("inf"):
+        return ""
+    if seconds < 100:
+        return f"{seconds:.0f} s left"
+    return f"{seconds / 60:.0f} min left" if seconds < 6000 else f"{seconds / 3600:.0f} h left"
 
 
 def make_bar() -> Any:
@@ -78,8 +97,8 @@ def make_bar() -> Any:
             ProgressColumn,
             SpinnerColumn,
             TextColumn,
-            TimeElapsedColumn,
         )
+        from rich.table import Column
         from rich.text import Text
     except ImportError:
         return None
@@ -89,15 +108,14 @@ def make_bar() -> Any:
 
         def render(self, task: Any) -> Text:
             left = task.fields.get("left", float("inf"))
-            return Text("" if left == float("inf") else f"about {left:.0f} s left")
+            return Text(in_time(left))
 
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[criterion]}"),
-        TimeElapsedColumn(),
-        Left(),
-        console=Console(stderr=True),
+        Left(table_column=Column(no_wrap=True)),
+        console=Console(stderr=True, width=max(Console(stderr=True).width - ECHO, 20)),
         transient=True,
     )

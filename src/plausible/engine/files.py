@@ -17,7 +17,8 @@ from typing import BinaryIO
 def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file to write, which takes its name when the block ends without an exception.
 
-    A link is followed, and the permissions of a file that is replaced are kept.
+    A link is followed, and the permissions of a file that is replaced are kept. What is no file (a
+    device or a pipe) is not replaced, but written to.
 
     Examples
     --------
@@ -29,6 +30,10 @@ def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     ...     path.read_bytes()
     b'all or nothing'
     """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:

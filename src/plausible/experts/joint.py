@@ -9,6 +9,7 @@ fitted to it maximises L; given the classifier, a step of EM improves the reliab
 classifier starts where the one before ended, where it has an `init` for that.
 """
 
+import time
 import warnings
 from typing import Any, Self
 
@@ -20,10 +21,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief.errors import check_number, check_option, check_whole
-from plausible.engine.loop import Result
+from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
-from plausible.experts.reliability import Reliability, conclude, gold_logs
+from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
@@ -61,6 +62,8 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int
     verbose : int
         Report every iteration if not 0.
+    callback : function of Progress, optional
+        Called after each iteration.
 
     Attributes
     ----------
@@ -96,6 +99,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         tol: float = 1e-4,
         max_iter: int = 50,
         verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.classifier = classifier
         self.model = model
@@ -103,6 +107,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: ArrayLike, y: Annotations, gold: Any = None) -> Self:
         """Learn from features and answers.
@@ -137,35 +142,62 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
                 f"order of their `items`, but has {n_rows}; select and order the rows."
             )
         order = np.argsort(y.classes)
-        self.classifier_: Any = None
         problem = AnswerModel(y, self.model, self.smoothing, gold_logs(y, gold))
-        point = problem.start()
-        history: list[float] = []
-        converged = False
-        for _ in range(self.max_iter):
-            scores = self._step(X, problem, point, y.classes, order)
-            logs = logsumexp(scores, axis=1, keepdims=True)
-            penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
-            history.append(float(logs.sum() + penalty.sum()))
-            if self.verbose:
-                print(f"{type(self).__name__}: iteration {len(history)}, {history[-1]:.6g}")
-            posterior = np.exp(scores - logs)
-            converged = len(history) > 1 and history[-1] - history[-2] < self.tol * n_rows
-            if converged:
-                break
-            counts = problem.expected(posterior, point.confusion)
-            point = problem.solve(Summary(counts, posterior.mean(axis=0), np.nan))
-        if not converged:
-            warnings.warn(
-                f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
-                "did not; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
+        result, posterior = self._climb(X, y.classes, problem, order)
+        if not result.converged:
+            interrupted = (
+                f"The fit was interrupted after {result.n_iter} iterations; the best parameters so "
+                "far are kept."
             )
+            ended = (
+                f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
+                "did not; raise max_iter or tol."
+            )
+            message = interrupted if result.interrupted else ended
+            warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
-        self.history_, self.n_iter_, self.converged_ = np.array(history), len(history), converged
-        self.reliability_ = self._conclude(y, problem, point, posterior)
+        self.history_, self.n_iter_ = result.history, result.n_iter
+        self.converged_ = result.converged
+        self.reliability_ = conclude(y, problem, result, posterior)
         return self
+
+    def _climb(
+        self, X: Any, classes: NDArray[Any], problem: AnswerModel, order: NDArray[np.int64]
+    ) -> tuple[Result, FloatArray]:
+        """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
+        self.classifier_: Any = None
+        point = kept = problem.start()
+        posterior = np.empty((0, 0))
+        history: list[float] = []
+        converged = interrupted = False
+        began = time.perf_counter()
+        try:
+            for _ in range(self.max_iter):
+                scores = self._step(X, problem, point, classes, order)
+                logs = logsumexp(scores, axis=1, keepdims=True)
+                penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
+                posterior, kept = np.exp(scores - logs), point
+                history.append(float(logs.sum() + penalty.sum()))
+                gain = (history[-1] - history[-2]) / len(scores) if len(history) > 1 else np.inf
+                converged = bool(gain < self.tol)
+                self._report(len(history), history[-1], gain, time.perf_counter() - began)
+                if converged:
+                    break
+                counts = problem.expected(posterior, point.confusion)
+                point = problem.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+        except KeyboardInterrupt:
+            interrupted = True
+            if not history:
+                raise
+        path = np.array(history)
+        found = Result(kept, path, len(path), converged, interrupted, 0, path[-1:])
+        return found, posterior
+
+    def _report(self, iteration: int, criterion: float, gain: float, seconds: float) -> None:
+        if self.verbose:
+            print(f"{type(self).__name__}: iteration {iteration}, {criterion:.6g}")
+        if self.callback is not None:
+            self.callback(Progress(iteration, criterion, gain, seconds, float("inf"), 1))
 
     def _step(
         self,
@@ -182,19 +214,19 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         contour = np.exp(evidence - evidence.max(axis=1, keepdims=True))
         inner = PartialLogisticRegression() if self.classifier is None else self.classifier
         labels = Labels(contour, classes.tolist())
-        self.classifier_ = go_on(clone(inner), self.classifier_, X, labels)
+        with warnings.catch_warnings():
+            # A classifier that was interrupted ends here, and with it the whole fit.
+            warnings.filterwarnings("error", "The fit was interrupted", ConvergenceWarning)
+            try:
+                self.classifier_ = go_on(clone(inner), self.classifier_, X, labels)
+            except ConvergenceWarning as warning:
+                if "interrupted" not in str(warning):
+                    raise
+                raise KeyboardInterrupt from None
         known = np.asarray(self.classifier_.predict_proba(X))
         scores = evidence.copy()
         scores[:, order] += np.log(np.maximum(known, 1e-300))
         return scores
-
-    def _conclude(
-        self, y: Annotations, problem: AnswerModel, point: Parameters, posterior: FloatArray
-    ) -> Reliability:
-        result = Result(
-            point, self.history_, self.n_iter_, self.converged_, False, 0, self.history_[-1:]
-        )
-        return conclude(y, problem, result, posterior)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Most probable class of each row."""

@@ -7,6 +7,7 @@ or ``mass``. A wide one has a column for each annotator, or for each class.
 
 import json
 import os
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
     ]
     bad = np.array(strange, dtype=bool)[label.codes]
     if bad.any():
-        example = label.names[label.codes[np.argmax(bad)]]
+        example = label.names.tolist()[label.codes[np.argmax(bad)]]
         raise TableError(
             f"Column {name!r} of {table.name} should hold the classes {list(given['classes'])}, "
             f"but {example!r} was found in {table.where((np.flatnonzero(bad) + 1).tolist())}; "
@@ -372,12 +373,14 @@ def made(
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8."""
+    """The text of a file in UTF-8; "-" is standard input."""
     try:
+        if path == "-":
+            return sys.stdin.buffer.read().decode("utf-8-sig")
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(
-            f"{Path(path).name!r} should be a readable file in UTF-8, but is not "
+            f"{str(path)!r} should be a readable file in UTF-8, but is not "
             f"({first_line(error)}); check its name and encoding."
         ) from None
 

@@ -106,6 +106,10 @@ class Content:
         elif isinstance(source, str) and source == "-":
             self.name = "standard input"
             self._keep(sys.stdin.buffer)
+        elif Path(source).is_fifo():  # such as <(command) of a shell
+            self.name = repr(Path(source).name)
+            with open(source, "rb") as file:
+                self._keep(file)
         else:
             self.path = existing_file(source)
             self.name = repr(self.path.name)
@@ -129,6 +133,11 @@ class Content:
                 f"{self.name} should be {f'a table in {named}' if named else 'a table'}, but "
                 f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; give a CSV "
                 "file in UTF-8, JSON lines, Parquet or Arrow, and end its name accordingly."
+            )
+        if b"\0" in head:
+            raise TableError(
+                f"{self.name} should be a table, but holds zero bytes, as no text does; give a CSV "
+                "file in UTF-8, JSON lines, Parquet or Arrow."
             )
         if named is not None:
             return named

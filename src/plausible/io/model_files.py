@@ -123,6 +123,13 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
 
     >>> from plausible.io import load, save
     """
+    return load_described(path, trusted)[0]
+
+
+def load_described(
+    path: str | os.PathLike[str], trusted: Iterable[type] = ()
+) -> tuple[Any, dict[str, Any]]:
+    """A model, and what its file says about it, from one reading."""
     further = given_types(trusted)
     skops_io()
     about, body, name = _open(path)
@@ -133,7 +140,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
             f"{type(model).__name__}; fetch it anew."
         )
     _compare_versions(about["versions"], name)
-    return model
+    return model, about
 
 
 def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -210,7 +217,8 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     if path == "-":
         content, name = sys.stdin.buffer.read(), "standard input"
     else:
-        content, name = existing_file(Path(path)).read_bytes(), repr(Path(path).name)
+        file = Path(path) if Path(path).is_fifo() else existing_file(Path(path))
+        content, name = file.read_bytes(), repr(file.name)
     start = len(MAGIC) + DIGEST + 1
     if not content.startswith(MAGIC) or content[start - 1 : start] != b"\n":
         raise ModelFileError(
@@ -291,7 +299,7 @@ def _compare_versions(written: dict[str, str], name: str) -> None:
             f"{name} was saved with {', '.join(changed)}, so that its answers may differ; check "
             "them, or fit the model again.",
             VersionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -1,51 +1,18 @@
 """What is known and the features that go with it, from two files, matched by item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
-from plausible.experts import Annotations
 from plausible.experts.tables import canonical
-from plausible.io.annotation_files import (
-    ALIASES,
-    find_columns,
-    read_annotations,
-    read_doccano,
-    read_label_studio,
-)
+from plausible.io.annotation_files import ALIASES
 from plausible.io.errors import TableError, counted, listed
-from plausible.io.features import Features, read_features, read_ids
-from plausible.io.label_files import PREFIXES, read_labels
+from plausible.io.features import Features, read_features
+from plausible.io.known import Known, read_known
 from plausible.io.tables import Source, TableStream, open_table, read_table, stream_table
 from plausible.labels import Labels
-
-FORMS = ("answers", "labels", "label-studio", "doccano")
-
-
-class Known(NamedTuple):
-    """What is known about items; what `read_known` returns.
-
-    Attributes
-    ----------
-    labels : Labels
-    items : array (n,) of names, or None where labels have none
-    annotations : Annotations, or None
-    notes : list of str
-        What was assumed, in words.
-
-    Examples
-    --------
-    >>> read_known({"item": ["x", "y"], "label": ["cat", "dog"]}).items.tolist()
-    ['x', 'y']
-    """
-
-    labels: Labels
-    items: NDArray[Any] | None
-    annotations: Annotations | None
-    notes: list[str]
 
 
 class Training(NamedTuple):
@@ -78,94 +45,6 @@ class Training(NamedTuple):
     rows: NDArray[np.int64]
     known: Known
     notes: list[str]
-
-
-def read_known(
-    source: Any,
-    form: str | None = None,
-    *,
-    rule: str = "dempster",
-    doubt: str | float | Mapping[Any, float] | None = None,
-    on_conflict: str = "raise",
-    **options: Any,
-) -> Known:
-    r"""Labels from a table of answers, which are pooled, or of labels.
-
-    Parameters
-    ----------
-    source
-        As for `read_table`.
-    form : {"answers", "labels", "label-studio", "doccano"}, optional
-        By default a table with a column of annotators, or one that has no columns of labels, holds
-        answers.
-    rule, doubt, on_conflict
-        How answers are pooled, as in `Annotations.pool`.
-    **options
-        Further ones of `read_annotations` or `read_labels`.
-
-    Examples
-    --------
-    >>> import io
-    >>> answers = "item,annotator,label,doubt\n1,ann,cat,0.1\n1,bob,dog,0.5\n2,ann,dog,0.2\n"
-    >>> known = read_known(io.StringIO(answers))
-    >>> known.labels.contour.round(2)
-    array([[0.91, 0.18],
-           [0.2 , 1.  ]])
-    >>> print(*known.notes, sep="\n")
-    the file object: 3 answers of 2 people about 2 items; classes cat, dog
-    pooled by Dempster's rule with the doubts of the answers themselves (0.01 at least)
-    """
-    if form is not None:
-        check_option(form, FORMS, "form")
-    if form in ("label-studio", "doccano"):
-        reader = read_label_studio if form == "label-studio" else read_doccano
-        return pooled(reader(source, **options), repr(str(source)), rule, doubt, on_conflict)
-    stream = stream_table(source)
-    table = open_table(stream)
-    if form is None:
-        form = "labels" if holds_labels(table, options) else "answers"
-    if form == "answers":
-        return pooled(read_annotations(stream, **options), table.name, rule, doubt, on_conflict)
-    if rule != "dempster" or doubt is not None:
-        raise ValueError(
-            f"Answers of several people should be pooled, but {table.name} holds labels, one for "
-            "each item; leave rule and doubt out."
-        )
-    labels = read_labels(stream, **options)
-    item = find_columns(table, {}).get("item")
-    items = None if item is None else read_ids(table, item)
-    said = int((labels.informativeness > 0).sum())
-    notes = [f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something"]
-    return Known(labels, items, None, notes)
-
-
-def holds_labels(table: Source, options: Mapping[str, Any]) -> bool:
-    """Whether a table has columns of labels, and none of annotators."""
-    found = find_columns(table, options.get("names") or {})
-    if "annotator" in found or "layout" in options:
-        return False
-    prefixed = any(name.partition(":")[0] in PREFIXES for name in table.names if ":" in name)
-    return prefixed or "set" in table.names or "label" in found
-
-
-def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str) -> Known:
-    """Pooled answers, with a word on how."""
-    labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
-    classes = listed([str(name) for name in annotations.classes], len(annotations.classes))
-    how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"
-    if doubt is None and annotations.doubt is not None:
-        doubts = "the doubts of the answers themselves (0.01 at least)"
-    elif doubt is None or isinstance(doubt, str):
-        doubts = "doubts learnt from the agreement of people"
-    else:
-        doubts = f"doubt {doubt}" if np.ndim(doubt) == 0 else "the given doubts"
-        doubts += "" if annotations.doubt is None else " on top of that of the answers"
-    notes = [
-        f"{name}: {len(annotations)} answers of {len(annotations.annotators)} people about "
-        f"{counted(len(annotations.items), 'item')}; classes {classes}",
-        f"pooled by {how} with {doubts}",
-    ]
-    return Known(labels, annotations.items, annotations, notes)
 
 
 def read_training(
@@ -207,15 +86,16 @@ def read_training(
            [0., 1.],
            [1., 0.]])
     >>> print(*found.notes, sep="\n")
-    the table: labels of 2 items; 2 say something
+    the table: labels of 2 items; 2 say something; classes cat, dog
     the table: 3 rows of 1 feature (length), matched by 'item'
     1 row has no label: it counts as unknown
     """
     known = known if isinstance(known, Known) else read_known(known, **options)
     stream = stream_table(features)
     table = open_table(stream)
-    if id is None and known.items is not None:
+    if id is None:
         id = find_id(stream, known.items, columns)  # noqa: A001
+        check_found(id, known, table)
     read = read_features(stream, id, columns)
     n_rows = len(read.X)
     rows, how = match(known, read, id, table)
@@ -254,6 +134,16 @@ def find_id(
         if wanted <= set(map(canonical, read_table(stream, name).column(0).to_pylist())):
             return name
     return None
+
+
+def check_found(id: str | None, known: Known, table: Source) -> None:  # noqa: A002
+    """Refuse features of which no column holds the items, unless these are numbers of rows."""
+    names = [] if known.items is None else [canonical(item) for item in known.items.tolist()]
+    if id is None and not all(name.isdecimal() for name in names):
+        raise TableError(
+            f"A column of {table.name} should hold all items ({listed(names)}), but none does; "
+            "name it with id= to see which are missing, and add these rows."
+        )
 
 
 def match(known: Known, read: Features, id: str | None, table: Source) -> tuple[Any, str]:  # noqa: A002
