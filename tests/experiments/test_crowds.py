@@ -199,11 +199,11 @@ def test_a_short_set_keeps_answers_with_their_rows(monkeypatch):
 def test_verdicts_can_go_either_way():
     around = lambda x: {"mean": x, "low": x - 0.01, "high": x + 0.01}  # noqa: E731
     gains = dict.fromkeys((*crowd_learners.POOLS, *crowd_learners.JOINT), around(0.025))
-    row = {"set": "labelme", "model": MODELS[0], "gain": gains, "ridges": {"majority": {}}}
+    row = {"set": "labelme", "model": MODELS[1], "gain": gains, "ridges": {"majority": {}}}
     verdicts = experiment.judge(row, quick=False)
     assert [one["holds"] for one in verdicts] == [True] * 3 + [False] * 2
-    assert [one["required"] for one in verdicts] == [False, True, False, False, True]
-    other = experiment.judge(row | {"model": MODELS[1]}, quick=False)
+    assert [one["required"] for one in verdicts] == [True, False, False, False, True]
+    other = experiment.judge(row | {"model": MODELS[0]}, quick=False)
     assert not any(one["required"] for one in other)
     assert not experiment.judge(row | {"model": "discriminant", "ridges": {}}, quick=False)
     assert not experiment.judge(row | {"set": "cifar10n"}, quick=False)

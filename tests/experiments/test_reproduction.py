@@ -127,7 +127,7 @@ def test_the_overview_has_the_first_comparison_and_counts_the_others():
     for line in experiments.overview():
         rows = experiments.listing(line.figure)
         assert line.ours == rows[0].ours
-        assert line.paper.endswith(rows[0].paper)
+        assert line.paper.endswith(rows[0].paper.removeprefix("asked: "))
         word, _, count = line.verdict.partition("; ")
         assert rows[0].verdict.startswith(word)
         held = sum(row.holds is True for row in rows)
@@ -154,7 +154,8 @@ def test_claims_say_where_and_whether_anyone_said_so():
 
 def test_verdicts_are_counted():
     rows = [Row("f", "", "", "", "", holds) for holds in (True, True, False)]
-    assert count_verdicts(rows) == "2 of 3 hold"
+    assert count_verdicts(rows) == "2 of 3 hold, 1 does not"
+    assert count_verdicts(rows[:2]) == "2 of 2 hold"
     assert rows[2].verdict == "DOES NOT HOLD"
     assert Row("f", "", "", "", "", None, True).verdict == "open: intervals reach 0 (required)"
 
@@ -194,6 +195,26 @@ def test_a_run_leaves_results_and_a_picture(tmp_path, tiny_come):
     assert outcome.tables["errors"].rows[0][-1].startswith(f"{100 * error:.2f} ±")
     assert experiments.listing("come_2008", folder) == outcome.rows
     assert experiments.listing("denoeux_2015", folder) == experiments.listing("denoeux_2015")
+    mine, shipped = experiments.overview(["come_2008", "denoeux_2015"], folder)
+    assert (mine.run, shipped.run) == ("full run, seed 3", "full run, seed 0")
+    assert mine.ours == outcome.rows[0].ours
+
+
+def test_a_quick_run_may_leave_figures_out_and_says_so(tmp_path):
+    results = stored.read_results("grandvalet_2002")
+    few = [one for one in results["claims"] if one["figure"] != "grandvalet-2002-figure-2"]
+    quick = results | {"claims": few, "quick": True, "seed": 5}
+    stored.write_json(quick, tmp_path / "grandvalet_2002.json")
+    lines = experiments.overview("grandvalet_2002", tmp_path)
+    assert [line.run for line in lines] == ["quick run, seed 5"] * 3
+    assert lines[2].ours == "nothing to compare"
+    assert lines[0].ours != "nothing to compare"
+
+
+def test_what_was_never_run_says_so(monkeypatch):
+    monkeypatch.setattr(reproduction, "read_results", lambda name, folder: None)
+    assert experiments.listing() == []
+    assert {line.run for line in experiments.overview()} == {"not run yet"}
 
 
 def test_without_matplotlib_results_still_come(tmp_path, monkeypatch, tiny_come):

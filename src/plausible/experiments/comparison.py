@@ -12,6 +12,7 @@ Results = dict[str, Any]
 Claim = dict[str, Any]
 
 VERDICTS = {True: "holds", False: "DOES NOT HOLD", None: "open: intervals reach 0"}
+ASKED = "asked: "
 HEAD = ["quantity", "paper", "ours", "difference", "verdict"]
 
 
@@ -49,7 +50,7 @@ def claim(
     return {
         "figure": figure,
         "quantity": where if colon else "",
-        "paper": f"asked: {said}" if asked else said,
+        "paper": f"{ASKED}{said}" if asked else said,
         "ours": ours,
         "difference": "",
         "holds": None if holds is None else bool(holds),
@@ -114,6 +115,20 @@ class Row:
         """In words."""
         return VERDICTS[self.holds] + (" (required)" if self.required else "")
 
+    @property
+    def statement(self) -> str:
+        """Quantity and what the paper says of it, in one.
+
+        Examples
+        --------
+        >>> Row("f", "lost", "asked: at least 0.74", "0.758", "", True).statement
+        'asked: lost: at least 0.74'
+        """
+        if not self.quantity:
+            return self.paper
+        mark = ASKED if self.paper.startswith(ASKED) else ""
+        return f"{mark}{self.quantity}: {self.paper.removeprefix(ASKED)}"
+
     def cells(self) -> list[str]:
         """Cells of a table under `HEAD`."""
         return [self.quantity, self.paper, self.ours, self.difference, self.verdict]
@@ -166,8 +181,12 @@ def count_verdicts(rows: Sequence[Row]) -> str:
     Examples
     --------
     >>> count_verdicts([Row("f", "", "", "", "", holds) for holds in (True, False, None)])
-    '1 of 3 hold, 1 open'
+    '1 of 3 hold, 1 does not, 1 open'
     """
     found = [row.holds for row in rows]
-    text = f"{found.count(True)} of {len(found)} hold"
-    return text + (f", {found.count(None)} open" if None in found else "")
+    parts = [f"{found.count(True)} of {len(found)} hold"]
+    if n_wrong := found.count(False):
+        parts.append(f"{n_wrong} {'does' if n_wrong == 1 else 'do'} not")
+    if n_open := found.count(None):
+        parts.append(f"{n_open} open")
+    return ", ".join(parts)

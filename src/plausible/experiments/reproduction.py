@@ -199,13 +199,17 @@ def listing(names: str | Iterable[str] = EVERYTHING, folder: str | Path | None =
 
 @dataclass(frozen=True)
 class Line:
-    """One figure in a listing: its first comparison, and how many of all of them hold."""
+    """One figure in a listing: its first comparison, and how many of all of them hold.
+
+    `run` says where it comes from, such as "full run, seed 0".
+    """
 
     figure: str
     title: str
     paper: str
     ours: str
     verdict: str
+    run: str
 
 
 def overview(
@@ -224,20 +228,41 @@ def overview(
     >>> line.figure, line.verdict
     ('come-2008-figure-1.1', 'holds; 8 of 8 hold')
     """
-    rows = listing(names, folder)
+    own = None if folder is None else Path(folder)
+    figures = select_figures(names)
     lines = []
-    for figure in select_figures(names):
-        mine = [row for row in rows if row.figure == figure]
-        if not mine:
-            lines.append(Line(figure, TITLES[figure], "", "not run yet", ""))
-            continue
-        first = mine[0]
-        paper = f"{first.quantity}: {first.paper}" if first.quantity else first.paper
-        verdict = VERDICTS[first.holds]
-        if len(mine) > 1:
-            verdict += f"; {count_verdicts(mine)}"
-        lines.append(Line(figure, TITLES[figure], paper, first.ours, verdict))
+    for experiment in select(names):
+        results = read_results(experiment.name, own)
+        rows = [] if results is None else experiment.rows(results)
+        for figure in experiment.figures:
+            if figure in figures:
+                mine = [row for row in rows if row.figure == figure]
+                lines.append(line_of(figure, mine, describe_run(results)))
     return lines
+
+
+def describe_run(results: Results | None) -> str:
+    """How much was run.
+
+    Examples
+    --------
+    >>> describe_run({"quick": True, "seed": 3})
+    'quick run, seed 3'
+    """
+    if results is None:
+        return "not run yet"
+    return f"{'quick' if results['quick'] else 'full'} run, seed {results['seed']}"
+
+
+def line_of(figure: str, rows: list[Row], run: str) -> Line:
+    """The first comparison of a figure, and how many of all of them hold."""
+    if not rows:
+        return Line(figure, TITLES[figure], "", "nothing to compare", "", run)
+    first = rows[0]
+    verdict = VERDICTS[first.holds]
+    if len(rows) > 1:
+        verdict += f"; {count_verdicts(rows)}"
+    return Line(figure, TITLES[figure], first.statement, first.ours, verdict, run)
 
 
 def format_outcome(outcome: Outcome) -> str:
@@ -258,12 +283,12 @@ def format_outcome(outcome: Outcome) -> str:
 
 
 def format_overview(lines: Iterable[Line], aligned: bool = True) -> str:
-    """A table of figures: paper, ours and verdict.
+    """A table of figures: paper, ours, verdict, and how much was run.
 
     Examples
     --------
     >>> print(format_overview(overview("denoeux_2015")).splitlines()[2][:20])
     | denoeux-2015-faces
     """
-    cells = [[one.figure, one.paper, one.ours, one.verdict] for one in lines]
-    return format_table(["figure or table", "paper", "ours", "verdict"], cells, aligned)
+    cells = [[one.figure, one.paper, one.ours, one.verdict, one.run] for one in lines]
+    return format_table(["figure or table", "paper", "ours", "verdict", "run"], cells, aligned)
