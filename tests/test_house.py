@@ -104,7 +104,12 @@ def test_every_experiment_is_run_and_reported(name):
     assert (ROOT / "docs" / "pictures" / f"{name}.png").stat().st_size < 100_000
     module = importlib.import_module(f"plausible.experiments.{name}")
     assert list(inspect.signature(module.run).parameters)[:3] == ["quick", "seed", "progress"]
-    assert "python -m plausible.experiments $(NAMES)" in (ROOT / "Makefile").read_text()
+
+
+def test_the_makefile_runs_them_all():
+    text = (ROOT / "Makefile").read_text()
+    assert "NAMES ?= all\n" in text
+    assert "$(RUN) -m plausible.experiments $(NAMES)" in text
 
 
 def test_every_file_of_the_experiments_is_one_or_a_part_of_one():
