@@ -25,7 +25,7 @@ def by_loops(item, kind, logs, scores, n_kinds):
     held = np.zeros((n_kinds, scores.shape[1]))
     for i, u in zip(item, kind, strict=True):
         held[u] += posterior[i]
-    return held, posterior.sum(axis=0), totals.sum()
+    return posterior, held, posterior.sum(axis=0), totals.sum()
 
 
 @pytest.mark.parametrize("way", [SparseSums, CompiledSums])

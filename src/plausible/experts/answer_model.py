@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_sums import answer_sums, normalise
+from plausible.experts.answer_sums import answer_sums
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -46,6 +46,15 @@ class Summary(NamedTuple):
     counts: FloatArray
     shares: FloatArray
     criterion: float
+
+
+class Expectation(NamedTuple):
+    """The E step at a point: posterior (n, K), expected answers (R, K, K), log likelihood."""
+
+    point: Parameters
+    posterior: FloatArray
+    counts: FloatArray
+    log_likelihood: float
 
 
 class RateChart:
@@ -99,15 +108,20 @@ class AnswerModel:
         prior: FloatArray | None = None,
     ) -> None:
         statement, contours = doubted(annotations)
-        informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
-        told = annotations.select(informative)
-        key = told.annotator * len(contours) + statement[informative]
+        says = contours.min(axis=1) < contours.max(axis=1)
+        item, annotator = annotations.item, annotations.annotator
+        if not says.all():
+            informative = says[statement]
+            item, annotator = item[informative], annotator[informative]
+            statement = statement[informative]
+        key = annotator * len(contours) + statement
         kinds, place = different(key)
         self.model, self.gold, self.prior = model, gold, prior
+        self.last: Expectation | None = None
         self.annotator, said = kinds // len(contours), contours[kinds % len(contours)]
         self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
         self.n_items = len(annotations.items)
-        self.sums = answer_sums(told.item, place, self.n_items, len(kinds), self.n_classes)
+        self.sums = answer_sums(item, place, self.n_items, len(kinds), self.n_classes)
         self.answer = said.argmax(axis=1)
         self.soft = np.flatnonzero((said > 0).sum(axis=1) != 1)
         self.said = said[self.soft]
@@ -132,21 +146,25 @@ class AnswerModel:
         """Log likelihood (n, K) of the answers about each item, by class."""
         return self.sums.of_items(np.log(self.likelihoods(confusion)))
 
-    def posterior(self, evidence: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Probabilities (n, K) of the classes, and log likelihoods (n,) of the items."""
-        return normalise(evidence, np.log(prior), self.gold)
-
     def summarise(self, points: list[Parameters]) -> list[Summary]:
         """The E step for each point."""
         return [self._summary(point) for point in points]
 
     def _summary(self, point: Parameters) -> Summary:
         logs = np.log(self.likelihoods(point.confusion))
-        held, shares, criterion = self.sums.expect(logs, np.log(point.prior), self.gold)
-        counts = self.spread(held, point.confusion)
+        sums = self.sums.expect(logs, np.log(point.prior), self.gold)
+        counts, criterion = self.spread(sums.by_kind, point.confusion), sums.log_likelihood
+        self.last = Expectation(point, sums.posterior, counts, criterion)
         if self.imagined.any():
             criterion += float((self.imagined * np.log(np.maximum(point.confusion, TINY))).sum())
-        return Summary(counts, shares / self.n_items, criterion)
+        return Summary(counts, sums.in_all / self.n_items, criterion)
+
+    def expect(self, point: Parameters) -> Expectation:
+        """The E step at a point, which most often was the last one."""
+        if self.last is None or self.last.point is not point:
+            self._summary(point)
+        assert self.last is not None
+        return self.last
 
     def expected(self, posterior: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected number (R, K, K) of times that an annotator said l in class k."""
@@ -186,9 +204,10 @@ class AnswerModel:
         even = np.full((self.n_annotators, self.n_classes, self.n_classes), 1 / self.n_classes)
         kinds = np.eye(self.n_classes)[self.answer]
         kinds[self.soft] = self.said / np.maximum(self.said.sum(axis=1, keepdims=True), FLOOR)
-        shares = self.sums.of_items(kinds)
-        total = shares.sum(axis=1, keepdims=True)
-        posterior = np.where(total > 0, shares / np.maximum(total, FLOOR), 1 / self.n_classes)
+        posterior = self.sums.of_items(kinds)
+        total = posterior.sum(axis=1, keepdims=True)
+        posterior /= np.maximum(total, FLOOR)
+        posterior[total[:, 0] <= 0] = 1 / self.n_classes
         diagonal = (np.eye(self.n_classes) + even) / 2
         if self.gold is None:
             counts = self.expected(posterior, diagonal)

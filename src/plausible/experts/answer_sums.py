@@ -4,7 +4,7 @@ A kind is an annotator with one of his statements. Sparse products need no compi
 most; from `FAST_WORK` on `compiled_answers` does the same in one pass.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,15 @@ IntArray = NDArray[np.int64]
 FAST_WORK = 2_000_000  # answers times classes from which compiled passes pay
 
 
+class Sums(NamedTuple):
+    """Posterior (n, K), its sums by kind (U, K) and in all (K,), and the log likelihood."""
+
+    posterior: FloatArray
+    by_kind: FloatArray
+    in_all: FloatArray
+    log_likelihood: float
+
+
 class AnswerSums(Protocol):
     """Sums over answers; K columns for the classes."""
 
@@ -25,10 +34,8 @@ class AnswerSums(Protocol):
     def of_kinds(self, values: FloatArray) -> FloatArray:
         """Sum (U, K) of the values (n, K) of the items with each kind of answer."""
 
-    def expect(
-        self, logs: FloatArray, prior: FloatArray, known: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray, float]:
-        """Posterior probabilities summed by kind (U, K) and in all (K,), and the log likelihood.
+    def expect(self, logs: FloatArray, prior: FloatArray, known: FloatArray | None) -> Sums:
+        """Posterior probabilities, their sums, and the log likelihood.
 
         `logs` (U, K) are log likelihoods of the kinds, `prior` (K,) and `known` (n, K) log
         probabilities and log plausibilities of the classes.
@@ -51,12 +58,11 @@ class SparseSums:
         """Sum (U, K) of the values (n, K) of the items with each kind of answer."""
         return np.asarray(self.by_kind @ values)
 
-    def expect(
-        self, logs: FloatArray, prior: FloatArray, known: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def expect(self, logs: FloatArray, prior: FloatArray, known: FloatArray | None) -> Sums:
         """See `AnswerSums.expect`."""
         posterior, totals = normalise(self.of_items(logs), prior, known)
-        return self.of_kinds(posterior), posterior.sum(axis=0), float(totals.sum())
+        held = self.of_kinds(posterior)
+        return Sums(posterior, held, posterior.sum(axis=0), float(totals.sum()))
 
 
 def normalise(

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from plausible.engine.threads import in_order, one_blas_thread
-from plausible.experts.answer_sums import FloatArray, IntArray
+from plausible.experts.answer_sums import FloatArray, IntArray, Sums
 
 TILE = 40_000  # probabilities at a time
 MOST_BLOCKS = 8  # of items; their number must not depend on the machine, nor so the rounding
@@ -48,22 +48,21 @@ class CompiledSums:
 
         return np.asarray(sum(self._each(one)))
 
-    def expect(
-        self, logs: FloatArray, prior: FloatArray, known: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def expect(self, logs: FloatArray, prior: FloatArray, known: FloatArray | None) -> Sums:
         """See `AnswerSums.expect`."""
         logs = np.ascontiguousarray(logs)
         n_classes = len(prior)
         n_rows = max(TILE // n_classes, 1)
+
+        posterior = np.empty((self.n_items, n_classes))
 
         def one(rows: slice) -> tuple[FloatArray, FloatArray, float]:
             held, shares = np.zeros((self.n_kinds, n_classes)), np.zeros(n_classes)
             criterion = 0.0
             for start in range(rows.start, rows.stop, n_rows):
                 tile = slice(start, min(start + n_rows, rows.stop))
-                scores = np.empty((tile.stop - tile.start, n_classes))
+                scores, first = posterior[tile], self._first(tile)
                 scores[:] = prior if known is None else prior + known[tile]
-                first = self._first(tile)
                 _gather(first, self.kind, logs, scores)
                 criterion += _lower(scores)
                 np.exp(scores, out=scores)
@@ -71,8 +70,8 @@ class CompiledSums:
                 _scatter(first, self.kind, scores, held)
             return held, shares, criterion
 
-        held, shares, criteria = zip(*self._each(one), strict=True)
-        return np.asarray(sum(held)), np.asarray(sum(shares)), float(sum(criteria))
+        sums = (sum(parts) for parts in zip(*self._each(one), strict=True))
+        return Sums(posterior, *sums)
 
     def _first(self, rows: slice) -> IntArray:
         """Where the answers about these items begin, and the last of them end."""

@@ -173,13 +173,11 @@ def conclude(
 ) -> Reliability:
     """What was learnt, with intervals; `posterior` if more than answers speaks for the classes."""
     point: Parameters = result.parameters
-    evidence = problem.evidence(point.confusion)
     if posterior is None:
-        posterior, logs = problem.posterior(evidence, point.prior)
-        log_likelihood = float(logs.sum())
+        _, posterior, counts, log_likelihood = problem.expect(point)
     else:
+        counts = problem.expected(posterior, point.confusion)
         log_likelihood = float(result.history[-1])
-    counts = problem.expected(posterior, point.confusion)
     right = np.diagonal(counts, axis1=1, axis2=2).sum(axis=1)
     total = counts.sum(axis=(1, 2))
     share = problem.imagined.sum()
@@ -199,12 +197,18 @@ def conclude(
         confusion=point.confusion,
         prior=point.prior,
         posterior=posterior,
-        evidence=np.exp(evidence - evidence.max(axis=1, keepdims=True)),
+        evidence=relative(problem.evidence(point.confusion)),
         log_likelihood=log_likelihood,
         history=result.history,
         n_iter=result.n_iter,
         converged=result.converged,
     )
+
+
+def relative(logs: FloatArray) -> FloatArray:
+    """Contours (n, K) with these logarithms up to a constant for each row."""
+    logs -= logs.max(axis=1, keepdims=True)
+    return np.exp(logs, out=logs)
 
 
 def equivalent_doubt(
