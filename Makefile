@@ -33,7 +33,7 @@ pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
 	$(RUN) docs/pictures/draw_report.py
 
-# As plausible reproduce: more than an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
+# As plausible reproduce: most of an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
 # figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
 NAMES ?= all
 reproduce: $(VENV)/plots
