@@ -37,7 +37,7 @@ pictures: $(VENV)/dev  ## needs chromium as well
 # figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
 NAMES ?= all
 reproduce: $(VENV)/plots
-	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(RUN) -m plausible.experiments $(NAMES) $(ARGUMENTS)
+	PLAUSIBLE_DATA="$(PLAUSIBLE_DATA)" $(VENV)/bin/plausible reproduce $(NAMES) $(ARGUMENTS)
 
 # Takes the full runs of that, if there are any, into the package, and writes docs/reproduction.md.
 reproduction: $(VENV)/plots

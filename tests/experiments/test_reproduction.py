@@ -10,7 +10,6 @@ import pytest
 from plausible import datasets, experiments
 from plausible.datasets import crowds, real
 from plausible.experiments import catalogue, come_2008, reproduction, stored
-from plausible.experiments.__main__ import main
 from plausible.experiments.common import silent
 from plausible.experiments.comparison import Row, claim, count_verdicts, printed
 from plausible.experiments.partial_labels import WANTED
@@ -303,36 +302,3 @@ def test_files_that_hold_something_else_are_refused(tmp_path, text):
     (tmp_path / "come_2008.json").write_text(text)
     with pytest.raises(ValueError, match=r"come_2008.json should hold the results.*run the exper"):
         experiments.listing("come_2008", tmp_path)
-
-
-# The program.
-
-
-def test_the_program_prints_tables_and_paper_beside_ours(tmp_path, capsys, tiny_come):
-    assert main(["come_2008", "--output", str(tmp_path)]) == 0
-    shown = capsys.readouterr()
-    assert "| quantity | paper " in shown.out
-    assert "| N   | doubt | supervised" in shown.out
-    assert str(tmp_path / "come_2008.png") in shown.out
-    assert "N = 300, doubt 0.8" in shown.err
-
-
-def test_the_program_lists_every_figure(capsys):
-    assert main(["--list"]) == 0
-    shown = capsys.readouterr().out
-    assert all(f"| {figure} " in shown for figure in catalogue.TITLES)
-
-
-def test_the_program_answers_errors_with_its_exit_code(tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("PLAUSIBLE_DATA", raising=False)
-    assert main(["nonsense"]) == 2
-    assert "Expected a paper" in capsys.readouterr().err
-    assert main(["crowds", "--output", str(tmp_path)]) == 1
-    assert "crowds: skipped. crowds needs 8 sets" in capsys.readouterr().out
-
-
-def test_what_cannot_be_run_for_want_of_data_does_not_fail_the_rest(
-    tmp_path, monkeypatch, tiny_come
-):
-    monkeypatch.delenv("PLAUSIBLE_DATA", raising=False)
-    assert main(["come_2008", "crowds", "--output", str(tmp_path)]) == 0

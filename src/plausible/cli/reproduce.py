@@ -42,15 +42,16 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Every figure and table, with paper, ours and verdict."""
-    from plausible.experiments import listing, overview
-    from plausible.experiments.comparison import format_table
+    from plausible.experiments import format_overview, listing, overview
 
     folder = given.output
     if folder is not None and not Path(folder).is_dir():
-        raise ValueError(f"--output should be a folder with results, but {folder!r} is none.")
+        raise ValueError(
+            f"--output should be a folder with results, but {folder!r} is none; name another, or "
+            "leave it out for those of the package."
+        )
     lines = overview(given.names, folder)
-    head = ["figure or table", "paper", "ours", "verdict"]
-    talk.say(format_table(head, [[one.figure, one.paper, one.ours, one.verdict] for one in lines]))
+    talk.say(format_overview(lines))
     rows = [dataclasses.asdict(row) for row in listing(given.names, folder)]
     return {"figures": [dataclasses.asdict(line) for line in lines], "comparisons": rows}
 
@@ -60,7 +61,7 @@ def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
     The exit code is 1 if one failed, or was skipped for want of data though it was asked for.
     """
-    from plausible.experiments import reproduce
+    from plausible.experiments import format_outcome, reproduce
 
     talk.note(f"seed {given.seed}")
     outcomes = reproduce(
@@ -69,7 +70,7 @@ def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         given.seed,
         given.output or "reproduction",
         talk.note,
-        lambda outcome: show(outcome, talk),
+        lambda outcome: talk.say(f"\n{format_outcome(outcome)}"),
     )
     found = [
         {
@@ -85,17 +86,3 @@ def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     bad = ("failed",) if "all" in given.names else ("failed", "skipped")
     code = int(any(one.state in bad for one in outcomes))
     return {"seed": given.seed, "quick": given.quick, "experiments": found, "exit_code": code}
-
-
-def show(outcome: Any, talk: Talk) -> None:
-    """Tables, comparison and files of one experiment."""
-    from plausible.experiments.comparison import format_rows, format_table
-
-    talk.say(f"\n{outcome.experiment}: {outcome.state}. {outcome.message}".rstrip())
-    for table in outcome.tables.values():
-        talk.say(f"\n{table.caption}\n\n{format_table(table.head, table.rows)}")
-    if outcome.rows:
-        talk.say(f"\n{format_rows(outcome.rows)}\n\n{outcome.seconds} seconds.")
-    for path in (outcome.json, outcome.picture):
-        if path is not None:
-            talk.say(str(path))

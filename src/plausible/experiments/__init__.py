@@ -1,9 +1,8 @@
 """Experiments of the papers, and of real sets: every figure and table at one command.
 
-``plausible reproduce come_2008`` (or ``python -m plausible.experiments come_2008``) runs one,
-prints what the paper says beside what we found, and writes JSON and a picture; `reproduce` does the
-same from Python. `overview` and `listing` read what full runs gave: their results are part of the
-package.
+``plausible reproduce come_2008`` runs one, prints what the paper says beside what we found, and
+writes JSON and a picture; `reproduce` does the same from Python. `overview` and `listing` read what
+full runs gave: their results are part of the package.
 
 Each experiment is a module with ``run(quick, seed, progress)``, which returns results ready for
 JSON, ``tables(results)`` and ``draw(results, path)``. `CATALOGUE` says which figures it reproduces
