@@ -199,7 +199,7 @@ def listing(names: str | Iterable[str] = EVERYTHING, folder: str | Path | None =
 
 @dataclass(frozen=True)
 class Line:
-    """One figure in a listing: its first comparison, and how many of all of them hold.
+    """One figure in a listing: one comparison, and how many of all of them hold.
 
     `run` says where it comes from, such as "full run, seed 0".
     """
@@ -255,10 +255,10 @@ def describe_run(results: Results | None) -> str:
 
 
 def line_of(figure: str, rows: list[Row], run: str) -> Line:
-    """The first comparison of a figure, and how many of all of them hold."""
+    """The first comparison that is required, or the first, and how many of all of them hold."""
     if not rows:
         return Line(figure, TITLES[figure], "", "nothing to compare", "", run)
-    first = rows[0]
+    first = next((row for row in rows if row.required), rows[0])
     verdict = VERDICTS[first.holds]
     if len(rows) > 1:
         verdict += f"; {count_verdicts(rows)}"
