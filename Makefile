@@ -14,7 +14,7 @@ test: $(VENV)/dev
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
-	$(RUN) -m pytest --cov
+	$(RUN) -m pytest --cov --numprocesses auto --dist loadfile
 
 test-long: $(VENV)/dev  ## the same laws on many more random cases
 	HYPOTHESIS_PROFILE=long $(RUN) -m pytest tests
