@@ -169,6 +169,28 @@ def test_annotators_are_those_of_the_room_of_experts(workshop, summary):
     assert told == dict(zip(found.annotators.tolist(), found.doubt.tolist(), strict=True))
 
 
+def test_who_doubts_his_errors_is_not_called_right():
+    random = np.random.default_rng(0)
+    y = random.integers(3, size=300)
+    rates = {"ann": 0.95, "bob": 0.8, "cy": 0.6}
+    columns = {"item": [], "annotator": [], "label": [], "doubt": []}
+    for person, rate in rates.items():
+        said = np.where(random.random(300) < rate, y, (y + random.integers(1, 3, size=300)) % 3)
+        columns["item"] += range(300)
+        columns["annotator"] += [person] * 300
+        columns["label"] += said.tolist()
+        columns["doubt"] += np.where(said == y, 0.1, 0.8).tolist()  # he knows when he errs
+    *said, doubt = columns.values()
+    answers = Annotations.from_long(*said, doubt=doubt)
+    rows = summarise(annotations=answers)["reliability"]["annotators"]
+    assert [row["annotator"] for row in rows] == ["ann", "bob", "cy"]
+    for row in rows:
+        share = rates[row["annotator"]]
+        assert row["right"] == pytest.approx(share, abs=0.06)
+        assert row["own_doubt"] == pytest.approx(0.8 - 0.7 * share, abs=0.03)
+    assert min(answers.reliability().accuracy) > 0.9  # beyond what doubts admit
+
+
 def test_of_many_annotators_the_best_and_the_worst_are_listed():
     said = np.random.default_rng(0).integers(2, size=(40, 120))
     found = summarise(annotations=Annotations.from_answers(said))["reliability"]

@@ -172,6 +172,24 @@ class Annotations(Constructors):
             doubt=None if self.doubt is None else self.doubt[rows],
         )
 
+    def without_doubt(self) -> Self:
+        """The answers as they were named, without the doubts of those who gave them.
+
+        Answers that are doubted altogether say nothing, and are left out. The reliabilities of
+        these answers tell how often people are right; those of doubted answers, how often they are
+        right beyond what their doubts admit.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long([1, 1], ["ann", "bob"], ["a", "b"], doubt=[0.2, 1.0])
+        >>> answers.without_doubt()
+        <Annotations: 1 answers about 1 items by 2 annotators; classes a, b>
+        """
+        if self.doubt is None:
+            return self
+        return replace(self.select(self.doubt < 1), doubt=None)
+
     # What is made of it.
 
     def pool(

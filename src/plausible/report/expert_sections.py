@@ -181,11 +181,13 @@ def show_reliability(part: Part) -> list[Markup]:
         "luck the thin grey one."
     )
     holds = "The interval holds the share of right answers with probability 0.95."
-    note = join([holds, tag("span", drawn, class_="drawn")])
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "
         f"with {number(middle)}, the best with {number(high)}; the best and the worst are listed."
     )
+    has_own = any(row.get("own_doubt") is not None for row in people)
+    own = " Doubt is the mean of what they say they doubt themselves." if has_own else ""
+    note = join([holds, own, tag("span", drawn, class_="drawn")])
     slow = "The estimate had not settled; give more iterations by reliability={'max_iter': 5000}."
     rows = [
         (
@@ -194,7 +196,7 @@ def show_reliability(part: Part) -> list[Markup]:
             number(row["right"]),
             f"{number(row['low'])} to {number(row['high'])}",
             interval(row["low"], row["right"], row["high"], part["chance"]),
-            number(row["doubt"]),
+            number(row["own_doubt" if has_own else "doubt"]),
         )
         for row in people
     ]

@@ -93,8 +93,12 @@ def _others(count: int) -> list[dict[str, Any]]:
 
 
 def summarise_reliability(annotations: Annotations, options: dict[str, Any]) -> dict[str, Any]:
-    """How far annotators can be trusted; the best and the worst where there are many."""
-    found = annotations.reliability(**options)
+    """How far annotators can be trusted; the best and the worst where there are many.
+
+    That is how often they are right. Their own doubts, which may admit the errors, stand beside it.
+    """
+    found = annotations.without_doubt().reliability(**options)
+    own = mean_doubts(annotations)
     order = np.argsort(-found.accuracy, kind="stable")
     if len(order) > MOST_ROWS:
         order = np.concatenate([order[: MOST_ROWS // 2], order[-MOST_ROWS // 2 :]])
@@ -112,10 +116,21 @@ def summarise_reliability(annotations: Annotations, options: dict[str, Any]) -> 
                 "low": found.low[row],
                 "high": found.high[row],
                 "doubt": found.doubt[row],
+                "own_doubt": None if own is None else own[row],
             }
             for row in order
         ],
     }
+
+
+def mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
+    """Mean doubt of each annotator in what he says; NaN for those who say nothing."""
+    if annotations.doubt is None:
+        return None
+    n_annotators = len(annotations.annotators)
+    total = np.bincount(annotations.annotator, annotations.doubt, n_annotators)
+    count = np.bincount(annotations.annotator, minlength=n_annotators)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def summarise_questions(
