@@ -31,8 +31,10 @@ NEEDED = {
     "clash": "Give annotations=, or labels= that were pooled, to see where experts clash.",
     "reliability": "Give annotations= to see who is reliable.",
     "questions": "Give annotations= to see which items to ask about again.",
-    "belief": "Give model= and X= (or X_test=) to see what a model believes.",
-    "scores": "Give model=, X_test= and y_test= to see how good the model is.",
+    "belief": "Give model= and X= (or X_test=; in the command, features and --model) to see what a "
+    "model believes.",
+    "scores": "Give model=, X_test= and y_test= (in the command, --model and --test) to see how good "
+    "the model is.",
 }
 
 
@@ -113,8 +115,8 @@ def summarise(
     >>> found = summarise(Labels.from_sets([{"cat"}, {"cat", "dog"}, {"dog"}]))
     >>> found["labels"]["kinds"]
     {'one class': 2, 'a set of classes': 0, 'degrees': 0, 'nothing': 1}
-    >>> found["scores"]
-    {'missing': 'Give model=, X_test= and y_test= to see how good the model is.'}
+    >>> found["clash"]["missing"]
+    'Give annotations=, or labels= that were pooled, to see where experts clash.'
     """
     for name, number in (("n_worst", n_worst), ("n_questions", n_questions), ("n_shown", n_shown)):
         check_whole(number, name, 1)
