@@ -33,8 +33,8 @@ NEEDED = {
     "questions": "Give annotations= to see which items to ask about again.",
     "belief": "Give model= and X= (or X_test=; in the command, features and --model) to see what a "
     "model believes.",
-    "scores": "Give model=, X_test= and y_test= (in the command, --model and --test) to see how good "
-    "the model is.",
+    "scores": "Give model=, X_test= and y_test= (in the command, --model and --test) to see how "
+    "good the model is.",
 }
 
 
