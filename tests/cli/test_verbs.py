@@ -26,6 +26,7 @@ from plausible.io import (
     read_labels,
     read_table,
     read_training,
+    write_table,
 )
 from plausible.metrics import soft_accuracy, soft_brier_score, soft_log_loss
 from plausible.models import GaussianMixtureClassifier, PartialLogisticRegression, believe
@@ -291,3 +292,39 @@ def test_options_that_are_named_here_are_those_of_the_library():
     assert sorted(RULES) == sorted(LIBRARY)
     assert set(MEANINGS) == {*ALIASES, "doubt", *NUMBERS}
     assert set(MODELS) >= {"logistic", "mixture", "discriminant", "centroid", "joint"}
+
+
+# -- What the model's file remembers ---------------------------------------------------------------
+
+
+def test_predict_knows_the_column_that_named_the_items(plausible, folder):
+    columns = read_table(folder / "features.csv").to_pydict()
+    renamed = {"Bild" if name == "item" else name: values for name, values in columns.items()}
+    write_table(renamed, folder / "photos.csv")
+    ok(plausible("fit", "answers.csv", "photos.csv", "-o", "m.skops"))
+    assert inspect_model(folder / "m.skops")["id"] == "Bild"
+    ok(plausible("predict", "m.skops", "photos.csv", "-o", "out.csv"))
+    found = [row["item"] for row in rows_of((folder / "out.csv").read_text())]
+    assert found == [str(item) for item in columns["item"]]
+    del renamed["Bild"]
+    write_table(renamed, folder / "bare.csv")
+    done = ok(plausible("predict", "m.skops", "bare.csv", "-o", "out.csv"))
+    assert "rows are numbered from 0" in done.stderr
+
+
+def test_supervision_says_what_it_learns_from(plausible, folder):
+    done = plausible(
+        "fit", "answers.csv", "features.csv", "-o", "m.skops", "--model", "supervision"
+    )
+    assert done.code == 1
+    assert "probability:CLASS" in done.lines[-1]
+    assert not (folder / "m.skops").exists()
+
+
+def test_resuming_another_fit_is_refused(plausible, folder):
+    words = ["fit", "answers.csv", "features.csv", "-o", "m.skops", "--model", "logistic"]
+    ok(plausible(*words))
+    feature = next(iter(FEATURES))
+    done = plausible(*words, "--columns", feature, "--resume")
+    assert done.code == 1
+    assert "an interrupted fit to these classes and features" in done.lines[-1]

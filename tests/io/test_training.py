@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausible.io import Features, TableError, read_features, read_new, read_training
+from plausible.io import Features, TableError, read_features, read_known, read_new, read_training
 from plausible.labels import Labels
 
 
@@ -85,3 +85,37 @@ def test_new_items_in_the_order_of_the_model():
     ]:
         with pytest.raises(TableError, match=words):
             read_new(source, names, count)
+
+
+LABELS = {"Bild": ["c", "a", "b"], "label": ["cat", "dog", "dog"]}
+FEATURES = {"Bild": ["a", "b", "c"], "length": [1.0, 2.0, 3.0]}
+
+
+@pytest.mark.parametrize("given", [{}, {"id": "Bild"}, {"names": {"item": "Bild"}}])
+def test_a_column_of_text_that_both_tables_have_names_the_items(given):
+    found = read_training(LABELS, FEATURES, **given)
+    assert found.id == "Bild"
+    assert found.labels.crisp().tolist() == ["dog", "dog", "cat"]
+    assert "matched by 'Bild'" in found.notes[-1]
+
+
+def test_numbers_that_both_tables_have_are_no_names():
+    both = {"length": [1.0, 2.0], "label": ["cat", "dog"]}
+    found = read_training(both, both, columns=["length"])
+    assert found.id is None
+    assert found.labels.crisp().tolist() == ["cat", "dog"]
+
+
+def test_an_id_that_what_is_known_does_not_have_is_refused():
+    labels = {"label": ["cat", "dog", "dog"]}
+    with pytest.raises(TableError, match=r"should have a column of items to be matched by 'Bild'"):
+        read_training(labels, FEATURES, id="Bild")
+
+
+def test_who_is_surer_than_right_is_hinted_at():
+    rows = [(item, who, "ab"[who == "liar"], 0.05) for item in range(4) for who in ("x", "liar")]
+    item, who, said, doubt = map(list, zip(*rows, strict=True))
+    answers = {"item": item, "annotator": who, "label": said, "doubt": doubt}
+    hint = "somebody may be surer than right"
+    assert any(hint in note for note in read_known(answers).notes)
+    assert not any(hint in note for note in read_known(answers, doubt="fit").notes)

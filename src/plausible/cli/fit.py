@@ -64,15 +64,17 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     )
     estimator = " ".join(repr(models.last_step(model)).split())
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
+    if training.labels.n_classes < 2:
+        talk.note("Warning: there is only one class, so that the model will always answer with it")
     checkpoint = prepare(model, given, talk)
     if given.resume and checkpoint is None:
-        model = resumed(given.output, given.model, models.last_step(model))
+        model = resumed(given.output, given.model, models.last_step(model), training)
     with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
         try:
             learn(model, training, models.MODELS[given.model].from_answers, step)
         except ValueError as error:
-            raise blamed(error, given.settings) from error
-    save(clean(model), given.output, features=training.names)
+            raise blamed(error, given) from error
+    save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
 
 
@@ -95,7 +97,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     return path
 
 
-def resumed(path: str, name: str, anew: Any) -> Any:
+def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
     from plausible.io import load
 
@@ -105,6 +107,13 @@ def resumed(path: str, name: str, anew: Any) -> Any:
         raise ValueError(
             f"{path!r} should hold the {models.MODELS[name].estimator} of an interrupted fit, but "
             f"holds a {type(estimator).__name__}; leave --resume out to start anew."
+        )
+    known = sorted(map(str, estimator.classes_)), estimator.n_features_in_
+    if known != (sorted(map(str, training.labels.classes)), training.X.shape[1]):
+        raise ValueError(
+            f"{path!r} should hold an interrupted fit to these classes and features, but holds one "
+            f"to the classes {', '.join(known[0])} and {known[1]} features; leave --resume out to "
+            "start anew."
         )
     if "warm_start" not in estimator.get_params(deep=False):
         raise UsageError(f"--resume is not possible for the model {name!r}; leave it out.")
@@ -128,10 +137,16 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any) -> None:
     model.fit(training.X[training.rows], training.known.annotations)
 
 
-def blamed(error: ValueError, settings: list[str]) -> Exception:
-    """The error, as one of usage if it is about a parameter that was set."""
+def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
+    """The error in words of the command, as one of usage if it is about a parameter."""
+    if str(error).startswith("Labels that are assessments should be probabilities"):
+        return ValueError(
+            f"--model {given.model} should learn from probabilities of an expert, but "
+            f"{given.answers!r} holds something else; give a table with a column probability:CLASS "
+            "for each class, or choose another --model."
+        )
     named = str(error).partition(" ")[0]
-    for setting in settings:
+    for setting in given.settings:
         if setting.partition("=")[0].strip() == named:
             return UsageError(f"--set {setting!r}: {error}")
     return error

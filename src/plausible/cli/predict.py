@@ -30,10 +30,14 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.io.errors import listed
 
     model, about = load_model(given.model)
-    new = read_new(given.features, about["features"], about["n_features"], given.id)
+    chosen = about["features"], about["n_features"], given.id, about.get("id")
+    new = read_new(given.features, *chosen)
+    numbered = "rows are numbered from 0: no column names the items (--id)"
     notes = [
-        f"{given.model}: {about['type']} for the classes {listed([*map(str, about['classes'])])}",
+        f"{given.model}: {about.get('estimator', about['type'])} for the classes "
+        f"{listed([*map(str, about['classes'])])}",
         f"{given.features}: {len(new.X)} rows of the features {listed(new.names)}",
+        *([numbered] if new.ids is None else []),
         "seed: none, nothing is drawn",
     ]
     talk.note(*notes)

@@ -75,11 +75,14 @@ def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if given.model is not None:
         parts["model"], about = load_model(given.model)
         chosen["columns"] = about["features"]
-    known = read_known(given.answers, **known_options(given))
-    notes = known.notes
-    if given.features is not None:
-        training = read_training(known, given.features, **chosen)
-        notes, parts["X"] = training.notes, training.X[training.rows]
+    options = known_options(given)
+    if given.features is None:
+        known = read_known(given.answers, **options)
+        notes = known.notes
+    else:
+        training = read_training(given.answers, given.features, **chosen, **options)
+        known, notes = training.known, training.notes
+        parts["X"] = training.X[training.rows]
     parts |= {"labels": known.labels, "annotations": known.annotations}
     if known.items is not None:
         parts["items"] = known.items.tolist()

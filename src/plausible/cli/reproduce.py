@@ -64,6 +64,8 @@ def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.experiments import format_outcome, reproduce
 
     talk.note(f"seed {given.seed}")
+    if "all" in given.names and not given.quick:
+        talk.note("all experiments: about an hour; --quick takes some minutes, Ctrl-C stops")
     outcomes = reproduce(
         given.names,
         given.quick,

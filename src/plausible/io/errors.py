@@ -43,7 +43,7 @@ class ModelFileError(ValueError):
     ...     except ModelFileError as error:
     ...         print(error)
     'notes.txt' should be a model file of plausible, but does not begin like one; give a file that
-    plausible.io.save wrote.
+    plausible fit or plausible.io.save wrote.
     """
 
 

@@ -22,7 +22,9 @@ from plausible.io.label_files import PREFIXES, read_labels
 from plausible.io.tables import Source, TableStream, choose, open_table, stream_table
 from plausible.labels import Labels
 
-FORMS = ("answers", "labels", "label-studio", "doccano")
+EXPORTS = ("label-studio", "doccano")
+FORMS = ("answers", "labels", *EXPORTS)
+HIGH_CONFLICT = 0.3  # on average, from which somebody may be surer than right
 REAL = ("halffloat", "float", "double")
 
 
@@ -87,7 +89,7 @@ def read_known(
     if form is not None:
         check_option(form, FORMS, "form")
     how: dict[str, Any] = {"rule": rule, "doubt": doubt, "on_conflict": on_conflict}
-    if form in ("label-studio", "doccano"):
+    if form in EXPORTS:
         return read_export(source, form, options, how)
     stream = stream_table(source)
     table = open_table(stream)
@@ -213,6 +215,12 @@ def pooled(
         f"{counted(len(annotations.items), 'item')}; classes {classes}",
         f"pooled by {how} with {doubts}",
     ]
+    conflict = 0.0 if labels.conflict is None else float(labels.conflict.mean())
+    if conflict > HIGH_CONFLICT and not isinstance(doubt, str) and annotations.doubt is not None:
+        notes.append(
+            f"conflict is {conflict:.2f} on average: somebody may be surer than right; the doubt "
+            "'fit' learns from agreement whom to trust"
+        )
     if is_wide:
         people = [str(name) for name in annotations.annotators]
         notes.insert(1, f"each of these columns was read as a person: {listed(people)}")

@@ -48,6 +48,7 @@ def save(
     path: str | os.PathLike[str],
     *,
     features: Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
     trusted: Iterable[type] = (),
 ) -> None:
     """Save a model, so that `load` gives one with the same answers.
@@ -62,6 +63,8 @@ def save(
         "-" is standard output.
     features : sequence of names, optional
         Of the columns that the model was fitted on, if it does not know them.
+    id : str, optional
+        Name of the column that named the items.
     trusted : classes, optional
         Classes of your own that are part of the model; `load` has to be given them, too.
 
@@ -87,7 +90,7 @@ def save(
             f"saved ({first_line(error)}); set the parameter that holds it to None."
         ) from error
     _read_body(body, name, given_types(trusted))
-    about = json.dumps(describe(model, features)).encode() + b"\n"
+    about = json.dumps(describe(model, features, id)).encode() + b"\n"
     digest = hashlib.sha256(about + body).hexdigest().encode()
     with new_file(path) as file:
         file.write(MAGIC + digest + b"\n" + about + body)
@@ -149,7 +152,8 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     about : dict
-        With "type", "classes", "features", "n_features", and "versions" by package.
+        With "type", "estimator" (the last step of a pipeline), "classes", "features", "n_features",
+        "id" and "versions" by package.
 
     Examples
     --------
@@ -167,7 +171,11 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     return _open(path)[0]
 
 
-def describe(model: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
+def describe(
+    model: Any,
+    names: Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
+) -> dict[str, Any]:
     """What a file says about a model: its type, frame, features, and versions."""
     classes = getattr(model, "classes_", None)
     features = getattr(model, "feature_names_in_", None)
@@ -181,9 +189,11 @@ def describe(model: Any, names: Sequence[str] | None = None) -> dict[str, Any]:
             )
     return {
         "type": type(model).__name__,
+        "estimator": type(model[-1] if hasattr(model, "steps") else model).__name__,
         "classes": classes.tolist() if isinstance(classes, np.ndarray) else None,
         "features": features.tolist() if isinstance(features, np.ndarray) else None,
         "n_features": None if n_features is None else int(n_features),
+        "id": id,
         "versions": versions(),
     }
 
@@ -223,7 +233,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     if not content.startswith(MAGIC) or content[start - 1 : start] != b"\n":
         raise ModelFileError(
             f"{name} should be a model file of plausible, but does not begin like one; give a file "
-            "that plausible.io.save wrote."
+            "that plausible fit or plausible.io.save wrote."
         )
     if hashlib.sha256(content[start:]).hexdigest().encode() != content[len(MAGIC) : start - 1]:
         raise ModelFileError(

@@ -21,6 +21,7 @@ def read_new(
     names: Sequence[str] | None = None,
     n_features: int | None = None,
     id: str | None = None,  # noqa: A002
+    usual: str | None = None,
 ) -> Features:
     """Features of new items, in the order in which a model has learnt them.
 
@@ -33,7 +34,9 @@ def read_new(
     n_features : int, optional
         Their number, where their names are not known.
     id : name of a column, optional
-        It names the items; by default the one called item, task, id, ...
+        It names the items; by default the `usual` one, or the one called item, task, id, ...
+    usual : name of a column, optional
+        It named the items when the model was fitted, and need not be there.
 
     Examples
     --------
@@ -49,7 +52,8 @@ def read_new(
             f"{listed([repr(name) for name in lost])}; its columns are "
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )
-    id = id if id is not None else find_id(stream, None, names)  # noqa: A001
+    if id is None:
+        id = usual if usual in stream.names else find_id(stream, None, names)  # noqa: A001
     read = read_features(stream, id, names)
     if n_features is not None and len(read.names) != n_features:
         raise TableError(

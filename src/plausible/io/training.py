@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
-from plausible.io.annotation_files import ALIASES
+from plausible.io.annotation_files import ALIASES, find_columns
 from plausible.io.errors import TableError, counted, listed
 from plausible.io.features import Features, read_features
-from plausible.io.known import Known, read_known
+from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.tables import Source, TableStream, open_table, read_table, stream_table
 from plausible.labels import Labels
 
@@ -27,6 +27,7 @@ class Training(NamedTuple):
     names : list of the d features
     rows : int array
         The row of features of each label of `known`.
+    id : name of the column of items in the features, or None
     known : Known
         As it was read, in its own order.
     notes : list of str
@@ -43,6 +44,7 @@ class Training(NamedTuple):
     items: NDArray[Any]
     names: list[str]
     rows: NDArray[np.int64]
+    id: str | None
     known: Known
     notes: list[str]
 
@@ -63,9 +65,10 @@ def read_training(
     features
         As for `read_table`.
     id : name of a column of the features, optional
-        It names the items. By default the column named as such (item, task, id, ...), or one that
-        holds all items; where there is none, items are numbers of rows, counted from 0, or labels
-        are those of the rows in order.
+        It names the items, in the table of what is known as well, unless that has a column of its
+        own for them. By default the column named as such (item, task, id, ...), one of text that
+        both tables have, or one that holds all items; where there is none, items are numbers of
+        rows, counted from 0, or labels are those of the rows in order.
     columns : list of names, optional
         The features; all other columns by default.
     **options
@@ -90,9 +93,10 @@ def read_training(
     the table: 3 rows of 1 feature (length), matched by 'item'
     1 row has no label: it counts as unknown
     """
-    known = known if isinstance(known, Known) else read_known(known, **options)
     stream = stream_table(features)
     table = open_table(stream)
+    if not isinstance(known, Known):
+        known, id = read_beside(known, stream, id, options)  # noqa: A001
     if id is None:
         id = find_id(stream, known.items, columns)  # noqa: A001
         check_found(id, known, table)
@@ -116,7 +120,42 @@ def read_training(
             f"{'it counts' if left == 1 else 'they count'} as unknown"
         )
     items = np.arange(n_rows) if read.ids is None else read.ids
-    return Training(read.X, labels, items, read.names, rows, known, notes)
+    return Training(read.X, labels, items, read.names, rows, id, known, notes)
+
+
+def read_beside(
+    source: Any,
+    features: TableStream,
+    id: str | None,  # noqa: A002
+    options: dict[str, Any],
+) -> tuple[Known, str | None]:
+    """What is known about items, and the column that both tables name them by, if there is one."""
+    if options.get("form") in EXPORTS:
+        return read_known(source, **options), id
+    stream = stream_table(source)
+    names = dict(options.get("names") or {})
+    if "item" not in find_columns(stream.table, names):
+        if id is not None and id not in stream.names:
+            raise TableError(
+                f"{stream.table.name} should have a column of items to be matched by {id!r}, but "
+                f"has {listed([repr(name) for name in stream.names])}; add it, or say names=, as "
+                "in item=photo."
+            )
+        shared = [id] if id is not None else shared_text(stream, features)
+        if shared:
+            id = names["item"] = shared[0]  # noqa: A001
+    return read_known(stream, **options | ({"names": names} if names else {})), id
+
+
+def shared_text(stream: TableStream, features: TableStream) -> list[str]:
+    """Columns of text that two tables have both."""
+    kinds = {field.name: str(field.type) for field in stream.schema}
+    return [
+        name
+        for name in features.names
+        if "string" in kinds.get(name, "")
+        and name not in (*ALIASES["label"], *ALIASES["annotator"])
+    ]
 
 
 def find_id(
