@@ -26,9 +26,7 @@ from plausible.cli.options import (
     check_streams,
     known_options,
 )
-from plausible.cli.talk import Talk, UsageError
-
-INTERRUPTED = 130
+from plausible.cli.talk import INTERRUPTED, Talk, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

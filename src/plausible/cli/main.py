@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import plausible
-from plausible.cli.talk import STDOUT, Talk, UsageError, tell
+from plausible.cli.talk import BAD_DATA, INTERRUPTED, STDOUT, USAGE, Talk, UsageError, tell
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
-BAD_DATA, USAGE, INTERRUPTED = 1, 2, 130
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 
 EPILOG = """\

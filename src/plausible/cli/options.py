@@ -147,11 +147,9 @@ def check_output(path: str, *inputs: str | None) -> None:
         return
     target = Path(path)
     for source in inputs:
-        if source and source != "-" and target.exists() and Path(source).exists():
-            same = os.path.samefile(target, source)
-        else:
-            same = False
-        if same:
+        if not source or source == "-" or not (target.exists() and Path(source).exists()):
+            continue
+        if os.path.samefile(target, source):
             raise UsageError(f"The output should not replace the input {source!r}; name another.")
     folder = target.absolute().parent
     if not path:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+BAD_DATA, USAGE, INTERRUPTED = 1, 2, 130  # exit codes
 STDOUT = "standard output"
 ECHO = 4  # columns that are left free for the ^C of a terminal, so that the bar can be wiped away
 Step = Callable[[Any], None]

@@ -53,7 +53,6 @@ class CompiledSums:
         logs = np.ascontiguousarray(logs)
         n_classes = len(prior)
         n_rows = max(TILE // n_classes, 1)
-
         posterior = np.empty((self.n_items, n_classes))
 
         def one(rows: slice) -> tuple[FloatArray, FloatArray, float]:

@@ -104,7 +104,7 @@ def write_predictions(
     beliefs = believe(model, features.X)
     classes = beliefs.classes.tolist()
     decision = decide(beliefs.probability, kind="probability", reject=reject)
-    words = np.array([*map(write_name, classes), ""], dtype=object)
+    words = [write_name(name) for name in classes]
     sets = [
         write_set([classes[k] for k in np.flatnonzero(row)]) if row.any() else None
         for row in beliefs.sets
@@ -113,6 +113,6 @@ def write_predictions(
     answers = [None if index < 0 else words[index] for index in decision.index.tolist()]
     columns: dict[str, Any] = {"item": items, "answer": answers, "set": sets}
     for what, table in (("probability", beliefs.probability), ("plausibility", beliefs.contour)):
-        columns |= {f"{what}:{word}": table[:, k] for k, word in enumerate(words[:-1])}
+        columns |= {f"{what}:{word}": table[:, k] for k, word in enumerate(words)}
     write_table(columns, path)
     return decision
