@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from plausible.belief import (
     SparseMasses,
+    TotalConflictError,
     bayesian,
     categorical,
     consonant,
@@ -21,7 +22,7 @@ from plausible.belief import (
     to_sparse,
     vacuous,
 )
-from plausible.belief.errors import TotalConflictError, name_rows
+from plausible.checks import name_rows
 from support.strategies import frames, mass_functions
 
 

@@ -18,16 +18,16 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from plausible.base import EmptyClassWarning
 from plausible.engine import ArrayRows, DaskRows, StreamRows
 from plausible.engine.gradient import climb
 from plausible.engine.threads import one_blas_thread
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression, partial_label_loss
-from plausible.models.coordinates import make_coordinates
-from plausible.models.criteria import CRITERIA
-from plausible.models.estimation import EmptyClassWarning
-from plausible.models.likelihood import PartialLikelihood, hessian_pass, product_pass
-from plausible.models.solvers import Solver, race_course
+from plausible.models.logistic.coordinates import make_coordinates
+from plausible.models.logistic.criteria import CRITERIA
+from plausible.models.logistic.likelihood import PartialLikelihood, hessian_pass, product_pass
+from plausible.models.logistic.solvers import Solver, race_course
 
 BETS = ["self_consistent", "minimum_entropy"]
 

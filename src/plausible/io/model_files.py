@@ -23,6 +23,7 @@ import numpy as np
 import plausible
 from plausible.engine.sources import existing_file
 from plausible.io.errors import ModelFileError, first_line, needed
+from plausible.io.moved import brought_up_to_date
 from plausible.io.trusted import check_schema, given_types, raise_untrusted, trusted_types
 from plausible.io.writing import new_file
 
@@ -258,6 +259,7 @@ def _read_body(body: bytes, name: str, further: list[str]) -> Any:
     skops = skops_io()
     try:
         _check_archive(body, name)
+        body = brought_up_to_date(body, SCHEMA)
         allowed = [*trusted_types(), *further]
         strange = sorted(set(skops.get_untrusted_types(data=body)) - set(allowed))
         if strange:

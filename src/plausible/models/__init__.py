@@ -1,17 +1,27 @@
-"""Estimators that learn from labels of any kind."""
+"""Estimators that learn from labels of any kind, in families."""
 
-from plausible.models.beliefs import Beliefs, believe
+from plausible.base import Beliefs, EmptyClassWarning, believe
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
-from plausible.models.comparison import ComparedModel, Comparison, compare_models, log_density
-from plausible.models.criteria import partial_label_loss
-from plausible.models.discriminant import DiscriminantClassifier
-from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
-from plausible.models.evidence import Evidence, weights_of_evidence
-from plausible.models.logistic import PartialLogisticRegression
-from plausible.models.mixture import GaussianMixtureClassifier
-from plausible.models.stochastic import StochasticSupervisionClassifier
-from plausible.models.supervision_checks import SupervisionWarning
+from plausible.models.gaussian import (
+    DiscriminantClassifier,
+    GaussianMixtureClassifier,
+    SingularCovarianceWarning,
+)
+from plausible.models.logistic import (
+    Evidence,
+    PartialLogisticRegression,
+    partial_label_loss,
+    weights_of_evidence,
+)
+from plausible.models.supervision import (
+    ComparedModel,
+    Comparison,
+    StochasticSupervisionClassifier,
+    SupervisionWarning,
+    compare_models,
+    log_density,
+)
 
 __all__ = [
     "Beliefs",

@@ -1,0 +1,339 @@
+r"""Evidential calibration: mass functions from the scores of any classifier.
+
+For each pair of classes, scores are calibrated to a mass function on the pair, as in
+`plausible.models.calibration.predictive`. What is said about a pair (i, j) leaves all other classes possible:
+
+.. math:: m_{ij}(\{i\}) \to \Omega \setminus \{j\}, \qquad m_{ij}(\{j\}) \to \Omega \setminus \{i\},
+          \qquad m_{ij}(\{i, j\}) \to \Omega,
+
+and Dempster's rule combines the pairs, so that the plausibility of class i is proportional to
+:math:`\prod_j pl_{ij}(i)`.
+
+References
+----------
+P. Xu, F. Davoine, H. Zha, T. Denoeux, Evidential calibration of binary SVM classifiers,
+International Journal of Approximate Reasoning 72 (2016) 55-70.
+B. Quost, T. Denoeux, M.-H. Masson, Pairwise classifier combination using belief functions, Pattern
+Recognition Letters 28 (2007) 644-653.
+"""
+
+from itertools import combinations
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plausible.base.training import check_labels_and_weights
+from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
+from plausible.checks import check_option, name_rows
+from plausible.labels import Labels, as_labels
+from plausible.metrics import soft_accuracy
+from plausible.models.calibration.predictive import Calibration, calibrate
+from plausible.models.calibration.scores import (
+    class_scores,
+    content_folds,
+    difference,
+    fit_scorer,
+    given_folds,
+    out_of_fold,
+    take_rows,
+)
+from plausible.models.gaussian import DiscriminantClassifier
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_ENTRIES_AT_ONCE = 1 << 22
+
+
+def about_pair(
+    plausibility: FloatArray, weight: FloatArray, pair: IntArray
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Rows that speak of a pair of classes, with their plausibilities (n, 2) and weights.
+
+    A row counts by the probability that its class is in the pair, when its plausibilities are
+    scaled to sum to one: fully with a hard label in the pair, not at all with one outside.
+    """
+    inside = plausibility[:, pair]
+    share = weight * inside.sum(axis=1) / plausibility.sum(axis=1)
+    rows = np.flatnonzero(share > 0.0)
+    best = inside[rows].max(axis=1, keepdims=True)
+    return rows, inside[rows] / best, share[rows]
+
+
+def log_plausibilities(masses: FloatArray, pairs: IntArray, n_classes: int) -> FloatArray:
+    """Logarithms (n, K) of the combined plausibilities, up to a constant for each row."""
+    total = np.zeros((len(masses), n_classes))
+    both = masses[:, :, 2]
+    for p, (i, j) in enumerate(pairs):
+        for side, k in enumerate((i, j)):
+            total[:, k] += np.log(np.maximum(masses[:, p, side] + both[:, p], 1e-300))
+    return total
+
+
+def combine_pairs(masses: FloatArray, pairs: IntArray, n_classes: int) -> SparseMasses:
+    """Dempster's rule on masses (n, P, 3) of each pair's first class, second class, and both."""
+    sets = all_sets(n_classes)[1:]
+    if n_classes == 1:
+        return SparseMasses(np.ones((len(masses), 1)), sets, 1)
+    full = full_set(n_classes)
+    sources = [
+        SparseMasses(masses[:, p], np.array([full ^ 1 << j, full ^ 1 << i, full]), n_classes)
+        for p, (i, j) in enumerate(pairs.tolist())
+    ]
+    combined = dempster(*sources, on_conflict="vacuous")
+    return SparseMasses(combined.to_dense()[:, 1:], sets, n_classes)
+
+
+def check_classifier(estimator: Any) -> None:
+    """Refuse what is not a classifier; None is the default one."""
+    if estimator is not None and not (hasattr(estimator, "fit") and is_classifier(estimator)):
+        raise ValueError(
+            f"estimator should be a classifier, but {estimator!r} is none; give one with "
+            "decision_function or predict_proba."
+        )
+
+
+def known_classes(frozen: Any, labels: Labels) -> list[Any]:
+    """Classes of a fitted classifier, which those of the labels must be among."""
+    check_is_fitted(frozen.estimator)
+    names = np.sort(frozen.classes_).tolist()
+    unknown = ~np.isin(labels.classes, names)
+    bad = (labels.contour[:, unknown] > 0).any(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"Labels should be of the classes {names} that the fitted estimator knows, but "
+            f"{labels.classes[unknown].tolist()} are possible in {name_rows(bad)}; rename them, or "
+            "fit it on the classes of the labels."
+        )
+    return names
+
+
+class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
+    """Turn the scores of a classifier into mass functions that show how well they are known.
+
+    Where calibration data are few or scores are unlike them, mass goes to sets of classes; with
+    many data the mass functions become the probabilities of Platt's calibration.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        With `decision_function` or `predict_proba`; `DiscriminantClassifier` by default. One of
+        this library learns from labels as they are, any other from the most plausible class of
+        each row, weighted (if it takes sample weights) by how far it is more plausible than the
+        next. A fitted one in scikit-learn's `FrozenEstimator` is used as it is, and all rows are
+        for calibration; it should not have seen them.
+    cv : int or splitter
+        Scores for calibration come from classifiers that did not see the row. A number of folds
+        is reached by dealing out the rows of each class in the order of their features, so that
+        neither chance nor the order of rows matters; for chance, give a splitter.
+    smoothing : bool
+        Whether a part 1 / (N + 2) of each of the N items of a class counts for the other class of
+        a pair, as Platt proposed. Without it, classes that scores separate are refused.
+    scores : {"pairs", "classes"}
+        A classifier for each pair of classes, or one classifier for all, of whose scores
+        differences are taken (always so for a fitted one).
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+    pairs_ : int array (P, 2)
+        The pairs of classes, by their numbers.
+    calibrations_ : list of P calibrations
+        With the `intercept` and `slope` of the most likely log odds of the second class.
+    estimators_ : list
+        Classifiers fitted to all rows, for each pair, or one for all. None for a pair about which
+        labels say too little; its scores are zero.
+    focal_sets_ : int array
+        Sets of classes, as bit masks, of the columns of `predict_mass`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = EvidentialCalibratedClassifier(LinearSVC()).fit(X, y)
+    >>> model.predict_plausibility(X[[0, 70]]).round(2)
+    array([[1.  , 0.04, 0.  ],
+           [0.  , 0.6 , 0.64]])
+    >>> model.predict_set(X[[0, 70]])
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        cv: Any = 5,
+        smoothing: bool = True,
+        scores: Literal["pairs", "classes"] = "pairs",
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.smoothing = smoothing
+        self.scores = scores
+
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the classifiers and calibrate their scores.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        y : Labels, or all that `as_labels` takes
+        sample_weight : array-like (n,), optional
+            Always used for calibration, and by estimators that take it.
+
+        Returns
+        -------
+        self
+        """
+        check_option(self.scores, ("pairs", "classes"), "scores")
+        check_classifier(self.estimator)
+        data = self._validate(X)
+        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
+        if isinstance(self.estimator, FrozenEstimator):
+            labels = as_labels(labels, classes=known_classes(self.estimator, labels))
+        counted = weight > 0.0
+        if labels[counted].is_unknown.all():
+            raise ValueError(
+                "At least one row should favour a class, but all labels are unknown or have zero "
+                "sample weight; label some items."
+            )
+        self.classes_ = labels.classes
+        self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
+        self.pairs_ = self.pairs_.reshape(-1, 2)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        folds = None if frozen else given_folds(self.cv, data, labels)
+        folds = folds if folds is None else folds[counted]
+        self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
+        return self
+
+    def _fit_all(self, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None) -> None:
+        estimator = DiscriminantClassifier() if self.estimator is None else self.estimator
+        frozen = isinstance(estimator, FrozenEstimator)
+        known, classes = labels.scaled(), self.classes_
+        joint: FloatArray | None = None
+        if frozen:
+            self.estimators_ = [estimator]
+            joint = class_scores(estimator, X, classes)
+        elif self.scores == "classes" and len(classes) > 1:
+            dealt = content_folds(X, known, weight, self.cv) if folds is None else folds
+            self.estimators_ = [fit_scorer(estimator, X, known, classes, weight)]
+            joint = out_of_fold(estimator, X, known, classes, weight, dealt)
+        else:
+            self.estimators_ = []
+        self.calibrations_: list[Calibration] = []
+        for pair in self.pairs_:
+            rows, inside, share = about_pair(known, weight, pair)
+            if joint is None:
+                own = classes[pair]
+                task = estimator, take_rows(X, rows), inside, own, share
+                dealt = content_folds(*task[1:3], share, self.cv) if folds is None else folds[rows]
+                score = difference(out_of_fold(*task, dealt), 0, 1)
+                self.estimators_.append(fit_scorer(*task))
+            else:
+                score = difference(joint[rows], *pair)
+            if folds is not None:
+                share = np.where(folds[rows] >= 0, share, 0.0)
+            self.calibrations_.append(calibrate(score, inside, share, self.smoothing))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Most plausible class of each row."""
+        best = self._log_plausibility(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Plausibilities scaled to sum to one (n, K): for any number of classes, and at any size.
+
+        Dempster's rule and this scaling may be done in either order, unlike with the pignistic
+        probabilities, for which see `belief.pignistic`.
+        """
+        return softmax(self._log_plausibility(X), axis=1)
+
+    def predict_plausibility(self, X: ArrayLike) -> FloatArray:
+        """Plausibility (n, K) of each class; up to 20 classes."""
+        masses = self._pair_masses(X)
+        at_once = max(1, _ENTRIES_AT_ONCE // len(self.focal_sets_))
+        starts = range(0, max(1, len(masses)), at_once)
+        parts = [self._combined(masses[start : start + at_once]) for start in starts]
+        return np.concatenate([contour(part) for part in parts])
+
+    def predict_mass(self, X: ArrayLike) -> SparseMasses:
+        """Mass functions, with the columns of `focal_sets_`; up to 20 classes."""
+        return self._combined(self._pair_masses(X))
+
+    def predict_set(
+        self, X: ArrayLike, rule: str = "interval_dominance", reject: float | None = None
+    ) -> NDArray[np.bool_]:
+        """Classes (n, K) that a rule of `belief.decide` keeps; none is a refusal.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        rule : str
+        reject : float, optional
+            Loss of refusing to answer, where a wrong answer costs 1.
+        """
+        chosen = decide(self.predict_mass(X), rule, reject=reject).chosen
+        return chosen[:, : len(self.classes_)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Soft accuracy; rows that say nothing do not count."""
+        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
+
+    @property
+    def focal_sets_(self) -> IntArray:
+        """All sets of classes but the empty one."""
+        return all_sets(len(self.classes_))[1:]
+
+    def _combined(self, masses: FloatArray) -> SparseMasses:
+        return combine_pairs(masses, self.pairs_, len(self.classes_))
+
+    def _log_plausibility(self, X: ArrayLike) -> FloatArray:
+        masses = self._pair_masses(X)
+        return log_plausibilities(masses, self.pairs_, len(self.classes_))
+
+    def _pair_masses(self, X: ArrayLike) -> FloatArray:
+        """Masses (n, P, 3) of each pair's first class, second class, and both."""
+        check_is_fitted(self)
+        data = self._validate(X, reset=False)
+        masses = np.empty((data.shape[0], len(self.pairs_), 3))
+        scores = np.zeros((data.shape[0], len(self.pairs_)))
+        if len(self.estimators_) == 1 and self.estimators_[0] is not None:
+            joint = class_scores(self.estimators_[0], data, self.classes_)
+            for p, pair in enumerate(self.pairs_):
+                scores[:, p] = difference(joint, *pair)
+        else:
+            for p, model in enumerate(self.estimators_):
+                if model is not None:
+                    own = self.classes_[self.pairs_[p]]
+                    scores[:, p] = difference(class_scores(model, data, own), 0, 1)
+        for p, calibration in enumerate(self.calibrations_):
+            masses[:, p] = calibration.masses(scores[:, p])
+        return masses
+
+    def _validate(self, X: Any, reset: bool = True) -> Any:
+        if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        tags = get_tags(self).input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=(np.float64, np.float32),
+            accept_sparse="csr" if tags.sparse else False,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        base = get_tags(DiscriminantClassifier() if self.estimator is None else self.estimator)
+        tags.input_tags.sparse = base.input_tags.sparse
+        tags.input_tags.allow_nan = base.input_tags.allow_nan
+        return tags

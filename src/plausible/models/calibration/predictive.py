@@ -1,0 +1,314 @@
+r"""From the score of a binary classifier to a mass function about the class.
+
+Log odds of the second class are a + b s at score s. With the likelihood L of calibration data, the
+contour of the probability tau at score s, and with it the predictive belief function, are
+
+.. math:: pl(\tau) = \sup_{a + b s = \mathrm{logit}\, \tau} L(a, b) / L(\hat a, \hat b), \quad
+          Bel(\{1\}) = \hat\tau - \int_0^{\hat\tau} pl(u) du, \quad
+          Pl(\{1\}) = \hat\tau + \int_{\hat\tau}^1 pl(u) du.
+
+Labels may be doubtful: a row counts by log(pl_0 (1 - p) + pl_1 p), the generalised likelihood. It
+is concave in (a, b) where labels are hard, and need not be else.
+
+References
+----------
+P. Xu, F. Davoine, H. Zha, T. Denoeux, Evidential calibration of binary SVM classifiers,
+International Journal of Approximate Reasoning 72 (2016) 55-70.
+O. Kanjanatarakul, S. Sriboonchitta, T. Denoeux, Forecasting using belief functions, International
+Journal of Approximate Reasoning 55 (2014) 1113-1128.
+J. Platt, Probabilistic outputs for support vector machines, Advances in Large Margin Classifiers
+(1999) 61-74 (smoothing).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, PPoly
+from scipy.special import expit
+
+FloatArray = NDArray[np.float64]
+
+TABLE_TOLERANCE = 1e-6  # largest error of a mass that is read from the table, as found when made
+DOUBTFUL_TOLERANCE = 1e-5  # the same with doubtful labels, where masses may have kinks
+_FIRST_NODES = 25
+_ROUNDS = 7
+_MANY_STEPS = 200
+_PANEL_NODES = 20
+_FEW_RECORDS = 300
+
+
+def make_records(
+    score: FloatArray, contour: FloatArray, weight: FloatArray, smoothing: bool
+) -> FloatArray:
+    """Records (5, R) of z, n0, n1, v, rho: see `compiled_profile`.
+
+    Smoothing is Platt's: of every item that favours a class, of which there are N, a share of
+    1 / (N + 2) counts for the other one. A doubtful label favours its class by 1 - doubt.
+    """
+    scaled = contour / contour.max(axis=1, keepdims=True)
+    favoured = scaled.argmax(axis=1)
+    favour = weight * (1.0 - scaled.min(axis=1))
+    other = np.zeros(scaled.shape)
+    if smoothing:
+        total = np.array([favour[favoured == k].sum() for k in (0, 1)])
+        other[np.arange(len(other)), 1 - favoured] = favour / (total[favoured] + 2.0)
+    rest = weight - other.sum(axis=1)
+    hard = scaled.min(axis=1) == 0.0
+    count = other + np.where(hard[:, None], rest[:, None] * scaled, 0.0)
+    soft = np.where(hard | (favour == 0.0), 0.0, rest)
+    with np.errstate(divide="ignore"):
+        rho = np.where(soft > 0.0, np.log(scaled[:, 1]) - np.log(scaled[:, 0]), 0.0)
+    # What was scored and said alike is counted together.
+    keys, place = np.unique(score + 1j * rho, return_inverse=True)
+    sums = [np.bincount(place, column, len(keys)) for column in (*count.T, soft)]
+    records = np.array([keys.real, *sums, keys.imag])
+    return np.ascontiguousarray(records[:, records[1:4].any(axis=0)])
+
+
+def value_and_slopes(
+    theta: FloatArray, records: FloatArray
+) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Log-likelihood, gradient, curvature (2, 2), and the curvature that EM has instead."""
+    z, n0, n1, v, rho = records
+    t = theta[0] + theta[1] * z
+    p, q = expit(t), expit(t + rho)
+    value = n1 @ t - (n0 + n1 + v) @ np.logaddexp(0.0, t) + v @ np.logaddexp(0.0, t + rho)
+    design = np.column_stack([np.ones(len(z)), z])
+    rise = n1 - (n0 + n1) * p + v * (q - p)
+    spread = (n0 + n1 + v) * p * (1.0 - p)
+    bend = spread - v * q * (1.0 - q)
+    complete = design.T @ (design * spread[:, None])
+    return value, design.T @ rise, design.T @ (design * bend[:, None]), complete
+
+
+def ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
+    """Local maximum (a, b) and its value: Newton's method where the likelihood is concave."""
+    value, slope, bend, complete = value_and_slopes(theta, records)
+    for _ in range(_MANY_STEPS):
+        concave = np.linalg.eigvalsh(bend - 1e-3 * complete)[0] > 0.0
+        used = bend if concave else complete
+        step = np.linalg.solve(used + (1e-12 * np.trace(used) + 1e-300) * np.eye(2), slope)
+        gain = float(step @ slope)
+        if gain < 1e-14 * (1.0 + abs(value)):
+            break
+        for _ in range(40):
+            following = value_and_slopes(theta + step, records)
+            if following[0] >= value + 1e-4 * gain:
+                break
+            step, gain = 0.5 * step, 0.5 * gain
+        else:
+            break
+        theta = theta + step
+        value, slope, bend, complete = following
+    return theta, value
+
+
+def maximise(records: FloatArray) -> tuple[FloatArray, float]:
+    """Maximum (a, b) of the likelihood and its value.
+
+    Doubtful labels may give several local ones: we start from the maximum of the hardened labels,
+    each with the weight by which it favours its class, from no slope, and if there are few of them
+    from steep slopes, too.
+    """
+    z, n0, n1, v, rho = records
+    favour = v * -np.expm1(-np.abs(rho))
+    more = np.where(rho > 0.0, favour, 0.0), np.where(rho < 0.0, favour, 0.0)
+    some = 1e-3 * (n0 + n1 + v)  # hardened labels may be separable
+    hard = np.array([z, n0 + more[1] + some, n1 + more[0] + some, 0.0 * v, rho])
+    flat = np.array([np.log(hard[2].sum() / hard[1].sum()), 0.0])
+    if not v.any():
+        return ascend(flat, records)
+    starts = [ascend(flat, hard)[0], flat]
+    if len(z) <= _FEW_RECORDS:
+        starts += [np.array([level * b, b]) for b in (-6.0, -2.0, 2.0, 6.0) for level in (-1, 0, 1)]
+    return max((ascend(start, records) for start in starts), key=lambda found: found[1])
+
+
+def condense(records: FloatArray, slope: float) -> FloatArray:
+    """Few records with the likelihood of many, to about twelve digits.
+
+    Over a panel of scores in which log odds change by two, the likelihood of an item is a
+    polynomial of degree 19 to that accuracy: the items are shared out among the Chebyshev nodes of
+    the panel, by the values of Lagrange's polynomials at their scores (which may be negative).
+    """
+    half = min(1.0 / max(abs(slope), 1e-300), 0.5)
+    panel = np.floor(records[0] / (2.0 * half))
+    groups, place, counts = np.unique(
+        panel + 1j * records[4], return_inverse=True, return_counts=True
+    )
+    crowded = counts > 2 * _PANEL_NODES
+    if not crowded.any():
+        return records
+    angle = (np.arange(_PANEL_NODES) + 0.5) * np.pi / _PANEL_NODES
+    parts = [records[:, ~crowded[place]]]
+    order = np.argsort(place, kind="stable")
+    ends = np.cumsum(counts)
+    for group in np.flatnonzero(crowded):
+        inside = records[:, order[ends[group] - counts[group] : ends[group]]]
+        middle = half * (2.0 * groups[group].real + 1.0)
+        shares = lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
+        nodes = middle + half * np.cos(angle)
+        same = np.full(_PANEL_NODES, groups[group].imag)
+        parts.append(np.vstack([nodes, inside[1:4] @ shares, same]))
+    return np.ascontiguousarray(np.hstack(parts))
+
+
+def lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
+    """Lagrange's polynomials of Chebyshev nodes cos(angle) at points x in [-1, 1]: (n, nodes)."""
+    degree = np.arange(len(angle))
+    factor = np.where(degree == 0, 1.0, 2.0) / len(angle)
+    at_nodes = factor[:, None] * np.cos(degree[:, None] * angle)
+    return np.cos(np.arccos(x)[:, None] * degree) @ at_nodes
+
+
+def has_maximum(records: FloatArray, theta: FloatArray) -> bool:
+    """Whether the likelihood has a maximum, which it lacks where scores separate the classes."""
+    z, n0, n1, v, _ = records
+    if v.any():
+        return bool(np.abs(theta[0] + theta[1] * z).max() < 30.0)
+    first, second = z[n0 > 0], z[n1 > 0]
+    if len(first) == 0 or len(second) == 0:
+        return False
+    apart = first.max() <= second.min() or second.max() <= first.min()
+    return not apart or np.ptp(z) == 0.0
+
+
+def inverse_curvature(theta: FloatArray, records: FloatArray) -> FloatArray:
+    """Covariance (2, 2) of the estimate; zero for a slope that nothing is known about."""
+    _, _, bend, complete = value_and_slopes(theta, records)
+    if np.ptp(records[0]) == 0.0:
+        return np.array([[1.0 / complete[0, 0], 0.0], [0.0, 0.0]])
+    concave = np.linalg.eigvalsh(bend - 1e-3 * complete)[0] > 0.0
+    return np.asarray(np.linalg.inv(bend if concave else complete), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A fitted calibration: from scores to masses of the first class, of the second and of both.
+
+    Masses are read from a table over the angle phi in (-pi/2, pi/2), with
+    score = center + scale tan(phi), that covers scores of any size.
+    """
+
+    intercept: float
+    slope: float
+    center: float
+    scale: float
+    table: PPoly | None
+    at_center: FloatArray
+
+    def probability(self, score: FloatArray) -> FloatArray:
+        """Most likely probability (n,) of the second class."""
+        return np.asarray(expit(self.intercept + self.slope * score))
+
+    def masses(self, score: FloatArray) -> FloatArray:
+        """Masses (n, 3) of the first class, the second one, and of both."""
+        if self.table is None:
+            known = np.abs(score - self.center) <= 1e-9 * max(1.0, abs(self.center))
+            return np.where(known[:, None], self.at_center, [0.0, 0.0, 1.0])
+        angle = np.arctan((score - self.center) / self.scale)
+        read = np.clip(self.table(angle), 0.0, 1.0)
+        return read / read.sum(axis=1, keepdims=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Arrays and numbers only: scipy's splines have no state that files could hold."""
+        table = None if self.table is None else (self.table.c, self.table.x)
+        return self.__dict__ | {"table": table}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        table = None if state["table"] is None else PPoly(*state["table"])
+        self.__dict__.update(state | {"table": table})
+
+
+def calibrate(
+    score: FloatArray, contour: FloatArray, weight: FloatArray, smoothing: bool = True
+) -> Calibration:
+    """Fit a calibration to scores (n,), plausibilities (n, 2) of the two classes, and weights."""
+    mean, spread = standard(score, weight)
+    records = make_records((score - mean) / spread, contour, weight, smoothing)
+    if records.shape[1] == 0:
+        return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
+    theta, _ = maximise(records)
+    if not smoothing and not has_maximum(records, theta):
+        raise ValueError(
+            "Without smoothing, calibration scores of the two classes should overlap, but they "
+            "are separable and the likelihood has no maximum; use smoothing=True, or more data."
+        )
+    covariance = inverse_curvature(theta, records)
+    few = condense(records, theta[1])
+    exact = Exact(theta, covariance, value_and_slopes(theta, few)[0], few)
+    raw_slope = theta[1] / spread
+    raw_intercept = theta[0] - raw_slope * mean
+    if covariance[1, 1] == 0.0:
+        return Calibration(raw_intercept, 0.0, mean, 1.0, None, exact(np.zeros(1))[0])
+    center = -covariance[0, 1] / covariance[1, 1]
+    scale = np.sqrt(np.linalg.det(covariance)) / covariance[1, 1]
+    table = tabulate(exact, center, scale)
+    return Calibration(
+        raw_intercept, raw_slope, mean + spread * center, spread * scale, table, table(0.0)
+    )
+
+
+def standard(score: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Mean and deviation to standardise scores by; a deviation of one where all are equal."""
+    counted = score[weight > 0.0]
+    if len(counted) == 0:
+        return 0.0, 1.0
+    mean, spread = float(counted.mean()), float(counted.std())
+    return mean, spread if spread > 1e-12 * max(1.0, abs(mean)) else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Predictive masses without a table."""
+
+    theta: FloatArray
+    covariance: FloatArray
+    top: float
+    records: FloatArray
+
+    def __call__(self, points: FloatArray) -> FloatArray:
+        """Masses (n, 3) at standardised scores."""
+        from plausible.models.calibration.profile_compiled import predictive_masses
+
+        said = np.vstack([self.records[:4], np.exp(np.clip(self.records[4:], -600.0, 600.0))])
+        given: Any = predictive_masses(points, self.theta, self.covariance, self.top, said)
+        return given
+
+    def far_away(self) -> FloatArray:
+        """Masses (2, 3) of scores that are infinitely low and high.
+
+        There every probability needs a slope of next to none, and is as plausible as no slope.
+        """
+        level = np.append(self.records[:1] * 0.0, self.records[1:], axis=0)
+        start = np.array([self.theta[0], 0.0])
+        flat = min(np.exp(ascend(start, level)[1] - self.top), 1.0)
+        masses = np.array([[1.0 - flat, 0.0, flat], [0.0, 1.0 - flat, flat]])
+        return masses if self.theta[1] >= 0.0 else masses[::-1]
+
+
+def tabulate(exact: Exact, center: float, scale: float) -> CubicSpline:
+    """Spline of the masses over the angle, with nodes where they are needed."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, _FIRST_NODES)
+    low, high = exact.far_away()
+    inner = exact(center + scale * np.tan(angle[1:-1]))
+    masses = np.vstack([low, inner, high])
+    left, right = angle[:-1], angle[1:]
+    tolerance = DOUBTFUL_TOLERANCE if exact.records[3].any() else TABLE_TOLERANCE
+    for _ in range(_ROUNDS):
+        middle = 0.5 * (left + right)
+        found = exact(center + scale * np.tan(middle))
+        error = np.abs(CubicSpline(angle, masses)(middle) - found).max(axis=1)
+        order = np.argsort(np.append(angle, middle))
+        angle = np.append(angle, middle)[order]
+        masses = np.vstack([masses, found])[order]
+        rough = error > tolerance
+        if not rough.any():
+            break
+        left, right = (
+            np.concatenate([left[rough], middle[rough]]),
+            np.concatenate([middle[rough], right[rough]]),
+        )
+    return CubicSpline(angle, masses)

@@ -1,0 +1,301 @@
+"""What Gaussian classifiers under soft labels share: fitting, densities, novelty, criteria."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from plausible.base import EmptyClassWarning, EvidenceClassifier, Training, gather
+from plausible.checks import check_number, check_option, check_whole
+from plausible.engine import Result, maximise
+from plausible.engine.reporting import reporter
+from plausible.models.gaussian.e_step import log_joint
+from plausible.models.gaussian.parameters import (
+    Chart,
+    FloatArray,
+    Gaussians,
+    Prior,
+    SingularCovarianceError,
+    cholesky,
+    n_parameters,
+)
+from plausible.models.gaussian.soft_mixture import SoftMixture, take_census
+from plausible.models.gaussian.starts import make_starts
+
+NOVELTY_DRAWS = 20_000
+
+
+class SingularCovarianceWarning(UserWarning):
+    """A covariance would be singular without `reg_covar`."""
+
+
+class GaussianClassifier(EvidenceClassifier):
+    """Base of classifiers with Gaussian components, fitted by the EM algorithm of soft labels.
+
+    A subclass says which kind of covariance it has (`_kind`), and may have several components for a
+    class (`_sizes`) and a prior (`_make_prior`).
+    """
+
+    init: str | Mapping[str, Any]
+    n_init: int
+    tol: float
+    max_iter: int
+    reg_covar: float
+    accelerate: bool
+    random_state: Any
+    verbose: int
+    n_classes: int | None = None
+    store_responsibilities = False
+    callback: Any = None
+    checkpoint: Any = None
+
+    @property
+    def _kind(self) -> str:
+        raise NotImplementedError
+
+    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
+        return np.ones(n_classes, dtype=np.int64)
+
+    def _make_prior(self, problem: SoftMixture) -> Prior | None:
+        return None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Estimate the mixture.
+
+        Parameters
+        ----------
+        X : array-like (n, d), Dask array or dataframe, or Rows of `plausible.engine`
+            Rows hold features, labels and weights together, and may be larger than memory.
+        y : Labels, or all that `as_labels` takes; None for a clustering into `n_classes`
+        sample_weight : array-like (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_options()
+        training = gather(self, X, y, sample_weight, self.n_classes)
+        problem = self._pose(training)
+        problem.prior = self._make_prior(problem)
+        random = check_random_state(self.random_state)
+        try:
+            starts = make_starts(problem, self.init, self.n_init, random)
+            result = self._maximise(problem, starts)
+        except SingularCovarianceError as error:
+            names = training.classes[problem.owner]
+            raise ValueError(explain_singular(error, names, problem)) from None
+        self._keep(result, problem, training)
+        return self
+
+    def _pose(self, training: Training) -> SoftMixture:
+        """The EM problem: components for the classes that some row finds plausible."""
+        sizes = self._sizes(len(training.classes))
+        census = take_census(training.rows, sizes == 1)
+        present = census.support > 0
+        if not present.all():
+            absent = training.classes[~present].tolist()
+            warnings.warn(
+                f"Every class should be plausible for some item, but {absent} never are; they are "
+                "not learnt and never predicted.",
+                EmptyClassWarning,
+                stacklevel=3,
+            )
+        owner = np.repeat(np.arange(len(sizes)), np.where(present, sizes, 0))
+        return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
+
+    def _maximise(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
+        return maximise(
+            problem.summarise,
+            problem.solve,
+            starts,
+            n_rows=problem.census.weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            chart=Chart(problem.kind, problem.census.spread) if self.accelerate else None,
+            callback=reporter(self.verbose, type(self).__name__, self.callback),
+            checkpoint=self.checkpoint,
+            settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
+        )
+
+    def _keep(self, result: Result, problem: SoftMixture, training: Training) -> None:
+        """Store what was found, with NaN for components of classes that do not occur."""
+        sizes = self._sizes(len(training.classes))
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        here = np.isin(owner, problem.owner)
+        self.classes_ = training.classes
+        self.component_classes_ = training.classes[owner]
+        self._owner, self._present = owner, here
+        weights, means, covariances = self._parameters = result.parameters
+        self.weights_ = spread_out(weights, here, 0.0)
+        self.means_ = spread_out(means, here, np.nan)
+        tied = self._kind == "tied"
+        self.covariances_ = covariances if tied else spread_out(covariances, here, np.nan)
+        self.history_, self.n_iter_ = result.history, result.n_iter
+        self.converged_ = result.converged
+        summary = problem.summarise([result.parameters])[0] if problem.prior else None
+        self.log_likelihood_ = summary.log_likelihood if summary else result.criterion
+        self._n_effective = problem.census.weight
+        warn_of_weak_points(self, result, problem)
+        if self.store_responsibilities:
+            self.responsibilities_ = np.concatenate(
+                [self._responsibilities(*columns[:2]) for columns in training.rows.chunks()]
+            )
+
+    def _responsibilities(self, X: Any, plausibility: FloatArray | None) -> FloatArray:
+        scores = np.full((len(X), len(self._owner)), -np.inf)
+        data = np.asarray(X, dtype=np.float64)
+        scores[:, self._present] = log_joint(data, self._parameters, self._kind)
+        if plausibility is not None:
+            with np.errstate(divide="ignore"):
+                scores += np.log(plausibility[:, self._owner])
+        return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+
+    def _log_evidence(self, X: FloatArray) -> FloatArray:
+        scores = log_joint(X, self._parameters, self._kind)
+        owner = self._owner[self._present]
+        if len(np.unique(owner)) == len(owner) == len(self.classes_):
+            return scores
+        joint = np.full((len(X), len(self.classes_)), -np.inf)
+        for c in np.unique(owner):
+            joint[:, c] = logsumexp(scores[:, owner == c], axis=1)
+        return joint
+
+    def score_samples(self, X: ArrayLike) -> FloatArray:
+        """Log density (n,) of each row under the mixture."""
+        return logsumexp(self._evidence(X, None), axis=1)
+
+    def score_novelty(self, X: ArrayLike) -> FloatArray:
+        """How unusual each row is, in [0, 1]: the share of the model's own items that are denser.
+
+        The share is taken among 20,000 items drawn from the model, with `random_state`.
+        """
+        density = self.score_samples(X)
+        own = np.sort(self.score_samples(self.sample(NOVELTY_DRAWS)[0]))
+        return 1.0 - np.searchsorted(own, density, side="right") / len(own)
+
+    def predict_novelty(self, X: ArrayLike, level: float = 0.01) -> NDArray[np.bool_]:
+        """Whether a row is so unusual that the model would draw one like it at most at `level`."""
+        check_number(level, "level", 0.0, 1.0)
+        return self.score_novelty(X) > 1.0 - level
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, NDArray[Any]]:
+        """Draw items: features (n, d) and classes (n,), with `random_state`."""
+        check_is_fitted(self)
+        check_whole(n_samples, "n_samples", 0)
+        random = check_random_state(self.random_state)
+        weights, means, covariances = self._parameters
+        drawn = random.choice(len(weights), size=n_samples, p=weights)
+        noise = random.normal(size=(n_samples, means.shape[1]))
+        factor = cholesky(covariances, self._kind)
+        if self._kind == "tied":
+            noise = noise @ factor.T
+        elif self._kind == "full":
+            noise = np.einsum("nij,nj->ni", factor[drawn], noise)
+        else:
+            noise *= factor[drawn] if self._kind == "diag" else factor[drawn, None]
+        return means[drawn] + noise, self.component_classes_[self._present][drawn]
+
+    def bic(self) -> float:
+        """Bayesian information criterion on the training rows; lower is better."""
+        check_is_fitted(self)
+        return self._free_parameters() * np.log(self._n_effective) - 2 * self.log_likelihood_
+
+    def aic(self) -> float:
+        """Akaike's information criterion on the training rows; lower is better."""
+        check_is_fitted(self)
+        return 2 * (self._free_parameters() - self.log_likelihood_)
+
+    def _free_parameters(self) -> int:
+        n_components, d = self._parameters.means.shape
+        return n_parameters(n_components, d, self._kind)
+
+    def _check_options(self) -> None:
+        if not isinstance(self.init, Mapping):
+            check_option(self.init, ("labels", "kmeans", "random"), "init")
+        check_number(self.tol, "tol", 0.0)
+        check_number(self.reg_covar, "reg_covar", 0.0)
+        check_whole(self.n_init, "n_init", 1)
+        check_whole(self.max_iter, "max_iter", 1)
+        check_whole(int(self.verbose), "verbose", 0)
+        if self.n_classes is not None:
+            check_whole(self.n_classes, "n_classes", 1)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(
+                f"callback should be a function of the progress, but {self.callback!r} was given."
+            )
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
+            raise ValueError(
+                f"checkpoint should be the path of a file, but {self.checkpoint!r} was given."
+            )
+
+
+def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:
+    """Rows of `values` where `here` is true, and `elsewhere` in the other rows."""
+    result = np.full((len(here), *values.shape[1:]), elsewhere)
+    result[here] = values
+    return result
+
+
+REMEDY = (
+    "share or simplify the covariances, shrink them or give a prior, raise reg_covar, or take "
+    "fewer features"
+)
+
+
+def explain_singular(
+    error: SingularCovarianceError, names: NDArray[Any], problem: SoftMixture
+) -> str:
+    """Which class has a singular covariance, on how many items it rests, and what to do."""
+    d = len(problem.centre)
+    if not error.components:
+        whose, count = "that all classes share", problem.census.weight
+    else:
+        k = error.components[0]
+        whose = f"of class {names.tolist()[k]!r}"
+        count = np.nan if error.counts is None else error.counts[k]
+    return (
+        f"The covariance {whose} should be invertible, but is singular: it rests on {count:.4g} "
+        f"effective items for {d} features; {REMEDY}."
+    )
+
+
+def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: SoftMixture) -> None:
+    """Say which components rest on next to nothing, and whether the start was improved."""
+    counts = result.parameters.weights * problem.census.weight
+    names = model.component_classes_[model._present].tolist()
+    lost = counts < 1e-3
+    if lost.any():
+        empty = [name for name, gone in zip(names, lost, strict=True) if gone]
+        message = f"Every component should keep some items, but those of {empty} lost theirs; use "
+        message += "fewer components, another start, or a prior on the weights."
+        warnings.warn(message, EmptyClassWarning, stacklevel=4)
+    narrow = held_up(result.parameters.covariances, problem)
+    if narrow.any():
+        k = int(np.argmax(narrow))
+        shared = problem.kind == "tied"
+        whose = "that all classes share" if shared else f"of class {names[k]!r}"
+        message = f"The covariance {whose} is singular but for reg_covar: it rests on "
+        message += f"{counts.sum() if shared else counts[k]:.4g} effective items for "
+        message += f"{len(problem.centre)} features; {REMEDY}."
+        warnings.warn(message, SingularCovarianceWarning, stacklevel=4)
+    rise = result.history[-1] - result.history[0]
+    if problem.n_open and result.n_iter and rise <= 1e-12 * abs(result.history[0]):
+        message = "An EM step should improve on the start, but none did: it is a maximum already, "
+        message += "or a saddle from which equal components cannot part; try another init."
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def held_up(covariances: FloatArray, problem: SoftMixture) -> NDArray[np.bool_]:
+    """Which covariances have a direction with hardly more variance than `reg_covar`."""
+    if problem.kind in ("full", "tied"):
+        least = np.linalg.eigvalsh(covariances).min(axis=-1)
+    else:
+        least = covariances.min(axis=1) if problem.kind == "diag" else covariances
+    return np.atleast_1d(least <= 2 * problem.reg_covar)

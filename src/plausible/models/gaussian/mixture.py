@@ -1,0 +1,159 @@
+r"""Gaussian mixtures under soft labels: a class, or part of a class, for each component.
+
+.. math:: L(\theta) = \sum_i \log \sum_k pl_{ik} \, \pi_k \, N(x_i; \mu_k, \Sigma_k)
+
+(1.9) of Côme, Oukhellou, Denoeux and Aknin, Mixture model estimation with soft labels, 2008. With
+hard labels the maximum is that of quadratic (or, tied, linear) discriminant analysis; with labels
+that say nothing it is that of a Gaussian mixture; all that lies between is allowed. A label that is
+a probability acts as a likelihood, not as a posterior: the class weights multiply it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.checks import check_option
+from plausible.engine.loop import Callback
+from plausible.models.gaussian.estimator import GaussianClassifier
+from plausible.models.gaussian.parameters import KINDS, Prior
+from plausible.models.gaussian.priors import make_prior
+from plausible.models.gaussian.soft_mixture import SoftMixture
+
+
+class GaussianMixtureClassifier(GaussianClassifier):
+    """Gaussian mixture learnt from features and labels of any kind.
+
+    Parameters
+    ----------
+    covariance : {"full", "tied", "diag", "spherical"}
+        Shape of the covariances, as in scikit-learn's `GaussianMixture`.
+    n_components : int or sequence of int
+        Components for each class; one number for all classes or one for each, in sorted order.
+    init : {"labels", "kmeans", "random"} or dict
+        "labels" starts component k at the rows that favour class k (k-means where labels say
+        nothing); "kmeans" gives clusters to the classes that they agree with; "random" starts at
+        random rows. A dict gives `means`, and if known `weights` and `covariances`, components of
+        the first class first.
+    n_init : int
+        Number of starts; the best result is kept. Starts after the first are random.
+    tol : float
+        Stop when an EM step gains less than this for each row.
+    max_iter : int
+    reg_covar : float
+        Added to the variances.
+    accelerate : bool
+        Extrapolate where EM is slow (SQUAREM): fewer passes, mostly to the same maximum.
+        Where labels say little, EM and its extrapolation may find different ones.
+    random_state : int, RandomState or None
+    verbose : int
+        1 reports about once a second, 2 every iteration.
+    prior : None, "weak" or dict
+        Conjugate prior for small classes or more features than items: "weak" is that of Fraley and
+        Raftery (2007); see `models.priors.make_prior` for the entries of a dict.
+    n_classes : int, optional
+        Number of classes of a clustering, fitted with y=None.
+    store_responsibilities : bool
+        Whether to keep `responsibilities_`.
+    callback : function of Progress, optional
+        Called after each iteration; a true answer stops the fit.
+    checkpoint : path, optional
+        File in which a long fit keeps its state, and from which it goes on after an interruption.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+    component_classes_ : array (M,)
+        Class of each component.
+    weights_, means_, covariances_ : arrays
+        Of the components, shaped as in scikit-learn's `GaussianMixture`; the weight is zero and the
+        rest NaN for a class that no row finds plausible.
+    log_likelihood_ : float
+        The criterion (1.9), summed over rows.
+    history_ : array (n_iter_ + 1,)
+        Criterion (with the prior, if any) at the start and after each pass over the rows.
+    n_iter_ : int
+    converged_ : bool
+    responsibilities_ : array (n, M)
+        Probability of each component given features and label, on request.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from plausible.labels import Labels
+    >>> X = [[0.0], [0.2], [0.3], [0.5], [1.9], [2.1], [2.3], [1.0]]
+    >>> y = Labels.from_doubt(list("aaaabbba"), doubt=[0, 0, 0, 0.3, 0, 0.2, 0, 1])
+    >>> model = GaussianMixtureClassifier(covariance="tied").fit(X, y)
+    >>> model.predict([[0.1], [2.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.predict_plausibility([[1.1]]).round(2)
+    array([[1.  , 0.03]])
+    """
+
+    def __init__(
+        self,
+        covariance: Literal["full", "tied", "diag", "spherical"] = "full",
+        n_components: int | ArrayLike = 1,
+        init: str | Mapping[str, Any] = "labels",
+        n_init: int = 1,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        reg_covar: float = 1e-6,
+        accelerate: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+        *,
+        prior: str | Mapping[str, Any] | None = None,
+        n_classes: int | None = None,
+        store_responsibilities: bool = False,
+        callback: Callback | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.covariance = covariance
+        self.n_components = n_components
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.reg_covar = reg_covar
+        self.accelerate = accelerate
+        self.random_state = random_state
+        self.verbose = verbose
+        self.prior = prior
+        self.n_classes = n_classes
+        self.store_responsibilities = store_responsibilities
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    @property
+    def _kind(self) -> str:
+        return self.covariance
+
+    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
+        return component_counts(self.n_components, n_classes)
+
+    def _make_prior(self, problem: SoftMixture) -> Prior | None:
+        return make_prior(self.prior, problem.census, problem.kind, len(problem.owner))
+
+    def _check_options(self) -> None:
+        check_option(self.covariance, KINDS, "covariance")
+        super()._check_options()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.n_classes is None
+        return tags
+
+
+def component_counts(n_components: Any, n_classes: int) -> NDArray[np.int64]:
+    """Number of components of each class."""
+    counts = np.asarray(n_components)
+    wrong = counts.dtype.kind not in "iu" or counts.shape not in ((), (n_classes,))
+    if wrong or not (counts >= 1).all():
+        raise ValueError(
+            f"n_components should be a whole number from 1, or one for each of the {n_classes} "
+            f"classes, but {n_components!r} was found."
+        )
+    return np.broadcast_to(counts, n_classes).astype(np.int64)

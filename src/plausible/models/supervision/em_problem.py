@@ -1,0 +1,280 @@
+"""The EM problem of stochastic supervision, and coordinates in which it may be extrapolated."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from plausible.engine.rows import Rows
+from plausible.models.gaussian import e_step
+from plausible.models.gaussian.parameters import (
+    Chart,
+    FloatArray,
+    Gaussians,
+    Moments,
+    about_mean,
+    merge,
+)
+from plausible.models.gaussian.soft_mixture import Census, lost_digits, take_census
+from plausible.models.supervision.beta import fit_beta
+from plausible.models.supervision.parameters import (
+    IntArray,
+    Supervision,
+    count_pass,
+    divide,
+    exact_pass,
+    expected_log_odds,
+    features_only,
+    has_assessment,
+    linear_form,
+    pool,
+    raise_eigenvalues,
+    regress,
+    shaped,
+    slice_moments,
+    too_far,
+)
+
+
+class Summary(NamedTuple):
+    """Moments by component of (x, t), of x in rows without assessment, and the criterion."""
+
+    moments: Moments
+    bare: Moments | None
+    criterion: float
+
+
+class SupervisedMixture:
+    """The EM problem of one data set: what the loop summarises and solves.
+
+    Parameters
+    ----------
+    rows : Rows
+        Features and assessments beside each other (NaN where there is none), plausibilities of the
+        classes (or None), weights (or None).
+    n_features : int
+    kind : str
+        Kind of covariance of the features.
+    family : one of `FAMILIES`
+    owner : int array (M,)
+        Class of each component.
+    n_classes : int
+    least : float
+        Least eigenvalue of covariances, in units of the spread of the data.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        n_features: int,
+        kind: str,
+        family: str,
+        owner: IntArray,
+        n_classes: int,
+        least: float,
+    ) -> None:
+        self.all_rows, self.d, self.kind, self.family = rows, n_features, kind, family
+        self.owner, self.n_classes, self.least = owner, n_classes, least
+        n_assessed, n_bare = rows.reduce(count_pass, n_features)
+        if not n_assessed:
+            raise ValueError(
+                "At least one item of positive weight should be assessed, but none is; give "
+                "assessments, or fit a GaussianMixtureClassifier on labels alone."
+            )
+        self.rows, self.bare = rows, None
+        none = np.zeros(n_classes, dtype=bool)
+        if n_bare or n_assessed < rows.n_rows:
+            self.rows = rows.arrange(partial(has_assessment, n_features=n_features, wanted=True))
+        self.census = take_census(self.rows, none)
+        n_weighed = self.census.weight
+        if n_bare:
+            bare = rows.arrange(partial(has_assessment, n_features=n_features, wanted=False))
+            self.bare = bare.map(partial(features_only, n_features=n_features))
+            self.census = join(self.census, take_census(self.bare, none))
+        self.centre, self.spread = self.census.centre, self.census.spread
+        self.units = self.spread[:n_features]  # in which variances of features have a floor
+        if kind == "spherical":
+            self.units = np.full(n_features, np.sqrt((self.units**2).mean()))
+        self.change = 0.0  # from the likelihood of probabilities to that of log odds
+        if family == "beta":
+            self.change = n_weighed * float(self.centre[n_features:].sum())
+        self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.centre))
+
+    def summarise(self, points: list[Supervision]) -> list[Summary]:
+        """Moments and criterion for each set of parameters, in one pass over the rows."""
+        moments = self._moments(self.rows, points, len(self.centre))
+        if self.bare is None:
+            return [Summary(found, None, gain) for found, gain in moments]
+        others = self._moments(self.bare, points, self.d)
+        return [
+            Summary(found, bare, gain + more)
+            for (found, gain), (bare, more) in zip(moments, others, strict=True)
+        ]
+
+    def _moments(
+        self, rows: Rows, points: list[Supervision], n_columns: int
+    ) -> list[tuple[Moments, float]]:
+        """Moments of the first columns by component, and the criterion, for each point."""
+        centre, spread = self.centre[:n_columns], self.spread[:n_columns]
+        if n_columns > self.d:
+            found = [linear_form(p, self.owner, centre, spread) for p in points]
+        else:
+            found = [e_step.linear_form(p.features, centre, "full") for p in points]
+        forms, costs = zip(*found, strict=True)
+        if not e_step.use_linear("full", n_columns, max(costs)):
+            return self._exact(rows, points, [self._means(p, n_columns) for p in points])
+        sums = rows.reduce(e_step.linear_pass, list(forms), centre, "full", self.owner, self.fast)
+        result = []
+        for folded, gain in sums:
+            count, first, second = e_step.unfold(folded, "full", n_columns)
+            assert second is not None
+            result.append((about_mean(count, first, second, centre, "full"), gain))
+        features = slice(0, self.d)
+        if any(
+            lost_digits(slice_moments(moments, features), centre[features], "full")
+            or (
+                self.family != "beta"
+                and too_far(slice_moments(moments, slice(self.d, None)), centre)
+            )
+            for moments, _ in result
+        ):
+            return self._exact(rows, points, [moments.mean for moments, _ in result])
+        return result
+
+    def _means(self, p: Supervision, n_columns: int) -> FloatArray:
+        """Where the components lie, among the first columns."""
+        if n_columns == self.d:
+            return p.means
+        if self.family == "beta":
+            return np.hstack([p.means, np.tile(self.centre[self.d :], (len(self.owner), 1))])
+        return np.hstack([p.means, expected_log_odds(p, self.owner)])
+
+    def _exact(
+        self, rows: Rows, points: list[Supervision], centres: list[FloatArray]
+    ) -> list[tuple[Moments, float]]:
+        """The same with every component about a centre of its own: slower, and always exact."""
+        sums = rows.reduce(exact_pass, points, centres, self.owner)
+        return [
+            (about_mean(n, s, ss, c, "full"), gain)
+            for (n, s, ss, gain), c in zip(sums, centres, strict=True)
+        ]
+
+    def solve(self, summary: Summary, least: float | None = None) -> Supervision:
+        """The M step; raises `SingularCovarianceError` if a covariance cannot be inverted."""
+        least = self.least if least is None else least
+        features = slice_moments(summary.moments, slice(0, self.d))
+        if summary.bare is not None:
+            features = merge(features, summary.bare, "full")
+        count, means, scatter = features
+        covariances = divide(scatter, count, np.diag(self.spread[: self.d] ** 2))
+        covariances = shaped(covariances, count, self.kind)
+        covariances = raise_eigenvalues(covariances, self.units, least)
+        classes = pool(summary.moments, self.owner, self.n_classes)
+        return Supervision(count / count.sum(), means, covariances, *self._assess(classes, least))
+
+    def _assess(
+        self, classes: Moments, least: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Intercepts, slopes, spreads and shapes of the assessments."""
+        d, count, mean = self.d, classes.counts, classes.mean[:, self.d :]
+        if self.family == "beta":
+            empty = [np.empty((2, *shape)) for shape in ((0,), (d, 0), (0, 0))]
+            flipped = np.array([mean[0], mean[1, ::-1]])
+            shape = fit_beta(*(count @ flipped / count.sum()))
+            return empty[0], empty[1], empty[2], np.array([shape, shape[::-1]])
+        slopes = np.zeros((self.n_classes, d, mean.shape[1]))
+        left = classes.scatter[:, d:, d:]
+        scale = self.spread[d:]
+        if self.family == "symmetric":
+            signs = np.array([[1.0], [-1.0]])
+            intercepts = signs * (count @ (signs * mean) / count.sum())
+            gap = mean - intercepts
+            left = left + count[:, None, None] * gap[:, :, None] * gap[:, None, :]
+            spreads = np.tile(left.sum(axis=0) / count.sum(), (2, 1, 1))
+        else:
+            if self.family == "linear":
+                slopes, left = regress(classes, d, self.spread)
+            intercepts = mean - np.einsum("jd,jdq->jq", classes.mean[:, :d], slopes)
+            spreads = divide(left, count, np.diag(scale**2))
+        spreads = raise_eigenvalues(spreads, scale, least)
+        return intercepts, slopes, spreads, np.empty((self.n_classes, 0))
+
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        n_components, d, n_classes = len(self.owner), self.d, self.n_classes
+        q = n_classes - 1
+        square = d * (d + 1) // 2
+        shape = {"full": n_components * square, "tied": square, "diag": n_components * d}
+        covariances = shape.get(self.kind, n_components)
+        given = q + q * (q + 1) // 2
+        assessments = {
+            "beta": 2,
+            "symmetric": 2,
+            "gaussian": n_classes * given,
+            "linear": n_classes * (given + d * q),
+        }[self.family]
+        return n_components - 1 + n_components * d + covariances + assessments
+
+
+def join(one: Census, other: Census) -> Census:
+    """A census with the features of further rows, which have no assessments."""
+    d = len(other.centre)
+    weight = one.weight + other.weight
+    share = np.array([one.weight, other.weight])[:, None] / weight
+    centres = np.array([one.centre[:d], other.centre])
+    centre = (share * centres).sum(axis=0)
+    variances = np.array([one.spread[:d], other.spread]) ** 2 + (centres - centre) ** 2
+    spread = np.sqrt((share * variances).sum(axis=0))
+    return one._replace(
+        n_rows=one.n_rows + other.n_rows,
+        support=one.support + other.support,
+        weight=weight,
+        centre=np.concatenate([centre, one.centre[d:]]),
+        spread=np.concatenate([spread, one.spread[d:]]),
+    )
+
+
+class SupervisionChart:
+    """Coordinates without constraints, of features, of assessments at their centre, log shapes.
+
+    What a family or a kind of covariance keeps equal, opposite or zero stays so on straight lines.
+    """
+
+    def __init__(self, problem: SupervisedMixture) -> None:
+        self.problem = problem
+        d = problem.d
+        self.scale, self.units = problem.spread[:d], problem.spread[d:]
+        self.centre = problem.centre[:d]
+        self.features = Chart("full", self.scale)
+        self.assessments = Chart("full", self.units)
+
+    def flatten(self, p: Supervision) -> FloatArray:
+        """Coordinates of the parameters, in one vector."""
+        features = self.features.flatten(p.features)
+        if p.shapes.size:
+            return np.concatenate([features, np.log(p.shapes).ravel()])
+        middle = p.intercepts + np.einsum("d,jdq->jq", self.centre, p.slopes)
+        even = np.full(len(middle), 1 / len(middle))
+        assessments = self.assessments.flatten(Gaussians(even, middle, p.spreads))
+        slopes = p.slopes * (self.scale[:, None] / self.units)
+        return np.concatenate([features, slopes.ravel(), assessments])
+
+    def restore(self, vector: FloatArray, like: Supervision) -> Supervision:
+        """The parameters with these coordinates; `like` gives the shapes."""
+        (n_components, d), least = like.means.shape, self.problem.least
+        n_features = n_components * (1 + d + d * (d + 1) // 2)
+        features = self.features.restore(vector[:n_features], like.features)
+        covariances = raise_eigenvalues(features.covariances, self.problem.units, least)
+        features, rest = features._replace(covariances=covariances), vector[n_features:]
+        if like.shapes.size:
+            shapes = np.exp(rest).reshape(like.shapes.shape)
+            return Supervision(*features, *like[3:6], shapes)
+        slopes = rest[: like.slopes.size].reshape(like.slopes.shape)
+        slopes = slopes * (self.units / self.scale[:, None])
+        even = np.full(len(like.intercepts), 1.0)
+        _, middle, spreads = self.assessments.restore(
+            rest[like.slopes.size :], Gaussians(even, like.intercepts, like.spreads)
+        )
+        spreads = raise_eigenvalues(spreads, self.units, least)
+        intercepts = middle - np.einsum("d,jdq->jq", self.centre, slopes)
+        return Supervision(*features, intercepts, slopes, spreads, like.shapes)
