@@ -1,5 +1,7 @@
 """Every function that takes masses refuses the same bad ones, with row numbers and a remedy."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -53,7 +55,7 @@ FUNCTIONS = {
     "plausibility_entropy": b.plausibility_entropy,
     "deng_entropy": b.deng_entropy,
     "is_at_least_as_committed": lambda m: b.is_at_least_as_committed(m, m),
-    "decide": b.decide,
+    "decide": partial(b.decide, kind="masses"),
     "expected_losses": lambda m: b.expected_losses(m, np.eye(2)),
 }
 
@@ -107,6 +109,7 @@ def _numbers(result):
 
 def test_every_function_of_masses_is_in_the_list():
     makers = {"bayesian", "categorical", "consonant", "vacuous", "masses_from_dicts"}
+    makers |= {"contour_of_bets"}
     sets = {"all_sets", "cardinality", "decode_sets", "encode_sets", "full_set", "membership"}
     others = {
         "concatenate",

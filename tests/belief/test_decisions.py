@@ -12,7 +12,6 @@ from plausible.belief import (
     categorical,
     conjunctive,
     contour,
-    decide,
     discount,
     expected_losses,
     membership,
@@ -22,12 +21,18 @@ from plausible.belief import (
     to_sparse,
     vacuous,
 )
+from plausible.belief import decide as decide_any
 from plausible.belief.decisions import RULES, SET_RULES
 from support.reference import to_dict
 from support.strategies import mass_functions
 
 small = st.integers(1, 4).flatmap(lambda k: mass_functions(k, whole=True))
 costs = st.none() | st.sampled_from([0.0, 0.2, 0.5, 0.9])
+
+
+def decide(numbers, rule="pignistic", kind="masses", **options):
+    """Of masses, unless another kind is said."""
+    return decide_any(numbers, rule, kind=kind, **options)
 
 
 def random_loss(n_acts, n_classes, seed):
@@ -317,3 +322,27 @@ def test_combining_then_deciding():
     np.testing.assert_allclose(both, [[0.24, 0.16, 0.4, 0.2]])
     assert decide(both).names("ab") == ["b"]
     np.testing.assert_allclose(pignistic(both), [[0.26 / 0.76, 0.5 / 0.76]])
+
+
+def test_an_array_has_to_come_with_its_kind():
+    p = np.array([[0.6, 0.4], [0.2, 0.8]])
+    with pytest.raises(ValueError, match=r"shape \(2, 2\) came without; .* kind='probability'"):
+        decide_any(p)
+    assert decide_any(p, kind="probability").index.tolist() == [0, 1]
+    assert decide_any(bayesian(p)).index.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="SparseMasses says what its numbers are"):
+        decide_any(bayesian(p), kind="plausibility")
+    with pytest.raises(ValueError, match="decided already"):
+        decide_any(decide_any(p, kind="probability"))
+
+
+def test_a_decision_knows_its_classes_where_it_was_told():
+    p = [[0.1, 0.7, 0.2], [0.3, 0.3, 0.4]]
+    found = decide_any(p, kind="probability", reject=0.5, classes=["oak", "ash", "elm"])
+    assert found.names() == ["ash", None]
+    assert found.classes.tolist() == ["oak", "ash", "elm"]
+    assert len(found) == 2
+    with pytest.raises(ValueError, match="does not know the classes"):
+        decide_any(p, kind="probability").names()
+    with pytest.raises(ValueError, match="one name for each of the 3 classes"):
+        decide_any(p, kind="probability", classes="ab")

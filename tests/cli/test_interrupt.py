@@ -102,7 +102,7 @@ def plausible_in(server, large, tmp_path):
     return run
 
 
-MIXTURE = ["--model", "mixture", "--set", "covariance=diag", *ENDLESS]
+MIXTURE = ["--model", "mixture", "--set", "covariance_type=diag", *ENDLESS]
 SLOW = ["--set", "accelerate=false"]
 LOGISTIC = ["--set", "solver=lbfgs", "--set", "n_init=1", "--set", "alpha=0.001", *ENDLESS]
 
@@ -148,12 +148,12 @@ def test_an_interrupted_mixture_goes_on(begin, terminal, tmp_path, large, plausi
 def test_resuming_needs_the_same_problem(begin, terminal, tmp_path, plausible_in):
     assert interrupted_after(begin, terminal, 2, [*MIXTURE, *SLOW]) == 130
     before = (tmp_path / "out.skops").read_bytes()
-    other = plausible_in("--model", "mixture", "--set", "covariance=full", "--resume")
+    other = plausible_in("--model", "mixture", "--set", "covariance_type=full", "--resume")
     assert other.code == 1
     assert "checkpoint" in other.lines[-1]
     assert (tmp_path / "out.skops").read_bytes() == before
     assert "out.skops.checkpoint" in names(tmp_path)
-    anew = plausible_in("--model", "mixture", "--set", "covariance=diag", "--set", "tol=1e-3")
+    anew = plausible_in("--model", "mixture", "--set", "covariance_type=diag", "--set", "tol=1e-3")
     assert anew.code == 0
     assert any("old checkpoint" in line for line in anew.lines)
     assert names(tmp_path) == ["out.skops"]

@@ -104,7 +104,7 @@ def test_fit_learns_from_answers(plausible, folder):
 
 def test_settings_reach_the_model(plausible, folder):
     ok(plausible("fit", "labels.csv", "features.csv", "-o", "out.skops", "--model", "mixture",
-                 "--set", "covariance=tied", "--set", "n_components=[1,2,1]"))  # fmt: skip
+                 "--set", "covariance_type=tied", "--set", "n_components=[1,2,1]"))  # fmt: skip
     model = load(folder / "out.skops")
     assert (model.covariance, model.n_components) == ("tied", [1, 2, 1])
     assert len(model.means_) == 4

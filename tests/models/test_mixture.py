@@ -16,8 +16,8 @@ from plausible.models import (
     EmptyClassWarning,
     GaussianMixtureClassifier,
     SingularCovarianceWarning,
-    passes,
 )
+from plausible.models.gaussian import e_step as passes
 
 KINDS = ("full", "tied", "diag", "spherical")
 X, Y = load_iris(return_X_y=True)
@@ -445,7 +445,7 @@ def test_no_improvement_is_said():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"covariance": "round"}, "covariance"),
+        ({"covariance_type": "round"}, "covariance_type"),
         ({"init": "magic"}, "init"),
         ({"n_components": 0}, "n_components should be a whole number from 1"),
         ({"n_components": [1, 2]}, "one for each of the 3 classes"),

@@ -335,7 +335,7 @@ def test_soft_and_partly_wrong_labels_find_the_blobs(estimator, d):
 @pytest.mark.parametrize(("accelerate", "n_init"), [(True, 1), (False, 1), (True, 3)])
 def test_an_interrupted_fit_goes_on_as_if_it_had_not_stopped(tmp_path, accelerate, n_init):
     X, labels = IRIS[0], Labels.unknown(150, range(3))
-    settings = {"covariance": "tied", "accelerate": accelerate, "n_init": n_init}
+    settings = {"covariance_type": "tied", "accelerate": accelerate, "n_init": n_init}
     settings |= {"init": "random", "random_state": 0}
     whole = GaussianMixtureClassifier(**settings).fit(X, labels)
     for stop in (1, 9, 11, 13, 18):

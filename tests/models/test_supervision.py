@@ -322,7 +322,7 @@ def test_odd_data_give_a_result(kind):
     for few in (slice(None), slice(0, 12)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = StochasticSupervisionClassifier(covariance=kind, assessment="linear")
+            model = StochasticSupervisionClassifier(covariance_type=kind, assessment="linear")
             model.fit(odd[few], expit(w[few]))
         assert np.isfinite(model.predict_proba(odd)).all()
         assert (

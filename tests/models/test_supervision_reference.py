@@ -389,8 +389,8 @@ def test_other_covariances_are_those_of_their_kind(kind, n_classes):
     problem = draw(n_classes, "all", d=3)
     start = draw_start("g2", problem)
     model = StochasticSupervisionClassifier(
-        covariance=kind, init=start, max_iter=1, tol=0, reg_covar=0, accelerate=False
-    ).fit(problem.X, problem.z, labels_of(problem), problem.weight)
+        covariance_type=kind, init=start, max_iter=1, tol=0, reg_covar=0, accelerate=False
+    ).fit(problem.X, problem.z, problem.weight, labels=labels_of(problem))
 
     def by_kind(theta):
         if kind == "tied":

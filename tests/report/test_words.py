@@ -52,6 +52,6 @@ def test_the_page_names_the_model_and_its_parameters():
     model = GaussianMixtureClassifier("tied", tol=1e-3).fit(X, list("aaabbb"))
     page = render(summarise(model=model, X=X))
     assert "GaussianMixtureClassifier (" in page
-    assert "covariance=tied" in page
+    assert "covariance_type=tied" in page
     assert "tol=0.001" in page
     assert "Suspicious" not in page

@@ -1,24 +1,45 @@
-"""What every estimator shares: what fit does first, kinds of answer, beliefs, warnings."""
+"""What every estimator shares: what fit does first, kinds of answer, beliefs, tags, warnings.
+
+A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_masses`
+(`MassClassifier`), and every kind of answer follows. A clustering writes `_cluster`
+(`CredalClustering`), and behind its answers stands a `CredalPartition`.
+"""
 
 from plausible.base.beliefs import Beliefs, believe
+from plausible.base.classifier import BeliefClassifier
+from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
+from plausible.base.mass import MassClassifier
+from plausible.base.normalization import log_normalized
+from plausible.base.partition import CredalPartition
+from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
-    Training,
+    TrainingRows,
     check_labels_and_weights,
     check_weights,
-    gather,
     is_dask,
+    training_rows,
 )
-from plausible.base.warnings import EmptyClassWarning
+from plausible.base.warnings import EmptyClassWarning, OutlierWarning
 
 __all__ = [
+    "BeliefClassifier",
     "Beliefs",
+    "Clustered",
+    "CredalClustering",
+    "CredalPartition",
     "EmptyClassWarning",
     "EvidenceClassifier",
-    "Training",
+    "LabelTags",
+    "MassClassifier",
+    "OutlierWarning",
+    "TrainingRows",
     "believe",
     "check_labels_and_weights",
     "check_weights",
-    "gather",
     "is_dask",
+    "log_normalized",
+    "takes_labels",
+    "training_rows",
+    "with_labels",
 ]

@@ -13,7 +13,7 @@ from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
 
 
-class Training(NamedTuple):
+class TrainingRows(NamedTuple):
     """Rows of (features, plausibilities or None, weights or None), and the classes."""
 
     rows: Rows
@@ -56,14 +56,14 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     return weights
 
 
-def gather(
+def training_rows(
     estimator: Any,
     X: Any,
     y: Any,
     sample_weight: ArrayLike | None,
     n_classes: int | None = None,
     accept_sparse: bool = False,
-) -> Training:
+) -> TrainingRows:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
     `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
@@ -86,14 +86,14 @@ def gather(
     data = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
-        return Training(ArrayRows(data, None, weights), np.arange(n_classes))
+        return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
     labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
     if n_classes is not None and n_classes != labels.n_classes:
         raise ValueError(
             f"n_classes={n_classes} should be left out where labels are given, but they have "
             f"{labels.n_classes} classes; name more classes with Labels(..., classes=...)."
         )
-    return Training(ArrayRows(data, labels.contour, weights), labels.classes)
+    return TrainingRows(ArrayRows(data, labels.contour, weights), labels.classes)
 
 
 def is_dask(X: Any) -> bool:
@@ -101,7 +101,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
-def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
+def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows:
     """Rows of raw features, labels and weights, checked and converted whenever they are read."""
     X: Any
     y: Any
@@ -128,7 +128,7 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
         names = set(rows.reduce(distinct_labels))
         classes = Labels.from_crisp(list(names)).classes
     ordered = np.sort(classes)
-    return Training(rows.map(partial(convert, classes=classes, ordered=ordered)), ordered)
+    return TrainingRows(rows.map(partial(convert, classes=classes, ordered=ordered)), ordered)
 
 
 def padded(columns: Columns) -> Columns:

@@ -2,4 +2,20 @@
 
 
 class EmptyClassWarning(UserWarning):
-    """A class has no items, or a component has lost its items."""
+    """A class has no items, or a component has lost its items.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", EmptyClassWarning)
+    """
+
+
+class OutlierWarning(UserWarning):
+    """Items that belong to no cluster were turned into labels, which cannot say so.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", OutlierWarning)
+    """

@@ -12,7 +12,7 @@ Two experts, one of them doubtful, on the frame (a, b):
 >>> second = discount([0.0, 0.0, 1.0, 0.0], doubt=0.4)
 >>> dempster(first, second).round(3)
 array([0.   , 0.483, 0.379, 0.138])
->>> print(decide(dempster(first, second), reject=0.3).names(["a", "b"]))
+>>> print(decide(dempster(first, second), kind="masses", reject=0.3).names(["a", "b"]))
 None
 """
 
@@ -33,6 +33,7 @@ from plausible.belief.masses import (
     bayesian,
     categorical,
     consonant,
+    contour_of_bets,
     masses_from_dicts,
     normalize,
     vacuous,
@@ -119,6 +120,7 @@ __all__ = [
     "consonant",
     "contextual_discount",
     "contour",
+    "contour_of_bets",
     "cylinders",
     "decide",
     "decode_sets",

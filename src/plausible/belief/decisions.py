@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
 from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
@@ -96,6 +96,8 @@ class Decision:
         The acts chosen and those that are tied with them.
     offers_refusal, offers_unknown : bool
         Whether refusing is the last of the acts, and "unknown" the one before it.
+    classes : array (K,) or None
+        Names of the classes, where they are known.
     """
 
     chosen: BoolArray
@@ -105,17 +107,22 @@ class Decision:
     best: BoolArray
     offers_refusal: bool = False
     offers_unknown: bool = False
+    classes: NDArray[Any] | None = None
 
-    def names(self, acts: Sequence[Hashable], ties: bool = False) -> Any:
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def names(self, acts: Sequence[Hashable] | None = None, ties: bool = False) -> Any:
         """Answers in words: the name of an act, a set of names, or None for a refusal.
 
         Where a rule keeps refusing among other acts, the set holds None.
 
         Parameters
         ----------
-        acts : sequence
-            Names of the acts in order, usually of the classes, without refusing. The unknown
-            class, if it was offered, is called "unknown" unless it is named here.
+        acts : sequence, optional
+            Names of the acts in order, usually of the classes, without refusing; by default the
+            `classes`. The unknown class, if it was offered, is called "unknown" unless it is named
+            here.
         ties : bool
             Whether to answer with all acts that are tied, and not with the first of them.
 
@@ -125,11 +132,20 @@ class Decision:
 
         Examples
         --------
-        >>> decide([[0.0, 0.7, 0.1, 0.2], [0.0, 0.1, 0.1, 0.8]], reject=0.3).names(["a", "b"])
+        >>> masses = [[0.0, 0.7, 0.1, 0.2], [0.0, 0.1, 0.1, 0.8]]
+        >>> decide(masses, kind="masses", reject=0.3).names(["a", "b"])
         ['a', None]
-        >>> decide([0.0, 0.0, 0.0, 1.0]).names(["a", "b"], ties=True) == {"a", "b"}
+        >>> vacuous = [0.0, 0.0, 0.0, 1.0]
+        >>> decide(vacuous, kind="masses", classes="ab").names(ties=True) == {"a", "b"}
         True
         """
+        if acts is None:
+            if self.classes is None:
+                raise ValueError(
+                    "names should be given the names of the acts, but none came, and the decision "
+                    "does not know the classes; write names(classes), or decide(..., classes=)."
+                )
+            acts = self.classes.tolist()
         count = self.chosen.shape[-1] - self.offers_refusal
         names = [*acts, *(["unknown"] if self.offers_unknown and len(acts) == count - 1 else [])]
         if len(names) != count:
@@ -147,20 +163,21 @@ class Decision:
 
 
 def decide(
-    masses: ArrayLike | SparseMasses,
+    beliefs: Any,
     rule: str = "pignistic",
     *,
     loss: ArrayLike | None = None,
     reject: float | None = None,
     unknown: bool = False,
     pessimism: float = 0.5,
-    kind: str = "masses",
+    kind: str | None = None,
+    classes: Sequence[Hashable] | NDArray[Any] | None = None,
 ) -> Decision:
     """Choose a class, a set of classes, or a refusal, for each row.
 
     Parameters
     ----------
-    masses : dense array (..., 2^K) or SparseMasses, or see `kind`
+    beliefs : SparseMasses, Labels, Beliefs, or an array of numbers of some `kind`
     rule : str
         One of `RULES`; see the table above.
     loss : array-like (number of acts, number of classes), optional
@@ -175,9 +192,11 @@ def decide(
         the whole frame is; a `loss` needs a column for it.
     pessimism : float in [0, 1]
         Weight of the upper loss for the rule "hurwicz".
-    kind : {"masses", "plausibility", "probability"}
-        What the numbers are: masses of sets, or a plausibility or probability (..., K) for each
-        class.
+    kind : {"masses", "plausibility", "probability"}, needed for an array
+        What its numbers are: masses (..., 2^K) of sets, or a plausibility or probability (..., K)
+        for each class.
+    classes : sequence of K names, optional
+        For the names of the decision; Labels and Beliefs bring theirs along.
 
     Returns
     -------
@@ -186,16 +205,16 @@ def decide(
     Examples
     --------
     >>> m = [[0.0, 0.7, 0.1, 0.2], [0.0, 0.1, 0.1, 0.8]]
-    >>> decide(m, reject=0.3).index
+    >>> decide(m, kind="masses", reject=0.3).index
     array([ 0, -1])
-    >>> decide(m, "interval_dominance").chosen
+    >>> decide(m, "interval_dominance", kind="masses").chosen
     array([[ True, False],
            [ True,  True]])
     >>> decide([[0.9, 0.1]], kind="probability", loss=[[0, 10], [1, 0]]).index
     array([1])
     """
     check_option(rule, RULES, "rule")
-    check_option(kind, KINDS, "kind")
+    masses, kind, classes = _with_kind(beliefs, kind, classes)
     check_number(pessimism, "pessimism", 0.0, 1.0)
     if loss is not None and rule in ("plausibility", "belief"):
         raise ValueError(
@@ -215,6 +234,7 @@ def decide(
         keeps_sets=rule in SET_RULES,
         offers_refusal=reject is not None,
         offers_unknown=unknown and loss is None,
+        classes=_names_of(classes, masses, kind),
     )
 
 
@@ -358,6 +378,56 @@ def _least_excess(m: SparseMasses, losses: FloatArray, act: int) -> float:
 # In and out.
 
 
+def _with_kind(
+    beliefs: Any, kind: str | None, classes: Any
+) -> tuple[ArrayLike | SparseMasses, str, Any]:
+    """Numbers, what they are, and the classes; an array has to come with its kind."""
+    if kind is not None:
+        check_option(kind, KINDS, "kind")
+    if isinstance(beliefs, SparseMasses):
+        known: Any = beliefs
+    elif callable(getattr(beliefs, "masses", None)) and hasattr(beliefs, "classes"):
+        known, classes = beliefs.masses(), beliefs.classes if classes is None else classes
+    elif isinstance(beliefs, Decision):
+        raise ValueError(
+            "decide should be given what is believed, but a Decision came, which is decided "
+            "already; use its index, chosen or names()."
+        )
+    elif kind is None:
+        raise ValueError(
+            "decide should be told what the numbers of an array are, but an array of shape "
+            f"{np.shape(beliefs)} came without; write decide(array, kind='probability') for "
+            "predict_proba, kind='plausibility' for predict_plausibility, kind='masses' for masses "
+            "of all sets (n, 2^K), or ask the model itself: model.decide(X)."
+        )
+    else:
+        return beliefs, kind, classes
+    if kind not in (None, "masses"):
+        raise ValueError(
+            f"{type(beliefs).__name__} says what its numbers are, but kind={kind!r} was given as "
+            "well; leave it out."
+        )
+    return known, "masses", classes
+
+
+def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
+    """Names of the classes as an array, as many as there are classes."""
+    if classes is None:
+        return None
+    names = np.asarray(list(classes))
+    if isinstance(masses, SparseMasses):
+        n_classes = masses.n_classes
+    else:
+        n_columns = np.shape(masses)[-1]
+        n_classes = n_columns.bit_length() - 1 if kind == "masses" else n_columns
+    if names.shape != (n_classes,):
+        raise ValueError(
+            f"classes should be one name for each of the {n_classes} classes, but have shape "
+            f"{names.shape}; give them in the order of the columns."
+        )
+    return names
+
+
 def _blocks_of_masses(
     masses: ArrayLike | SparseMasses, kind: str, unknown: bool
 ) -> Iterator[SparseMasses]:
@@ -406,6 +476,7 @@ def _as_decision(
     keeps_sets: bool,
     offers_refusal: bool,
     offers_unknown: bool,
+    classes: NDArray[Any] | None,
 ) -> Decision:
     best = best & informed[..., None]
     several = best.sum(axis=-1) > 1
@@ -421,4 +492,5 @@ def _as_decision(
         best=best,
         offers_refusal=offers_refusal,
         offers_unknown=offers_unknown,
+        classes=classes,
     )

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
-        help="a parameter of the model, such as covariance=tied; may be given several times",
+        help="a parameter of the model, such as covariance_type=tied; may be given several times",
     )  # fmt: skip
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted fit")
     add_seed(parser)

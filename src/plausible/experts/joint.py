@@ -16,19 +16,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from plausible.base import BeliefClassifier, Beliefs, believe, takes_labels
 from plausible.checks import check_number, check_option, check_whole
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
 from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
-from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
-from plausible.models.calibration.scores import takes_labels
 
 FloatArray = NDArray[np.float64]
 
@@ -46,7 +45,7 @@ def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
     return classifier.set_params(init=start).fit(X, labels).set_params(init=given["init"])
 
 
-class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
+class JointAnnotatorClassifier(BeliefClassifier):
     """Classifier learnt from features and the answers of several annotators.
 
     Parameters
@@ -228,21 +227,18 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
         scores[:, order] += np.log(np.maximum(known, 1e-300))
         return scores
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Most probable class of each row."""
+    def believe(self, X: ArrayLike, labels: Any = None) -> Beliefs:
+        """What the classifier believes about items, from their features.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        labels : Labels, or all that `as_labels` takes, optional
+            What is known about the class of each row already.
+
+        Returns
+        -------
+        Beliefs
+        """
         check_is_fitted(self)
-        return np.asarray(self.classifier_.predict(X))
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probability (n, K) of each class given the features."""
-        check_is_fitted(self)
-        return np.asarray(self.classifier_.predict_proba(X))
-
-    def predict_plausibility(self, X: ArrayLike) -> FloatArray:
-        """Plausibility (n, K) of each class: its probability relative to the most probable one."""
-        proba = self.predict_proba(X)
-        return np.asarray(proba / proba.max(axis=1, keepdims=True))
-
-    def score(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Soft accuracy against classes or labels."""
-        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
+        return believe(self.classifier_, X, labels)

@@ -21,7 +21,10 @@ MODULES = {
     "plausible.models.predictive": "plausible.models.calibration.predictive",
 }
 # Attributes that estimators keep under another name now.
-ATTRIBUTES: dict[str, dict[str, str]] = {}
+ATTRIBUTES = {
+    "GaussianMixtureClassifier": {"covariance": "covariance_type"},
+    "StochasticSupervisionClassifier": {"covariance": "covariance_type"},
+}
 
 
 def brought_up_to_date(body: bytes, schema_name: str) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief import Decision, decide
+from plausible.belief import Decision
 from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, read_features
 from plausible.io.label_names import write_name, write_set
@@ -103,7 +103,7 @@ def write_predictions(
     """
     beliefs = believe(model, features.X)
     classes = beliefs.classes.tolist()
-    decision = decide(beliefs.probability, kind="probability", reject=reject)
+    decision = beliefs.decide(reject=reject)
     words = [write_name(name) for name in classes]
     sets = [
         write_set([classes[k] for k in np.flatnonzero(row)]) if row.any() else None

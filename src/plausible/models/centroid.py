@@ -8,17 +8,12 @@ with 1 - doubt, and a row that says nothing not at all. With hard labels the mea
 are those of scikit-learn's `NearestCentroid`.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from plausible.base.training import check_labels_and_weights
-from plausible.metrics import soft_accuracy
+from plausible.base import EvidenceClassifier, check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +32,7 @@ def squared_distances(X: FloatArray, means: FloatArray) -> FloatArray:
     return np.where(np.isnan(distances), np.inf, distances)
 
 
-class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
+class SoftNearestCentroid(EvidenceClassifier):
     """Classify by the nearest class mean, learnt from labels of any kind.
 
     Attributes
@@ -85,20 +80,6 @@ class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
         self.means_ = weighted_means(data, weights)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Probabilities (n, K) of spherical Gaussians with unit variance around the means."""
-        return softmax(-0.5 * self._distances(X), axis=1)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the nearest mean."""
-        nearest = self._distances(X).argmin(axis=1)
-        return self.classes_[nearest]
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Soft accuracy; rows that say nothing do not count."""
-        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
-
-    def _distances(self, X: ArrayLike) -> FloatArray:
-        check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        return squared_distances(data, self.means_)
+    def _log_evidence(self, X: FloatArray) -> FloatArray:
+        """Of spherical Gaussians with unit variance around the means."""
+        return -0.5 * squared_distances(X, self.means_)

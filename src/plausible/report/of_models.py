@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief import decide
 from plausible.labels import Labels
 from plausible.models import Beliefs
 from plausible.report.of_labels import tally
@@ -49,7 +48,7 @@ def summarise_beliefs(
 
 def refusals(beliefs: Beliefs, reject: float) -> NDArray[np.bool_]:
     """Rows where a bet on the best class is worse than refusing at this loss."""
-    return decide(beliefs.probability, reject=reject, kind="probability").refused
+    return beliefs.decide(reject=reject).refused
 
 
 def spread(beliefs: Beliefs, shown: int) -> NDArray[np.int64]:

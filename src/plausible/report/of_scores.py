@@ -105,7 +105,7 @@ def summarise_scores(
     Rows that say nothing are left out; at least one row should say something.
     """
     counted = np.flatnonzero(truth.informativeness > 0)
-    labels, answers = truth[counted], _rows(beliefs, counted)
+    labels, answers = truth[counted], beliefs[counted]
     rng = np.random.default_rng(seed)
     groups = np.array_split(rng.permutation(len(counted)), min(len(counted), MOST_GROUPS))
     draws = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), size=n_bootstrap)
@@ -124,11 +124,6 @@ def summarise_scores(
     }
 
 
-def _rows(beliefs: Beliefs, rows: NDArray[np.int64]) -> Beliefs:
-    parts = beliefs.probability[rows], beliefs.contour[rows], beliefs.sets[rows]
-    return Beliefs(beliefs.classes, *parts)
-
-
 def _with_interval(
     name: str,
     labels: Labels,
@@ -138,7 +133,7 @@ def _with_interval(
 ) -> dict[str, Any]:
     """A score and the interval of its resamples."""
     score = SCORES[name]
-    parts = np.array([score(labels[rows], _rows(beliefs, rows)) for rows in groups])
+    parts = np.array([score(labels[rows], beliefs[rows]) for rows in groups])
     says = labels.informativeness
     if name == "set_imprecision":
         says = (beliefs.sets.sum(axis=1) > 0).astype(np.float64)

@@ -1,7 +1,7 @@
 r"""Evidential calibration: mass functions from the scores of any classifier.
 
 For each pair of classes, scores are calibrated to a mass function on the pair, as in
-`plausible.models.calibration.predictive`. What is said about a pair (i, j) leaves all other classes possible:
+`calibration.predictive`. What is said about a pair (i, j) leaves all other classes possible:
 
 .. math:: m_{ij}(\{i\}) \to \Omega \setminus \{j\}, \qquad m_{ij}(\{j\}) \to \Omega \setminus \{i\},
           \qquad m_{ij}(\{i, j\}) \to \Omega,
@@ -22,17 +22,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.base.training import check_labels_and_weights
-from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
+from plausible.base import Beliefs, MassClassifier, check_labels_and_weights
+from plausible.belief import SparseMasses, all_sets, dempster, full_set
 from plausible.checks import check_option, name_rows
 from plausible.labels import Labels, as_labels
-from plausible.metrics import soft_accuracy
 from plausible.models.calibration.predictive import Calibration, calibrate
 from plausible.models.calibration.scores import (
     class_scores,
@@ -48,7 +46,7 @@ from plausible.models.gaussian import DiscriminantClassifier
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_ENTRIES_AT_ONCE = 1 << 22
+MOST_CLASSES = 14  # up to which masses of all sets are computed
 
 
 def about_pair(
@@ -114,11 +112,12 @@ def known_classes(frozen: Any, labels: Labels) -> list[Any]:
     return names
 
 
-class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
+class EvidentialCalibratedClassifier(MassClassifier):
     """Turn the scores of a classifier into mass functions that show how well they are known.
 
     Where calibration data are few or scores are unlike them, mass goes to sets of classes; with
-    many data the mass functions become the probabilities of Platt's calibration.
+    many data the mass functions become the probabilities of Platt's calibration. Beyond 14 classes
+    masses of all sets are out of reach: plausibilities scaled to sum to one are the bets then.
 
     Parameters
     ----------
@@ -242,66 +241,25 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
                 share = np.where(folds[rows] >= 0, share, 0.0)
             self.calibrations_.append(calibrate(score, inside, share, self.smoothing))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Most plausible class of each row."""
-        best = self._log_plausibility(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Plausibilities scaled to sum to one (n, K): for any number of classes, and at any size.
-
-        Dempster's rule and this scaling may be done in either order, unlike with the pignistic
-        probabilities, for which see `belief.pignistic`.
-        """
-        return softmax(self._log_plausibility(X), axis=1)
-
-    def predict_plausibility(self, X: ArrayLike) -> FloatArray:
-        """Plausibility (n, K) of each class; up to 20 classes."""
-        masses = self._pair_masses(X)
-        at_once = max(1, _ENTRIES_AT_ONCE // len(self.focal_sets_))
-        starts = range(0, max(1, len(masses)), at_once)
-        parts = [self._combined(masses[start : start + at_once]) for start in starts]
-        return np.concatenate([contour(part) for part in parts])
-
-    def predict_mass(self, X: ArrayLike) -> SparseMasses:
-        """Mass functions, with the columns of `focal_sets_`; up to 20 classes."""
-        return self._combined(self._pair_masses(X))
-
-    def predict_set(
-        self, X: ArrayLike, rule: str = "interval_dominance", reject: float | None = None
-    ) -> NDArray[np.bool_]:
-        """Classes (n, K) that a rule of `belief.decide` keeps; none is a refusal.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-        rule : str
-        reject : float, optional
-            Loss of refusing to answer, where a wrong answer costs 1.
-        """
-        chosen = decide(self.predict_mass(X), rule, reject=reject).chosen
-        return chosen[:, : len(self.classes_)]
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Soft accuracy; rows that say nothing do not count."""
-        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
-
     @property
-    def focal_sets_(self) -> IntArray:
+    def focal_sets_(self) -> IntArray:  # type: ignore[override]
         """All sets of classes but the empty one."""
         return all_sets(len(self.classes_))[1:]
 
-    def _combined(self, masses: FloatArray) -> SparseMasses:
-        return combine_pairs(masses, self.pairs_, len(self.classes_))
+    def _masses(self, X: Any) -> SparseMasses:
+        return combine_pairs(self._pair_masses(X), self.pairs_, len(self.classes_))
 
-    def _log_plausibility(self, X: ArrayLike) -> FloatArray:
-        masses = self._pair_masses(X)
-        return log_plausibilities(masses, self.pairs_, len(self.classes_))
+    def _beliefs(self, X: Any, labels: Labels | None) -> Beliefs:
+        if len(self.classes_) <= MOST_CLASSES:
+            return super()._beliefs(X, labels)
+        logs = log_plausibilities(self._pair_masses(X), self.pairs_, len(self.classes_))
+        if labels is not None:
+            with np.errstate(divide="ignore"):
+                logs += np.log(labels.contour)
+        return Beliefs.from_log_evidence(logs, self.classes_)
 
-    def _pair_masses(self, X: ArrayLike) -> FloatArray:
+    def _pair_masses(self, data: Any) -> FloatArray:
         """Masses (n, P, 3) of each pair's first class, second class, and both."""
-        check_is_fitted(self)
-        data = self._validate(X, reset=False)
         masses = np.empty((data.shape[0], len(self.pairs_), 3))
         scores = np.zeros((data.shape[0], len(self.pairs_)))
         if len(self.estimators_) == 1 and self.estimators_[0] is not None:
@@ -316,6 +274,10 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         for p, calibration in enumerate(self.calibrations_):
             masses[:, p] = calibration.masses(scores[:, p])
         return masses
+
+    def _read(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._validate(X, reset=False)
 
     def _validate(self, X: Any, reset: bool = True) -> Any:
         if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name

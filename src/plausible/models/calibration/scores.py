@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from plausible.base import takes_labels
 from plausible.checks import check_whole
 from plausible.labels import Labels
 
@@ -22,16 +23,6 @@ IntArray = NDArray[np.int64]
 
 LEAST_PROBABILITY = 1e-6  # below which probabilities count as this in log odds
 LARGEST_SCORE = 1e6
-
-
-def takes_labels(estimator: Any) -> bool:
-    """Whether an estimator, or the one that it wraps, is of this library."""
-    if isinstance(estimator, Pipeline):
-        return takes_labels(estimator[-1])
-    if any(base.__module__.split(".")[0] == "plausible" for base in type(estimator).__mro__):
-        return True
-    inner = getattr(estimator, "estimator", None)
-    return inner is not None and takes_labels(inner)
 
 
 def weighting(estimator: Any, weight: FloatArray) -> dict[str, FloatArray]:

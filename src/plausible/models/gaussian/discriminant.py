@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.checks import check_number, check_option
 from plausible.engine.loop import Callback
@@ -156,19 +155,17 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         With a shared covariance, what all classes have in common is left out: it is linear in X.
         """
-        evidence = self._evidence(X, None)
+        data: FloatArray = self._read(X)
+        evidence = self._log_evidence(data)
         if len(self.classes_) == 2:
             return evidence[:, 1] - evidence[:, 0]
         if not self.shared_covariance:
             return evidence
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
         return np.where(self._present, data @ self.coef_.T + self.intercept_, -np.inf)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Coordinates (n, n_components) on the discriminant axes."""
-        check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        return (data - self.xbar_) @ self.scalings_
+        return (self._read(X) - self.xbar_) @ self.scalings_
 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
         if self.shrinkage is None or self.shrinkage == 0 or not problem.labelled:

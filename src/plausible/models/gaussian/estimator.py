@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import EmptyClassWarning, EvidenceClassifier, Training, gather
+from plausible.base import EmptyClassWarning, EvidenceClassifier, TrainingRows, training_rows
 from plausible.checks import check_number, check_option, check_whole
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
@@ -81,7 +81,7 @@ class GaussianClassifier(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = gather(self, X, y, sample_weight, self.n_classes)
+        training = training_rows(self, X, y, sample_weight, self.n_classes)
         problem = self._pose(training)
         problem.prior = self._make_prior(problem)
         random = check_random_state(self.random_state)
@@ -94,7 +94,7 @@ class GaussianClassifier(EvidenceClassifier):
         self._keep(result, problem, training)
         return self
 
-    def _pose(self, training: Training) -> SoftMixture:
+    def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
         sizes = self._sizes(len(training.classes))
         census = take_census(training.rows, sizes == 1)
@@ -124,7 +124,7 @@ class GaussianClassifier(EvidenceClassifier):
             settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
         )
 
-    def _keep(self, result: Result, problem: SoftMixture, training: Training) -> None:
+    def _keep(self, result: Result, problem: SoftMixture, training: TrainingRows) -> None:
         """Store what was found, with NaN for components of classes that do not occur."""
         sizes = self._sizes(len(training.classes))
         owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -169,7 +169,7 @@ class GaussianClassifier(EvidenceClassifier):
 
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log density (n,) of each row under the mixture."""
-        return logsumexp(self._evidence(X, None), axis=1)
+        return logsumexp(self._log_evidence(self._read(X)), axis=1)
 
     def score_novelty(self, X: ArrayLike) -> FloatArray:
         """How unusual each row is, in [0, 1]: the share of the model's own items that are denser.
@@ -202,15 +202,25 @@ class GaussianClassifier(EvidenceClassifier):
             noise *= factor[drawn] if self._kind == "diag" else factor[drawn, None]
         return means[drawn] + noise, self.component_classes_[self._present][drawn]
 
-    def bic(self) -> float:
-        """Bayesian information criterion on the training rows; lower is better."""
-        check_is_fitted(self)
-        return self._free_parameters() * np.log(self._n_effective) - 2 * self.log_likelihood_
+    def bic(self, X: ArrayLike | None = None) -> float:
+        """Bayesian information criterion on the training rows, or on others; lower is better.
 
-    def aic(self) -> float:
-        """Akaike's information criterion on the training rows; lower is better."""
+        On the training rows it counts what their labels say, too.
+        """
+        log_likelihood, n_rows = self._fit_to(X)
+        return self._free_parameters() * np.log(n_rows) - 2 * log_likelihood
+
+    def aic(self, X: ArrayLike | None = None) -> float:
+        """Akaike's information criterion on the training rows, or on others; lower is better."""
+        return 2 * (self._free_parameters() - self._fit_to(X)[0])
+
+    def _fit_to(self, X: ArrayLike | None) -> tuple[float, float]:
+        """Log-likelihood of the training rows or of others, and their number."""
         check_is_fitted(self)
-        return 2 * (self._free_parameters() - self.log_likelihood_)
+        if X is None:
+            return self.log_likelihood_, self._n_effective
+        density = self.score_samples(X)
+        return float(density.sum()), float(len(density))
 
     def _free_parameters(self) -> int:
         n_components, d = self._parameters.means.shape

@@ -28,7 +28,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
 
     Parameters
     ----------
-    covariance : {"full", "tied", "diag", "spherical"}
+    covariance_type : {"full", "tied", "diag", "spherical"}
         Shape of the covariances, as in scikit-learn's `GaussianMixture`.
     n_components : int or sequence of int
         Components for each class; one number for all classes or one for each, in sorted order.
@@ -85,16 +85,16 @@ class GaussianMixtureClassifier(GaussianClassifier):
     >>> from plausible.labels import Labels
     >>> X = [[0.0], [0.2], [0.3], [0.5], [1.9], [2.1], [2.3], [1.0]]
     >>> y = Labels.from_doubt(list("aaaabbba"), doubt=[0, 0, 0, 0.3, 0, 0.2, 0, 1])
-    >>> model = GaussianMixtureClassifier(covariance="tied").fit(X, y)
+    >>> model = GaussianMixtureClassifier(covariance_type="tied").fit(X, y)
     >>> model.predict([[0.1], [2.0]])
     array(['a', 'b'], dtype='<U1')
     >>> model.predict_plausibility([[1.1]]).round(2)
-    array([[1.  , 0.03]])
+    array([[1.  , 0.05]])
     """
 
     def __init__(
         self,
-        covariance: Literal["full", "tied", "diag", "spherical"] = "full",
+        covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
         n_components: int | ArrayLike = 1,
         init: str | Mapping[str, Any] = "labels",
         n_init: int = 1,
@@ -111,7 +111,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
-        self.covariance = covariance
+        self.covariance_type = covariance_type
         self.n_components = n_components
         self.init = init
         self.n_init = n_init
@@ -129,7 +129,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
 
     @property
     def _kind(self) -> str:
-        return self.covariance
+        return self.covariance_type
 
     def _sizes(self, n_classes: int) -> NDArray[np.int64]:
         return component_counts(self.n_components, n_classes)
@@ -138,7 +138,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         return make_prior(self.prior, problem.census, problem.kind, len(problem.owner))
 
     def _check_options(self) -> None:
-        check_option(self.covariance, KINDS, "covariance")
+        check_option(self.covariance_type, KINDS, "covariance_type")
         super()._check_options()
 
     def __sklearn_tags__(self) -> Any:

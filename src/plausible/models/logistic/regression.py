@@ -3,8 +3,8 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
 .. math:: \max_\beta \sum_i w_i \log \sum_k pl_{ik} f_k(x_i) - \tfrac{\alpha}{2} \sum_k |\beta_k|^2,
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
-for minimum commitment; `plausible.models.logistic.criteria` has the others. Hard labels give ordinary
-logistic regression, and labels that say nothing change nothing. With genuine sets or degrees of
+for minimum commitment; `logistic.criteria` has the others. Hard labels give ordinary logistic
+regression, and labels that say nothing change nothing. With genuine sets or degrees of
 plausibility the criterion has several maxima, and zero may be a saddle: fits start from several
 points.
 """
@@ -19,7 +19,7 @@ from scipy.special import log_expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.base import EmptyClassWarning, EvidenceClassifier, Training, gather
+from plausible.base import EmptyClassWarning, EvidenceClassifier, TrainingRows, training_rows
 from plausible.checks import as_floats, check_number, check_option, check_whole
 from plausible.engine import Result
 from plausible.engine.loop import Callback
@@ -215,7 +215,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = gather(self, X, y, sample_weight, accept_sparse=True)
+        training = training_rows(self, X, y, sample_weight, accept_sparse=True)
         training = training._replace(rows=training.rows.coarser(COARSER))
         census = training.rows.reduce(census_pass)
         present = self._learnt(census, training)
@@ -245,7 +245,7 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _reporter(self) -> Any:
         return reporter(self.verbose, type(self).__name__, self.callback)
 
-    def _learnt(self, census: Census, training: Training) -> NDArray[np.bool_]:
+    def _learnt(self, census: Census, training: TrainingRows) -> NDArray[np.bool_]:
         """Which classes are learnt: those that some row that says something finds plausible."""
         n_classes = len(training.classes)
         if n_classes == 1:
@@ -336,7 +336,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self,
         result: Result,
         problem: PartialLikelihood,
-        training: Training,
+        training: TrainingRows,
         present: NDArray[np.bool_],
     ) -> None:
         """Store what was found; a class that was not learnt has no slope and no chance."""

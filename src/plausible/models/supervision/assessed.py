@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
 
-from plausible.base.evidence import EvidenceClassifier
-from plausible.belief import SparseMasses, consonant, decide
-from plausible.labels import as_labels
+from plausible.base import Beliefs, EvidenceClassifier
+from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.gaussian.parameters import FloatArray
 from plausible.models.supervision.assessments import Reader, check_rows, jacobian, log_probabilities
@@ -27,11 +27,16 @@ class Assessed(NamedTuple):
 class AssessedClassifier(EvidenceClassifier):
     """Base of classifiers of features and assessments.
 
-    A subclass has `_parameters`, `_owner` (the class of each component), `_names` (the classes in
-    the order in which they were assessed), and says how assessments are read (`_reader`).
+    Every answer takes `assessments=` as well: what the expert says of the new items, as in `fit`,
+    NaN where nothing. A subclass has `_parameters`, `_owner` (the class of each component),
+    `_names` (the classes in the order in which they were assessed), and says how assessments are
+    read (`_reader`).
     """
 
     n_features_in_: int
+    n_parameters_: int
+    bic_: float
+    aic_: float
     _parameters: Supervision
     _owner: NDArray[np.int64]
     _names: list[Any]
@@ -39,94 +44,79 @@ class AssessedClassifier(EvidenceClassifier):
     def _reader(self, names: list[Any]) -> Reader:
         raise NotImplementedError
 
-    def _evidence(self, X: Any, labels: Any) -> FloatArray:
+    def _known(self, labels: Any, n_rows: int) -> Labels | None:
+        # Columns of an array are in the order of those of the assessments, as in `fit`.
+        known = None if labels is None else as_labels(labels, classes=self._names)
+        return super()._known(known, n_rows)
+
+    def _log_evidence(self, X: Any) -> FloatArray:
         if not isinstance(X, Assessed):
-            return super()._evidence(X, labels)
-        data = self._read(X.X)
-        check_rows(len(data), X.assessments, "assessments")
-        joint, possible, _ = self._reader(self._names)((data, X.assessments))
+            return class_evidence(X, self._parameters, self._owner, len(self.classes_))
+        joint, possible, _ = self._reader(self._names)((X.X, X.assessments))
         evidence = class_evidence(joint, self._parameters, self._owner, len(self.classes_))
         if possible is not None:
             with np.errstate(divide="ignore"):
                 evidence += np.log(possible)
-        return self._with_labels(evidence, labels)
+        return evidence
 
-    def _with_labels(self, evidence: FloatArray, labels: Any) -> FloatArray:
-        # Columns are in the order of those of the assessments, as in `fit`.
-        known = None if labels is None else as_labels(labels, classes=self._names)
-        return super()._with_labels(evidence, known)
+    def _read_both(self, X: ArrayLike, assessments: Any) -> Any:
+        """Features of new items, checked, together with assessments if there are any."""
+        data = self._read(X)
+        if assessments is None:
+            return data
+        check_rows(len(data), assessments, "assessments")
+        return Assessed(data, assessments)
 
-    def _log_evidence(self, X: FloatArray) -> FloatArray:
-        return class_evidence(X, self._parameters, self._owner, len(self.classes_))
-
-    def predict(
-        self,
-        X: ArrayLike,
-        labels: Any = None,
-        assessments: Any = None,
-        class_weight: Any = None,
-    ) -> NDArray[Any]:
-        """Most probable class of each row.
+    def believe(self, X: ArrayLike, labels: Any = None, *, assessments: Any = None) -> Beliefs:
+        """What the model believes about items: every kind of answer, computed once.
 
         Parameters
         ----------
         X : array-like (n, d)
         labels : Labels, or all that `as_labels` takes, optional
             What is known about the class of each row already.
-        assessments : as Z in `fit`, optional
+        assessments : as y in `fit`, optional
             What the expert says; NaN where nothing.
-        class_weight : array-like (J,) in the order of `classes_`, or dict of classes, optional
-            Multiplies the probabilities of the classes, see `learn_class_weights`.
+
+        Returns
+        -------
+        Beliefs
         """
-        evidence = self._evidence(with_assessments(X, assessments), labels)
-        if class_weight is not None:
-            evidence = evidence + np.log(check_class_weight(class_weight, self.classes_.tolist()))
-        return self.classes_[evidence.argmax(axis=1)]
+        data = self._read_both(X, assessments)
+        return self._beliefs(data, self._known(labels, np.shape(X)[0]))
 
-    def predict_log_proba(
-        self, X: ArrayLike, labels: Any = None, assessments: Any = None
-    ) -> FloatArray:
-        """Logarithms of `predict_proba`."""
-        return super().predict_log_proba(with_assessments(X, assessments), labels)
-
-    def predict_proba(
-        self, X: ArrayLike, labels: Any = None, assessments: Any = None
-    ) -> FloatArray:
-        """Probability (n, J) of each class given the features, and the assessments where given."""
-        return np.exp(self.predict_log_proba(X, labels, assessments))
-
-    def predict_plausibility(
-        self, X: ArrayLike, labels: Any = None, assessments: Any = None
-    ) -> FloatArray:
-        """Plausibility (n, J) of each class: its probability relative to the most probable one."""
-        return super().predict_plausibility(with_assessments(X, assessments), labels)
-
-    def predict_mass(
-        self, X: ArrayLike, labels: Any = None, assessments: Any = None
-    ) -> SparseMasses:
-        """Least committed mass functions with these plausibilities; their focal sets are nested."""
-        return consonant(self.predict_plausibility(X, labels, assessments))
-
-    def predict_set(
+    def predict(
         self,
         X: ArrayLike,
         labels: Any = None,
-        rule: str = "interval_dominance",
-        assessments: Any = None,
-    ) -> NDArray[np.bool_]:
-        """Classes (n, J) that cannot be ruled out, by a set-valued rule of `belief.decide`."""
-        contour = self.predict_plausibility(X, labels, assessments)
-        return decide(contour, rule, kind="plausibility").chosen
+        *,
+        class_weight: Any = None,
+        **further: Any,
+    ) -> NDArray[Any]:
+        """Class of each row with the best bet.
+
+        Parameters
+        ----------
+        X, labels : as for `believe`, and **further : its `assessments`
+        class_weight : array-like (J,) in the order of `classes_`, or dict of classes, optional
+            Multiplies the probabilities of the classes, see `learn_class_weights`.
+        """
+        beliefs = self.believe(X, labels, **further)
+        if class_weight is None:
+            return beliefs.predicted
+        weights = check_class_weight(class_weight, self.classes_.tolist())
+        assert beliefs.log_probability is not None
+        return self.classes_[(beliefs.log_probability + np.log(weights)).argmax(axis=1)]
 
     def score(
         self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        assessments: Any = None,
+        **further: Any,
     ) -> float:
         """Soft accuracy against classes or labels; rows that say nothing do not count."""
-        chosen = self.predict(X, assessments=assessments)
+        chosen = self.predict(X, **further)
         return soft_accuracy(y, chosen, sample_weight, self.classes_)
 
     def score_samples(self, X: ArrayLike, assessments: Any = None) -> FloatArray:
@@ -134,12 +124,30 @@ class AssessedClassifier(EvidenceClassifier):
 
         That of Beta assessments is turned into one of log odds, so that models can be compared.
         """
-        density = logsumexp(self._evidence(with_assessments(X, assessments), None), axis=1)
+        density = logsumexp(self._log_evidence(self._read_both(X, assessments)), axis=1)
         reader = self._reader(self._names)
         if assessments is None or reader.family != "beta":
             return density
         joint, _, _ = replace(reader, family="gaussian")((self._read(X), assessments))
         return density + jacobian(joint[:, self.n_features_in_ :])
+
+    def bic(self, X: ArrayLike | None = None, assessments: Any = None) -> float:
+        """Bayesian information criterion on the training rows, or on others; lower is better.
+
+        On the scale of log odds, so that all models can be compared.
+        """
+        check_is_fitted(self)
+        if X is None:
+            return self.bic_
+        density = self.score_samples(X, assessments)
+        return float(self.n_parameters_ * np.log(len(density)) - 2 * density.sum())
+
+    def aic(self, X: ArrayLike | None = None, assessments: Any = None) -> float:
+        """Akaike's information criterion on the training rows, or on others; lower is better."""
+        check_is_fitted(self)
+        if X is None:
+            return self.aic_
+        return float(2 * (self.n_parameters_ - self.score_samples(X, assessments).sum()))
 
     def learn_class_weights(
         self, X: ArrayLike, assessments: Any = None, cost: ArrayLike | None = None
@@ -152,7 +160,7 @@ class AssessedClassifier(EvidenceClassifier):
         Parameters
         ----------
         X : array-like (n, d)
-        assessments : as Z in `fit`
+        assessments : as y in `fit`
             The probabilities that are to be weighted; by default those of the model from X.
         cost : array-like (J, J), optional
             Cost of deciding for the class of a column when that of a row is true, rows and columns
@@ -171,11 +179,6 @@ class AssessedClassifier(EvidenceClassifier):
         log_odds = joint[:, self.n_features_in_ :]
         known = ~np.isnan(log_odds[:, 0])
         return best_class_weights(log_probabilities(log_odds[known]), truth[known], cost)
-
-
-def with_assessments(X: Any, assessments: Any) -> Any:
-    """Features, together with assessments if there are any."""
-    return X if assessments is None else Assessed(X, assessments)
 
 
 def class_evidence(

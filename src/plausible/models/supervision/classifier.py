@@ -78,7 +78,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         A published model by name, which sets `covariance` and `assessment`: "krishnan_nandy",
         "titterington" (both for two classes), "g1", "g2", "g3", "g4" or "g34" (3 and 4 together;
         the last two with the `n_components` that you give, and with one they are "g2" and "g3").
-    covariance : {"full", "tied", "diag", "spherical"}
+    covariance_type : {"full", "tied", "diag", "spherical"}
         Shape of the covariances of the features, as in scikit-learn's `GaussianMixture`.
     n_components : int or sequence of int
         Components for each class; one number for all classes or one for each.
@@ -161,7 +161,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     def __init__(
         self,
         model: str | None = None,
-        covariance: str = "full",
+        covariance_type: str = "full",
         n_components: int | ArrayLike = 1,
         assessment: str = "gaussian",
         scale: str = "probability",
@@ -179,7 +179,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         checkpoint: str | Path | None = None,
     ) -> None:
         self.model = model
-        self.covariance = covariance
+        self.covariance_type = covariance_type
         self.n_components = n_components
         self.assessment = assessment
         self.scale = scale
@@ -198,10 +198,10 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     def fit(
         self,
         X: Any,
-        Z: Any = None,
-        labels: Any = None,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         *,
+        labels: Any = None,
         classes: Sequence[Any] | None = None,
     ) -> Self:
         """Estimate classes, features and assessments.
@@ -211,21 +211,21 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         X : array-like (n, d), Dask array or dataframe, or Rows of `plausible.engine`
             Rows hold features, assessments, weights and labels (plausibilities) together, the last
             two if there are any, and may be larger than memory.
-        Z : array-like (n,) or (n, J), or Labels of probabilities
+        y : array-like (n,) or (n, J), or Labels of probabilities
             Assessments; (n,) is the probability of the first of two classes. NaN for items that
             were not assessed.
-        labels : Labels, or all that `as_labels` takes, optional
-            What is known about the classes of some items; columns in the order of those of Z.
         sample_weight : array-like (n,), optional
+        labels : Labels, or all that `as_labels` takes, optional
+            What is known about the classes of some items; columns in the order of those of y.
         classes : sequence, optional
-            Names of the classes, in the order of the columns of Z; 0, 1, ... by default.
+            Names of the classes, in the order of the columns of y; 0, 1, ... by default.
 
         Returns
         -------
         self
         """
         kind, family = self._check_options()
-        rows, names = self._gather(X, Z, labels, sample_weight, classes)
+        rows, names = self._gather(X, y, labels, sample_weight, classes)
         self._names = names
         order = np.argsort(np.array(names))
         self.classes_ = np.array(names)[order]
@@ -252,14 +252,14 @@ class StochasticSupervisionClassifier(AssessedClassifier):
 
     def _check_options(self) -> tuple[str, str]:
         """Kind of covariance and family of assessments."""
-        kind, family = self.covariance, self.assessment
-        check_option(kind, KINDS, "covariance")
+        kind, family = self.covariance_type, self.assessment
+        check_option(kind, KINDS, "covariance_type")
         check_option(family, FAMILIES, "assessment")
         if self.model is not None:
             check_option(self.model, tuple(MODELS), "model")
             named = MODELS[self.model]
             for given, default, set_to, name in (
-                (kind, "full", named[0], "covariance"),
+                (kind, "full", named[0], "covariance_type"),
                 (family, "gaussian", named[1], "assessment"),
             ):
                 if given not in (default, set_to):
@@ -296,7 +296,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
 
     @property
     def _kind(self) -> str:
-        return self.covariance if self.model is None else MODELS[self.model][0]
+        return self.covariance_type if self.model is None else MODELS[self.model][0]
 
     def _gather(
         self,
@@ -330,7 +330,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             return X.map(self._reader(names)), names
         if Z is None:
             raise ValueError(
-                "StochasticSupervisionClassifier requires y to be passed, but the target y (Z) is "
+                "StochasticSupervisionClassifier requires y to be passed, but the target y is "
                 "None; give an expert's probabilities, (n,) or (n, J)."
             )
         data = validate_data(self, X, dtype=np.float64)

@@ -108,13 +108,13 @@ class Comparison:
         return "\n".join(lines)
 
 
-def log_density(estimator: Any, X: Any, Z: Any) -> float:
+def log_density(estimator: Any, X: Any, y: Any) -> float:
     """Mean log density of items and their assessments: a scorer for searches of scikit-learn.
 
     Parameters
     ----------
     estimator : fitted StochasticSupervisionClassifier, or Pipeline that ends in one
-    X, Z : as in its `fit`
+    X, y : as in its `fit`
 
     Examples
     --------
@@ -130,12 +130,12 @@ def log_density(estimator: Any, X: Any, Z: Any) -> float:
     """
     if isinstance(estimator, Pipeline):
         X, estimator = estimator[:-1].transform(X), estimator[-1]
-    return float(estimator.score_samples(X, Z).mean())
+    return float(estimator.score_samples(X, y).mean())
 
 
 def compare_models(
     X: ArrayLike,
-    Z: Any,
+    y: Any,
     models: Sequence[str] | None = None,
     n_components: int | ArrayLike = 2,
     labels: Any = None,
@@ -149,7 +149,7 @@ def compare_models(
 
     Parameters
     ----------
-    X, Z, labels, sample_weight, classes : as in `StochasticSupervisionClassifier.fit`
+    X, y, labels, sample_weight, classes : as in `StochasticSupervisionClassifier.fit`
     models : sequence of str, optional
         By default all that fit the number of classes.
     n_components : int or sequence of int
@@ -175,7 +175,7 @@ def compare_models(
     True
     """
     X = np.asarray(X)
-    log_odds = read_assessments(Z, options.get("scale", "probability")).log_odds
+    log_odds = read_assessments(y, options.get("scale", "probability")).log_odds
     n_classes = log_odds.shape[1] + 1
     check_whole(cv, "cv", 2)
     if models is None:
@@ -185,14 +185,14 @@ def compare_models(
         check_option(name, tuple(MODELS), "models")
     family = Family(list(models), n_components, options | {"random_state": random_state})
     given = {"labels": labels, "sample_weight": sample_weight}
-    fitted, messages = family.fit(X, Z, given, classes)
+    fitted, messages = family.fit(X, y, given, classes)
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     held_out = np.empty((len(fitted), len(X)))
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(X):
         part = {name: None if v is None else take(v, train) for name, v in given.items()}
-        found, _ = family.fit(X[train], take(Z, train), part, classes)
+        found, _ = family.fit(X[train], take(y, train), part, classes)
         for place, classifier in enumerate(found.values()):
-            held_out[place, test] = classifier.score_samples(X[test], take(Z, test))
+            held_out[place, test] = classifier.score_samples(X[test], take(y, test))
     return tabulate(fitted, messages, held_out, jacobian(log_odds), weight)
 
 
@@ -204,7 +204,7 @@ class Family(NamedTuple):
     options: dict[str, Any]
 
     def fit(
-        self, X: FloatArray, Z: Any, given: dict[str, Any], classes: Sequence[Any] | None
+        self, X: FloatArray, y: Any, given: dict[str, Any], classes: Sequence[Any] | None
     ) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
         """Classifiers by name, and what they warned of."""
         fitted: dict[str, Any] = {}
@@ -218,7 +218,7 @@ class Family(NamedTuple):
                 classifier = StochasticSupervisionClassifier(name, **options)
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
-                    classifier.fit(X, Z, classes=classes, **given)
+                    classifier.fit(X, y, classes=classes, **given)
                 if best is None or classifier.log_likelihood_ > best.log_likelihood_:
                     best = classifier
                     messages[name] = tuple(dict.fromkeys(str(w.message) for w in caught))

@@ -12,10 +12,10 @@ with class j(k) of component k. How assessments are distributed in a class:
 
 Krishnan and Nandy 1987; Titterington 1989; Lu, Qiao, Zhu, Wang, Ma and Xue, Generalisations of
 stochastic supervision, 2020. In all of them log density is quadratic in (x, t), where t is w or,
-for Beta, (log z, log(1 - z)); so one pass of a Gaussian mixture (see `gaussian.e_step`) gives the moments of
-(x, t) by component, and every M step is a function of these. Floors on covariances are part of the
-M step: eigenvalues are raised where they are too low, the maximum under that constraint, so that
-the likelihood never falls.
+for Beta, (log z, log(1 - z)); so one pass of a Gaussian mixture (see `gaussian.e_step`) gives the
+moments of (x, t) by component, and every M step is a function of these. Floors on covariances are
+part of the M step: eigenvalues are raised where they are too low, the maximum under that
+constraint, so that the likelihood never falls.
 """
 
 from typing import NamedTuple

@@ -1,0 +1,160 @@
+"""Answers of every kind from what a classifier believes.
+
+A classifier writes one method, `_log_evidence` (see `EvidenceClassifier`) or `_masses` (see
+`MassClassifier`). All answers are read off one `Beliefs` object, with the same signatures in every
+estimator.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from plausible.base.beliefs import Beliefs
+from plausible.base.tags import with_labels
+from plausible.belief import Decision, SparseMasses
+from plausible.checks import name_rows
+from plausible.labels import Labels, as_labels
+from plausible.metrics import soft_accuracy
+
+FloatArray = NDArray[np.float64]
+
+
+class BeliefClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that say what they believe, and so answer in every kind.
+
+    What is known about the class of a new item can be given as `labels`; it is combined with what
+    the features say by Dempster's rule, as two independent pieces of evidence are.
+    """
+
+    classes_: NDArray[Any]
+
+    def _beliefs(self, X: Any, labels: Labels | None) -> Beliefs:
+        """What is believed about checked items; `labels` have the classes and rows to fit."""
+        raise NotImplementedError
+
+    def _read(self, X: ArrayLike) -> Any:
+        """Features of new items, checked."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def believe(self, X: ArrayLike, labels: Any = None) -> Beliefs:
+        """What the model believes about items: every kind of answer, computed once.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        labels : Labels, or all that `as_labels` takes, optional
+            What is known about the class of each row already.
+
+        Returns
+        -------
+        Beliefs
+        """
+        data = self._read(X)
+        return self._beliefs(data, self._known(labels, data.shape[0]))
+
+    def predict(self, X: ArrayLike, labels: Any = None, **further: Any) -> NDArray[Any]:
+        """Class of each row with the best bet. Parameters as for `believe`."""
+        return self.believe(X, labels, **further).predicted
+
+    def predict_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
+        """Bets (n, K), which sum to one. Parameters as for `believe`."""
+        return self.believe(X, labels, **further).probability
+
+    def predict_log_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
+        """Logarithms of `predict_proba`."""
+        beliefs = self.believe(X, labels, **further)
+        if beliefs.log_probability is not None:
+            return beliefs.log_probability
+        with np.errstate(divide="ignore"):
+            return np.log(beliefs.probability)
+
+    def predict_plausibility(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
+        """Plausibility (n, K) of each class. Parameters as for `believe`."""
+        return self.believe(X, labels, **further).contour
+
+    def predict_mass(self, X: ArrayLike, labels: Any = None, **further: Any) -> SparseMasses:
+        """Mass functions (n, F), with their focal sets. Parameters as for `believe`."""
+        return self.believe(X, labels, **further).masses()
+
+    def predict_set(
+        self,
+        X: ArrayLike,
+        labels: Any = None,
+        *,
+        rule: str = "interval_dominance",
+        reject: float | None = None,
+        loss: ArrayLike | None = None,
+        **further: Any,
+    ) -> NDArray[np.bool_]:
+        """Classes (n, K) that a rule keeps, by default those that cannot be ruled out.
+
+        A row without any is a refusal. Parameters as for `decide`.
+        """
+        decision = self.decide(X, labels, rule=rule, reject=reject, loss=loss, **further)
+        return decision.chosen[:, : len(self.classes_)]
+
+    def decide(
+        self,
+        X: ArrayLike,
+        labels: Any = None,
+        *,
+        rule: str = "pignistic",
+        reject: float | None = None,
+        loss: ArrayLike | None = None,
+        **further: Any,
+    ) -> Decision:
+        """A class, a set of classes, or a refusal, for each row.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        labels : Labels, or all that `as_labels` takes, optional
+            What is known about the class of each row already.
+        rule : str
+            See `plausible.belief.decide`.
+        reject : float, optional
+            Loss of refusing to answer, where a wrong answer costs 1.
+        loss : array-like (number of acts, K), optional
+            Loss of each act when each class is true, columns in the order of `classes_`.
+        **further : of `believe`
+
+        Returns
+        -------
+        Decision
+            Which knows the names of the classes.
+        """
+        beliefs = self.believe(X, labels, **further)
+        return beliefs.decide(rule, reject=reject, loss=loss)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Soft accuracy; rows that say nothing do not count."""
+        return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
+
+    def _known(self, labels: Any, n_rows: int) -> Labels | None:
+        """What is known of new items, on the classes of the model."""
+        if labels is None:
+            return None
+        known = as_labels(labels, classes=self.classes_.tolist())
+        if len(known) != n_rows:
+            raise ValueError(
+                f"labels should have one row for each of the {n_rows} rows of X, but have "
+                f"{len(known)}; give Labels.unknown for items about which nothing is known."
+            )
+        return known
+
+    def __sklearn_tags__(self) -> Tags:
+        return with_labels(super().__sklearn_tags__())
+
+
+def refuse_contradiction(lost: NDArray[np.bool_]) -> None:
+    """Refuse labels that leave no class that the model finds possible."""
+    if lost.any():
+        raise ValueError(
+            "Labels should leave a class that the model knows, but contradict it in "
+            f"{name_rows(lost)}; discount them, or fit with items of their classes."
+        )
