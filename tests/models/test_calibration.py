@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from plausible.base import takes_labels
-from plausible.belief import belief, contour, decide, plausibility, plausibility_probability
+from plausible.belief import belief, contour, decide, pignistic, plausibility
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
 from plausible.models.calibration.classifier import combine_pairs, log_plausibilities
@@ -63,7 +63,7 @@ def test_masses_of_pairs_are_combined_by_dempsters_rule(n_classes, scores):
         expected = combination_by_enumeration(of_pairs, pairs, n_classes)
         np.testing.assert_allclose(row, expected, atol=1e-12)
     np.testing.assert_allclose(model.predict_plausibility(X[:4]), contour(masses))
-    np.testing.assert_allclose(model.predict_proba(X[:4]), plausibility_probability(masses))
+    np.testing.assert_allclose(model.predict_proba(X[:4]), pignistic(masses))
 
 
 def test_two_classes_are_one_calibration():
@@ -254,7 +254,7 @@ def test_sets_and_refusals():
     kept = model.predict_set(X)
     np.testing.assert_array_equal(kept, decide(masses, "interval_dominance").chosen)
     assert {1, 2, 3} >= set(kept.sum(axis=1)) > {1}
-    refused = ~model.predict_set(X, "pignistic", reject=0.4).any(axis=1)
+    refused = ~model.predict_set(X, rule="pignistic", reject=0.4).any(axis=1)
     np.testing.assert_array_equal(refused, decide(masses, reject=0.4).refused)
     right = model.predict(X) == y
     assert 0 < refused.sum() < 60

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from plausible.belief import contour, pignistic
 from plausible.engine import ArrayRows, DaskRows, StreamRows
 from plausible.labels import Labels
 from plausible.models import EmptyClassWarning, PartialLogisticRegression
@@ -342,8 +343,8 @@ def test_answers_agree_with_each_other():
     X, y = load_iris(return_X_y=True)
     model = PartialLogisticRegression().fit(X, y)
     probability = model.predict_proba(X)
-    relative = probability / probability.max(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_plausibility(X), relative, atol=1e-12)
+    np.testing.assert_allclose(pignistic(model.predict_mass(X)), probability, atol=1e-12)
+    np.testing.assert_allclose(model.predict_plausibility(X), contour(model.predict_mass(X)))
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), probability, atol=1e-12)
     chosen = model.predict_set(X)
     assert chosen[np.arange(len(y)), model.predict(X)].all()

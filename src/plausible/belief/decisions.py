@@ -45,7 +45,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
-from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
+from plausible.belief.forms import (
+    SparseMasses,
+    check_unit_interval,
+    knows_its_masses,
+    sparse_form,
+    to_sparse,
+)
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
 from plausible.belief.masses import bayesian, consonant, normal_form, normalize
@@ -386,8 +392,9 @@ def _with_kind(
         check_option(kind, KINDS, "kind")
     if isinstance(beliefs, SparseMasses):
         known: Any = beliefs
-    elif callable(getattr(beliefs, "masses", None)) and hasattr(beliefs, "classes"):
-        known, classes = beliefs.masses(), beliefs.classes if classes is None else classes
+    elif knows_its_masses(beliefs):
+        known = beliefs.masses()
+        classes = getattr(beliefs, "classes", None) if classes is None else classes
     elif isinstance(beliefs, Decision):
         raise ValueError(
             "decide should be given what is believed, but a Decision came, which is decided "

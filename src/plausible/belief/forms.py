@@ -191,8 +191,15 @@ def concatenate(parts: Sequence[ArrayLike | SparseMasses]) -> SparseMasses:
 # The door: every function unpacks what it was given and repacks its answer in the same form.
 
 
+def knows_its_masses(given: Any) -> bool:
+    """Whether something has masses of its own: Labels, Beliefs, a credal partition."""
+    return callable(getattr(given, "masses", None))
+
+
 def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Masses:
     """Return masses as a float array or `SparseMasses`, refusing what is not a mass function."""
+    if knows_its_masses(masses):
+        masses = masses.masses()  # type: ignore[union-attr]
     if isinstance(masses, SparseMasses):
         values = check_values(masses.values, name)
         return SparseMasses(values, masses.focal_sets, masses.n_classes)
@@ -274,8 +281,8 @@ def repack(values: FloatArray, sets: IntArray, n_classes: int, like: MassesT) ->
 
     `sets` gives the set of each column of `values`, or, with the shape of `values`, of each entry.
     """
-    if isinstance(like, SparseMasses):
-        return gather(values, sets, n_classes)
+    if isinstance(like, SparseMasses) or knows_its_masses(like):
+        return gather(values, sets, n_classes)  # type: ignore[return-value]
     return gather_dense(values, sets, n_classes)
 
 

@@ -15,6 +15,8 @@ T. Denoeux, S. Li, S. Sriboonchitta, Evaluating and comparing soft partitions: a
 Dempster-Shafer theory, IEEE Transactions on Fuzzy Systems 26 (2018) 1231-1244.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -22,7 +24,7 @@ from plausible.belief import SparseMasses, jousselme_distance, nonspecificity, t
 from plausible.labels import Labels
 from plausible.metrics.truth import FloatArray
 
-Partition = ArrayLike | SparseMasses | Labels
+Partition = ArrayLike | SparseMasses | Labels | Any
 
 _ROWS_AT_ONCE = 256
 
@@ -32,7 +34,7 @@ def co_membership(masses: Partition, others: Partition | None = None) -> FloatAr
 
     Parameters
     ----------
-    masses : dense array (n, 2^K), SparseMasses, or Labels
+    masses : CredalPartition, Labels, SparseMasses, or dense array (n, 2^K)
     others : the same for m other items; by default the same items
 
     Returns
@@ -72,7 +74,7 @@ def credal_rand_index(masses: Partition, other: Partition) -> float:
 
     Parameters
     ----------
-    masses, other : dense array (n, 2^K), SparseMasses, or Labels
+    masses, other : CredalPartition, Labels, SparseMasses, or dense array (n, 2^K)
         The numbers of clusters may differ.
 
     Examples
@@ -115,8 +117,8 @@ def credal_nonspecificity(masses: Partition) -> float:
 
 
 def _read_partition(partition: Partition) -> SparseMasses:
-    """Masses (n, F) of a partition; labels give their own."""
-    masses = partition.masses() if isinstance(partition, Labels) else to_sparse(partition)
+    """Masses (n, F) of a partition; labels and credal partitions give their own."""
+    masses = to_sparse(partition)
     if masses.values.ndim != 2:
         raise ValueError(
             f"A partition should have one row of masses for each item, but has shape "

@@ -1,11 +1,11 @@
 """Logistic regression for partial labels, and what its coefficients say as evidence.
 
 `regression` is the estimator; `criteria` are what it may maximize, `likelihood` their sums over
-rows, `coordinates` those in which `solvers` climb; `weights_of_evidence` reads a fitted model.
+rows, `coordinates` those in which `solvers` climb; `evidence` reads a fitted model.
 """
 
 from plausible.models.logistic.criteria import partial_label_loss
+from plausible.models.logistic.evidence import Evidence, weights_of_evidence
 from plausible.models.logistic.regression import PartialLogisticRegression
-from plausible.models.logistic.weights_of_evidence import Evidence, weights_of_evidence
 
 __all__ = ["Evidence", "PartialLogisticRegression", "partial_label_loss", "weights_of_evidence"]
