@@ -1,7 +1,10 @@
 """Learning from labels that people only half believe.
 
-The rooms of the library are subpackages, loaded when they are first used:
+What is used most is here, `Labels`, `Annotations`, `decide`, `load` and `save`; the rooms of the
+library are subpackages. All are loaded when they are first used:
 
+base
+    What every estimator shares, for those who write one.
 belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
 cli
@@ -27,11 +30,12 @@ report
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 
 _ROOMS = (
+    "base",
     "belief",
     "cli",
     "datasets",
@@ -44,13 +48,22 @@ _ROOMS = (
     "models",
     "report",
 )
+_NAMES = {
+    "Annotations": "experts",
+    "Labels": "labels",
+    "decide": "belief",
+    "load": "io",
+    "save": "io",
+}
 
-__all__ = ["__version__", *_ROOMS]
+__all__ = ["__version__", *_NAMES, *_ROOMS]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"plausible.{name}")
+    if name in _NAMES:
+        return getattr(import_module(f"plausible.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'plausible' has no attribute {name!r}")
 
 

@@ -36,7 +36,7 @@ def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
     """Fit from where the last classifier of this kind ended, if it can be told where to start."""
     given = classifier.get_params(deep=False)
     start: Any = None
-    if hasattr(last, "means_") and np.isfinite(last.means_).all():
+    if hasattr(last, "covariances_") and np.isfinite(last.means_).all():
         start = {"weights": last.weights_, "means": last.means_, "covariances": last.covariances_}
     elif hasattr(last, "coef_") and not hasattr(last, "means_"):
         start = last.coef_, last.intercept_
