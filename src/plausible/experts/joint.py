@@ -28,6 +28,7 @@ from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
+from plausible.models.answers import normalized
 from plausible.models.scoring import takes_labels
 
 FloatArray = NDArray[np.float64]
@@ -176,7 +177,7 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
                 scores = self._step(X, problem, point, classes, order)
                 logs = logsumexp(scores, axis=1, keepdims=True)
                 penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
-                posterior, kept = np.exp(scores - logs), point
+                posterior, kept = normalized(scores), point
                 history.append(float(logs.sum() + penalty.sum()))
                 gain = (history[-1] - history[-2]) / len(scores) if len(history) > 1 else np.inf
                 converged = bool(gain < self.tol)

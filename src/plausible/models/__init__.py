@@ -1,5 +1,6 @@
 """Estimators that learn from labels of any kind."""
 
+from plausible.models.answers import FarPointWarning
 from plausible.models.beliefs import Beliefs, believe
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
@@ -21,6 +22,7 @@ __all__ = [
     "EmptyClassWarning",
     "Evidence",
     "EvidentialCalibratedClassifier",
+    "FarPointWarning",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",

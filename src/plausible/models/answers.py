@@ -1,10 +1,10 @@
 """Answers of a classifier that knows, up to a constant, the log probability of each class."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -14,6 +14,57 @@ from plausible.labels import as_labels
 from plausible.metrics import soft_accuracy
 
 FloatArray = NDArray[np.float64]
+
+
+class FarPointWarning(UserWarning):
+    """Items lie so far from all that was learnt that no number holds their evidence.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", FarPointWarning)
+    """
+
+
+def relative(logs: FloatArray) -> FloatArray:
+    """Logs (n, K) less the largest of their row: nothing is lost where all are huge and alike."""
+    with np.errstate(over="ignore"):
+        return logs - logs.max(axis=1, keepdims=True)
+
+
+def normalized(logs: FloatArray) -> FloatArray:
+    """Probabilities (n, K) whose logs are given up to a constant for each row."""
+    odds = np.exp(relative(logs))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def log_normalized(logs: FloatArray) -> FloatArray:
+    """Logarithms of `normalized`."""
+    gaps = relative(logs)
+    return gaps - np.log(np.exp(gaps).sum(axis=1, keepdims=True))
+
+
+def within_numbers(evidence: FloatArray, learnt: NDArray[np.bool_]) -> FloatArray:
+    """Evidence (n, K), finite for the classes that were learnt and -inf for the others.
+
+    What overflowed becomes nearly the lowest or highest of numbers, so that rows of which nothing
+    else is left find all these classes alike.
+    """
+    if np.isfinite(evidence).all():
+        return evidence
+    known = evidence[:, learnt]
+    lost = np.isnan(known).any(axis=1) | (known.max(axis=1) == -np.inf)
+    lost |= (known == np.inf).sum(axis=1) > 1
+    if lost.any():
+        warnings.warn(
+            "Items should lie where numbers can tell the classes apart, but evidence overflows in "
+            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            FarPointWarning,
+            stacklevel=5,
+        )
+    most = np.finfo(evidence.dtype).max / 16
+    finite = np.where(lost[:, None], -most, np.clip(evidence, -most, most))
+    return np.where(learnt, finite, -np.inf).astype(evidence.dtype, copy=False)
 
 
 class EvidenceClassifier(ClassifierMixin, BaseEstimator):
@@ -50,17 +101,15 @@ class EvidenceClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: ArrayLike, labels: Any = None) -> FloatArray:
         """Logarithms of `predict_proba`."""
-        evidence = self._evidence(X, labels)
-        return evidence - logsumexp(evidence, axis=1, keepdims=True)
+        return log_normalized(self._evidence(X, labels))
 
     def predict_proba(self, X: ArrayLike, labels: Any = None) -> FloatArray:
         """Probability (n, K) of each class given the features, and the labels where given."""
-        return np.exp(self.predict_log_proba(X, labels))
+        return normalized(self._evidence(X, labels))
 
     def predict_plausibility(self, X: ArrayLike, labels: Any = None) -> FloatArray:
         """Plausibility (n, K) of each class: its probability relative to the most probable one."""
-        evidence = self._evidence(X, labels)
-        return np.exp(evidence - evidence.max(axis=1, keepdims=True))
+        return np.exp(relative(self._evidence(X, labels)))
 
     def predict_mass(self, X: ArrayLike, labels: Any = None) -> SparseMasses:
         """Least committed mass functions with these plausibilities; their focal sets are nested."""
@@ -79,10 +128,20 @@ class EvidenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _evidence(self, X: ArrayLike, labels: Any) -> FloatArray:
         """Log evidence of the features, and of the labels where given, (n, K)."""
-        return self._with_labels(self._log_evidence(self._read(X)), labels)
+        return self._with_labels(self._finite_evidence(self._read(X)), labels)
+
+    def _finite_evidence(self, X: Any) -> FloatArray:
+        """Log evidence of the features, wherever they lie."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return within_numbers(self._log_evidence(X), self._learnt_classes)
+
+    @property
+    def _learnt_classes(self) -> NDArray[np.bool_]:
+        """Classes (K,) that may be answered at all."""
+        return np.ones(len(self.classes_), dtype=bool)
 
     def _with_labels(self, evidence: FloatArray, labels: Any) -> FloatArray:
-        """The evidence together with that of labels, where given."""
+        """The evidence together with that of labels, where given, up to a constant by row."""
         if labels is None:
             return evidence
         known = as_labels(labels, classes=self.classes_.tolist())
@@ -92,7 +151,7 @@ class EvidenceClassifier(ClassifierMixin, BaseEstimator):
                 f"{len(known)}; give Labels.unknown for items about which nothing is known."
             )
         with np.errstate(divide="ignore"):
-            evidence = evidence + np.log(known.contour)
+            evidence = relative(evidence) + np.log(known.contour)
         lost = evidence.max(axis=1) == -np.inf
         if lost.any():
             raise ValueError(

@@ -45,7 +45,7 @@ class AssessedClassifier(EvidenceClassifier):
         data = self._read(X.X)
         check_rows(len(data), X.assessments, "assessments")
         joint, possible, _ = self._reader(self._names)((data, X.assessments))
-        evidence = class_evidence(joint, self._parameters, self._owner, len(self.classes_))
+        evidence = self._finite_evidence(joint)
         if possible is not None:
             with np.errstate(divide="ignore"):
                 evidence += np.log(possible)
@@ -93,7 +93,7 @@ class AssessedClassifier(EvidenceClassifier):
         self, X: ArrayLike, labels: Any = None, assessments: Any = None
     ) -> FloatArray:
         """Probability (n, J) of each class given the features, and the assessments where given."""
-        return np.exp(self.predict_log_proba(X, labels, assessments))
+        return super().predict_proba(with_assessments(X, assessments), labels)
 
     def predict_plausibility(
         self, X: ArrayLike, labels: Any = None, assessments: Any = None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from plausible.belief.errors import as_floats, check_option, found, name_rows
 from plausible.labels import Labels, as_labels
+from plausible.models.answers import log_normalized
 from plausible.models.fitting import check_weights
 
 FloatArray = NDArray[np.float64]
@@ -198,8 +199,7 @@ def reorder(given: Assessments, order: NDArray[np.int64]) -> Assessments:
 def log_probabilities(log_odds: FloatArray) -> FloatArray:
     """Log probabilities (n, J) of the classes."""
     extended = np.column_stack([log_odds, np.zeros(len(log_odds))])
-    with np.errstate(invalid="ignore"):  # NaN stays NaN
-        return extended - np.logaddexp.reduce(extended, axis=1, keepdims=True)
+    return log_normalized(extended)  # NaN stays NaN
 
 
 def jacobian(log_odds: FloatArray) -> FloatArray:

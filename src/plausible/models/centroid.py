@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.metrics import soft_accuracy
+from plausible.models.answers import normalized, within_numbers
 from plausible.models.fitting import check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
@@ -87,16 +87,19 @@ class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Probabilities (n, K) of spherical Gaussians with unit variance around the means."""
-        return softmax(-0.5 * self._distances(X), axis=1)
+        return normalized(self._log_evidence(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class of the nearest mean."""
-        nearest = self._distances(X).argmin(axis=1)
+        nearest = self._log_evidence(X).argmax(axis=1)
         return self.classes_[nearest]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Soft accuracy; rows that say nothing do not count."""
         return soft_accuracy(y, self.predict(X), sample_weight, self.classes_)
+
+    def _log_evidence(self, X: ArrayLike) -> FloatArray:
+        return within_numbers(-0.5 * self._distances(X), ~np.isnan(self.means_[:, 0]))
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
