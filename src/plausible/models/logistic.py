@@ -381,9 +381,10 @@ class PartialLogisticRegression(EvidenceClassifier):
 
     @property
     def _learnt_classes(self) -> NDArray[np.bool_]:
+        intercept = np.asarray(self.intercept_, dtype=np.float64)
         if len(self.classes_) == 2:
-            return np.append(self.intercept_ < np.inf, self.intercept_ > -np.inf)
-        return np.asarray(self.intercept_ > -np.inf)
+            return np.append(intercept < np.inf, intercept > -np.inf)
+        return np.asarray(intercept > -np.inf)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that features may be sparse."""
