@@ -21,7 +21,11 @@ from plausible.base import takes_labels
 from plausible.belief import belief, contour, decide, pignistic, plausibility
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
-from plausible.models.calibration.classifier import combine_pairs, log_plausibilities
+from plausible.models.calibration.classifier import (
+    about_pair,
+    combine_pairs,
+    log_plausibilities,
+)
 from plausible.models.calibration.predictive import calibrate
 from plausible.models.calibration.scores import class_scores, content_folds
 
@@ -64,6 +68,30 @@ def test_masses_of_pairs_are_combined_by_dempsters_rule(n_classes, scores):
         np.testing.assert_allclose(row, expected, atol=1e-12)
     np.testing.assert_allclose(model.predict_plausibility(X[:4]), contour(masses))
     np.testing.assert_allclose(model.predict_proba(X[:4]), pignistic(masses))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_row_is_shared_out_among_the_pairs(n_classes):
+    # Every class is in K - 1 pairs, and so is a row, whatever it says; a hard one in whole.
+    rng = np.random.default_rng(n_classes)
+    contour = rng.uniform(0.1, 1.0, (12, n_classes)) * rng.choice([0.3, 1.0], (12, 1))
+    contour[:4] = np.eye(n_classes)[np.arange(4) % n_classes]
+    contour[4:8, 0], contour[8] = 0.0, 1.0
+    weight = rng.uniform(0.5, 2.0, 12)
+    shares = np.zeros((len(contour), n_classes, n_classes))
+    for i, j in combinations(range(n_classes), 2):
+        rows, inside, share = about_pair(contour, weight, np.array([i, j]))
+        assert rows.tolist() == np.flatnonzero(contour[:, [i, j]].any(axis=1)).tolist()
+        np.testing.assert_allclose(inside.max(axis=1), 1.0)
+        np.testing.assert_allclose(
+            inside[:, 0] * contour[rows, j], inside[:, 1] * contour[rows, i], rtol=1e-12
+        )
+        shares[rows, i, j] = share
+    np.testing.assert_allclose(shares.sum(axis=(1, 2)), weight * (n_classes - 1))
+    if n_classes > 2:  # what is said of the other classes takes away from a pair
+        np.testing.assert_allclose(shares[8, 0, 1], weight[8] * 2 / n_classes)
+    hard = shares[:4].max(axis=(1, 2))
+    np.testing.assert_allclose(hard, weight[:4])
 
 
 def test_two_classes_are_one_calibration():

@@ -10,7 +10,7 @@ from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
 from plausible.base.mass import MassClassifier
-from plausible.base.normalization import log_normalized
+from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
@@ -20,7 +20,7 @@ from plausible.base.training import (
     is_dask,
     training_rows,
 )
-from plausible.base.warnings import EmptyClassWarning, OutlierWarning
+from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
 
 __all__ = [
     "BeliefClassifier",
@@ -30,6 +30,7 @@ __all__ = [
     "CredalPartition",
     "EmptyClassWarning",
     "EvidenceClassifier",
+    "FarPointWarning",
     "LabelTags",
     "MassClassifier",
     "OutlierWarning",
@@ -39,6 +40,7 @@ __all__ = [
     "check_weights",
     "is_dask",
     "log_normalized",
+    "normalized",
     "takes_labels",
     "training_rows",
     "with_labels",

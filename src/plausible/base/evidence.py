@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from plausible.base.beliefs import Beliefs
 from plausible.base.classifier import BeliefClassifier, refuse_contradiction
+from plausible.base.normalization import relative, within_numbers
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -39,10 +40,20 @@ class EvidenceClassifier(BeliefClassifier):
 
     def _evidence(self, X: Any, labels: Labels | None) -> FloatArray:
         """Log evidence of checked features, and of the labels where given, (n, K)."""
-        evidence = self._log_evidence(X)
+        evidence = self._finite_evidence(X)
         if labels is None:
             return evidence
         with np.errstate(divide="ignore"):
-            evidence = evidence + np.log(labels.contour)
+            evidence = relative(evidence) + np.log(labels.contour)
         refuse_contradiction(evidence.max(axis=1) == -np.inf)
         return evidence
+
+    def _finite_evidence(self, X: Any) -> FloatArray:
+        """Log evidence of checked features, wherever they lie."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return within_numbers(self._log_evidence(X), self._learned_classes)
+
+    @property
+    def _learned_classes(self) -> NDArray[np.bool_]:
+        """Classes (K,) that may be answered at all."""
+        return np.ones(len(self.classes_), dtype=bool)

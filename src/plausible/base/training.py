@@ -1,16 +1,20 @@
 """What every `fit` does first: from whatever came to rows with plausibilities and weights."""
 
+import warnings
 from collections import Counter
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from plausible.checks import as_floats
 from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
+from plausible.labels.door import MISSING, holds_sets
+from plausible.labels.parsing import find_missing
 
 
 class TrainingRows(NamedTuple):
@@ -79,8 +83,13 @@ def training_rows(
     if is_dask(X):
         from plausible.engine.distributed import DaskRows
 
+        columns = list(getattr(y, "columns", ()))
+        names = columns if len(columns) > 1 else None
+        if y is not None and not is_dask(y):  # in memory: its classes are known at once
+            labels = as_labels(y)
+            y, names = labels.contour, labels.classes.tolist()
         rows = DaskRows(X, y, sample_weight)
-        rows.classes = list(getattr(y, "columns", ())) or None
+        rows.classes = names
         return from_rows(estimator, rows, n_classes)
     sparse = "csr" if accept_sparse else False
     data = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
@@ -118,17 +127,18 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows
         raise ValueError(
             f"n_classes={n_classes} should be left out where rows hold labels; leave it out."
         )
+    is_table = False
     if y is None:
         if n_classes is None:
             check_labels_and_weights(estimator, None, None, 0)
         classes = np.arange(n_classes or 0)
-    elif np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    elif is_table := np.ndim(y) == 2 and (np.shape(y)[1] > 1 or rows.classes is not None):
         classes = Labels.unknown(1, rows.classes or range(y.shape[1])).classes
     else:
-        names = set(rows.reduce(distinct_labels))
-        classes = Labels.from_crisp(list(names)).classes
+        classes = classes_seen(rows.reduce(see_labels))
     ordered = np.sort(classes)
-    return TrainingRows(rows.map(partial(convert, classes=classes, ordered=ordered)), ordered)
+    as_numbers = partial(convert, classes=classes, ordered=ordered, is_table=is_table)
+    return TrainingRows(rows.map(as_numbers), ordered)
 
 
 def padded(columns: Columns) -> Columns:
@@ -141,22 +151,57 @@ def padded(columns: Columns) -> Columns:
     return (*columns, None, None)[:3]
 
 
-def distinct_labels(columns: Columns) -> "Counter[Any]":
-    """The classes that occur in a chunk of hard labels, with their numbers of rows."""
-    y: Any = padded(columns)[1]
-    labels = as_labels(np.ravel(y))
-    return Counter(labels.crisp()[~labels.is_unknown].tolist())
+class Seen(NamedTuple):
+    """What labels of some rows name: classes with their numbers, missing labels, and sets."""
+
+    names: "Counter[Any]"
+    n_missing: int
+    n_sets: int
 
 
-def convert(columns: Columns, classes: NDArray[Any], ordered: NDArray[Any]) -> Columns:
+def see_labels(columns: Columns) -> Seen:
+    """Classes that are named in a chunk, which may be none."""
+    y = np.ravel(padded(columns)[1])  # type: ignore[arg-type]
+    if holds_sets(y):
+        sets = [row for row in y if row is not None]
+        names = Counter(name for row in sets for name in row)
+        return Seen(names, len(y) - len(sets), len(sets))
+    values, missing = find_missing(y, MISSING)
+    return Seen(Counter(values[~missing].tolist()), int(missing.sum()), 0)
+
+
+def classes_seen(seen: Seen) -> NDArray[Any]:
+    """The classes of all chunks, in order; refused where labels in memory would be."""
+    names = list(seen.names)
+    if not names or (len(names) == 1 and seen.n_missing and not seen.n_sets):
+        return Labels.from_crisp([*names, None], missing=MISSING).classes  # says what is wrong
+    classes = np.sort(Labels.unknown(1, names).classes)
+    if classes.dtype.kind == "f":
+        with warnings.catch_warnings():  # of many classes: the rows of each were counted
+            warnings.simplefilter("ignore", UserWarning)
+            check_classification_targets(classes)
+    return classes
+
+
+def label_chunk(y: Any, classes: list[Any], is_table: bool) -> Labels:
+    """Labels of one chunk, in which some or all classes may be absent."""
+    if is_table:
+        return Labels.from_plausibility(np.asarray(y, dtype=np.float64), classes)
+    y = np.ravel(y)
+    if holds_sets(y):
+        return Labels.from_sets(y, classes)
+    return Labels.from_crisp(y, classes, missing=MISSING)
+
+
+def convert(
+    columns: Columns, classes: NDArray[Any], ordered: NDArray[Any], is_table: bool
+) -> Columns:
     """Raw columns of a chunk as features, plausibilities of the ordered classes, and weights."""
     X: Any
-    y: Any
     X, y, weight = padded(columns)
     if not is_sparse(X):
         X = np.asarray(X)
         X = X if X.dtype in (np.float32, np.float64) else as_floats(X, "features")
     if y is not None:
-        y = as_labels(np.ravel(y) if np.ndim(y) == 2 and y.shape[1] == 1 else y, classes.tolist())
-        y = as_labels(y, ordered.tolist()).contour
+        y = as_labels(label_chunk(y, classes.tolist(), is_table), ordered.tolist()).contour
     return X, y, None if weight is None else check_weights(np.ravel(weight), X.shape[0])

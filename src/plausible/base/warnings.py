@@ -19,3 +19,13 @@ class OutlierWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("ignore", OutlierWarning)
     """
+
+
+class FarPointWarning(UserWarning):
+    """Items lie so far from all that was learned that no number holds their evidence.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", FarPointWarning)
+    """

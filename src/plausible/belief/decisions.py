@@ -45,13 +45,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
-from plausible.belief.forms import (
-    SparseMasses,
-    check_unit_interval,
-    knows_its_masses,
-    sparse_form,
-    to_sparse,
+from plausible.belief.degrees import (
+    admissible_at,
+    check_contour,
+    choose_by_degrees,
+    loss_matrix,
+    near_best,
+    needs_no_sets,
+    not_dominated,
+    rounding,
 )
+from plausible.belief.forms import SparseMasses, knows_its_masses, sparse_form, to_sparse
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
 from plausible.belief.masses import bayesian, consonant, normal_form, normalize
@@ -63,9 +67,10 @@ from plausible.belief.sets import (
     IntArray,
     all_sets,
     cardinality,
+    check_n_classes,
     membership,
 )
-from plausible.checks import as_floats, check_number, check_option, found
+from plausible.checks import check_number, check_option
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
 RULES = (
@@ -78,8 +83,6 @@ RULES = (
     *SET_RULES,
 )
 KINDS = ("masses", "plausibility", "probability")
-
-_TIE = 1e-12  # expected losses that differ by less, relative to the acts' losses, are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,16 +230,14 @@ def decide(
             f"rule={rule!r} should come without a loss matrix, but one was given; use "
             "'lower_loss' (optimist) or 'upper_loss' (pessimist) with it."
         )
-    chosen, informed = [], []
-    for m in _blocks_of_masses(masses, kind, unknown):
-        losses = _loss_matrix(loss, reject, m.n_classes, unknown)
-        informed.append(m.values[:, m.focal_sets != 0].any(axis=-1))
-        m = sparse_form(normalize(m, on_conflict="vacuous"))
-        chosen.append(_choose(m, losses, rule, pessimism, error_only=loss is None))
+    if needs_no_sets(masses, kind, loss is not None, unknown):
+        best, informed = choose_by_degrees(masses, rule, loss, reject, pessimism, kind)  # type: ignore[arg-type]
+    else:
+        best, informed = _choose_by_masses(masses, rule, loss, reject, unknown, pessimism, kind)
     lead = np.shape(masses)[:-1]
     return _as_decision(
-        np.concatenate(chosen).reshape(*lead, len(losses)),
-        np.concatenate(informed).reshape(lead),
+        best.reshape(*lead, best.shape[-1]),
+        informed.reshape(lead),
         keeps_sets=rule in SET_RULES,
         offers_refusal=reject is not None,
         offers_unknown=unknown and loss is None,
@@ -262,8 +263,31 @@ def expected_losses(
     (array([0.1, 0.7]), array([0.3, 0.9]))
     """
     m = normal_form(masses)
-    losses = _loss_matrix(loss, None, m.n_classes, unknown=False)
+    losses = loss_matrix(loss, None, m.n_classes, unknown=False)
     return _hurwicz_loss(m, losses, 0.0), _hurwicz_loss(m, losses, 1.0)
+
+
+# ---------------------------------------------------------------------------------------------
+# With masses of sets; `degrees` does without.
+
+
+def _choose_by_masses(
+    masses: ArrayLike | SparseMasses,
+    rule: str,
+    loss: ArrayLike | None,
+    reject: float | None,
+    unknown: bool,
+    pessimism: float,
+    kind: str,
+) -> tuple[BoolArray, BoolArray]:
+    """The same from masses of sets."""
+    chosen, informed = [], []
+    for m in _blocks_of_masses(masses, kind, unknown):
+        losses = loss_matrix(loss, reject, m.n_classes, unknown)
+        informed.append(m.values[:, m.focal_sets != 0].any(axis=-1))
+        m = sparse_form(normalize(m, on_conflict="vacuous"))
+        chosen.append(_choose(m, losses, rule, pessimism, error_only=loss is None))
+    return np.concatenate(chosen), np.concatenate(informed)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -282,9 +306,9 @@ def _choose(
         closed = error_only and m.n_classes <= MAX_DENSE_CLASSES
         return _admissible_for_error(m, losses) if closed else _admissible(m, losses)
     if rule == "pignistic":
-        return _near_best(_mean_loss(m, losses), losses)
+        return near_best(_mean_loss(m, losses), rounding(losses))
     weight = {"plausibility": 0.0, "lower_loss": 0.0, "belief": 1.0, "upper_loss": 1.0}
-    return _near_best(_hurwicz_loss(m, losses, weight.get(rule, pessimism)), losses)
+    return near_best(_hurwicz_loss(m, losses, weight.get(rule, pessimism)), rounding(losses))
 
 
 def _best_and_worst(m: SparseMasses, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -305,24 +329,13 @@ def _mean_loss(m: SparseMasses, losses: FloatArray) -> FloatArray:
     return m.values @ (inside @ losses.T / inside.sum(axis=1, keepdims=True))
 
 
-def _slack(losses: FloatArray) -> FloatArray:
-    """How far rounding may have moved the expected loss of each act."""
-    return _TIE * np.abs(losses).max(axis=1)
-
-
-def _near_best(expected: FloatArray, losses: FloatArray) -> BoolArray:
-    slack = _slack(losses)
-    return expected - slack <= (expected + slack).min(axis=-1, keepdims=True)
-
-
 def _not_dominated(m: SparseMasses, losses: FloatArray) -> BoolArray:
     least, most = _best_and_worst(m, losses)
-    slack = _slack(losses)
-    return m.values @ least.T - slack <= (m.values @ most.T + slack).min(axis=-1, keepdims=True)
+    return not_dominated(m.values @ least.T, m.values @ most.T, rounding(losses))
 
 
 def _maximal(m: SparseMasses, losses: FloatArray) -> BoolArray:
-    slack = _slack(losses)
+    slack = rounding(losses)
     kept = np.empty((*m.shape[:-1], len(losses)), dtype=bool)
     for act, own in enumerate(losses):
         # Excess of this act's loss over each other's, at the least.
@@ -339,20 +352,16 @@ def _admissible_for_error(m: SparseMasses, losses: FloatArray) -> BoolArray:
     for start in range(0, len(m), at_once):
         block = slice(start, start + at_once)
         densest[block] = (subset_sum(m[block].to_dense())[:, 1:] / sizes).max(axis=1)
-    kept = np.empty((len(m), len(losses)), dtype=bool)
-    if len(losses) > m.n_classes:
-        gain = 1.0 - losses[-1, 0]
-        kept[:, -1] = densest <= gain + _TIE
-        densest = np.maximum(densest, gain)
     contour = m.values @ membership(m.focal_sets, m.n_classes)
-    kept[:, : m.n_classes] = contour >= densest[:, None] - _TIE
-    return kept
+    return admissible_at(contour, densest, losses[-1, 0] if len(losses) > m.n_classes else None)
 
 
 def _admissible(m: SparseMasses, losses: FloatArray) -> BoolArray:
     """E-admissible acts for any losses; linear programmes only where nothing simpler decides."""
     kept = _maximal(m, losses)
-    sure = _near_best(_mean_loss(m, losses), losses)  # best under the pignistic probabilities
+    sure = near_best(
+        _mean_loss(m, losses), rounding(losses)
+    )  # best under the pignistic probabilities
     for row, act in np.argwhere(kept & ~sure):
         kept[row, act] = _least_excess(m[row], losses, act) <= TOLERANCE
     return kept
@@ -444,8 +453,8 @@ def _blocks_of_masses(
     into memory in sparse form.
     """
     if kind == "plausibility":
-        contour = check_unit_interval(masses, "plausibility", "divide each row by its maximum")  # type: ignore[arg-type]
-        contour = contour.reshape(-1, np.atleast_1d(contour).shape[-1])
+        contour = check_contour(masses)  # type: ignore[arg-type]
+        contour = contour.reshape(-1, check_n_classes(contour.shape[-1]))
         n_rows = (1 << 22) // min(1 << contour.shape[1], 1 << 14)
         starts = range(0, max(1, len(contour)), n_rows)
         flat = (consonant(contour[i : i + n_rows]) for i in starts)
@@ -454,27 +463,6 @@ def _blocks_of_masses(
         values = m.values.reshape(-1, m.shape[-1])
         flat = (SparseMasses(values, m.focal_sets, m.n_classes) for _ in range(1))
     yield from (with_unknown(m) if unknown else m for m in flat)
-
-
-def _loss_matrix(
-    loss: ArrayLike | None, reject: float | None, n_classes: int, unknown: bool
-) -> FloatArray:
-    losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
-    if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
-        raise ValueError(
-            f"loss should be an array (number of acts, {n_classes}), one column for each class"
-            f"{' and a last one for the unknown class' if unknown else ''}, but has shape "
-            f"{losses.shape}; rows are acts, columns are what is true."
-        )
-    bad = ~np.isfinite(losses)
-    if bad.any():
-        raise ValueError(
-            f"loss should be finite, but {found(losses, bad, bad.any(axis=1))}; use a large number "
-            "for what must not happen."
-        )
-    if reject is None:
-        return losses
-    return np.vstack([losses, np.full(n_classes, check_number(reject, "reject"))])
 
 
 def _as_decision(

@@ -100,11 +100,16 @@ def bayesian(probabilities: ArrayLike) -> SparseMasses:
     >>> bayesian([0.2, 0.8]).to_dense()
     array([0. , 0.2, 0.8, 0. ])
     """
-    values = np.atleast_1d(as_floats(probabilities, "probabilities"))
+    values = check_probabilities(probabilities)
     n_classes = check_n_classes(values.shape[-1])
-    remedy = "divide each row by its sum, or by 100 if these are percentages"
-    values = check_values(values, "probabilities", remedy)
     return SparseMasses(values, 1 << np.arange(n_classes, dtype=np.int64), n_classes)
+
+
+def check_probabilities(probabilities: ArrayLike) -> FloatArray:
+    """Probabilities (..., K) as an array, each row summing to one."""
+    values = np.atleast_1d(as_floats(probabilities, "probabilities"))
+    remedy = "divide each row by its sum, or by 100 if these are percentages"
+    return check_values(values, "probabilities", remedy)
 
 
 def consonant(contour: ArrayLike) -> SparseMasses:

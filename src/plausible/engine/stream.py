@@ -8,7 +8,7 @@ where a piece fits the cache. Few chunks are in memory at a time, and their sums
 order of the source, so that the result does not depend on the number of threads.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -53,19 +53,22 @@ def part_rows(columns: Columns, most_bytes: int) -> int:
     return max(1, -(-n_rows // n_parts))
 
 
+def as_array(column: Any) -> Any:
+    """A column as an array; numpy would turn a missing entry among words into the word "nan"."""
+    if column is None:
+        return None
+    if is_sparse(column):
+        return column.tocsr()
+    if isinstance(column, list) and len(kinds := set(map(type, column))) > 1 and str in kinds:
+        return np.array(column, dtype=object)
+    return np.asarray(column)
+
+
 def as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
-    columns = tuple(
-        None if column is None else column.tocsr() if is_sparse(column) else np.asarray(column)
-        for column in given
-    )
+    columns = tuple(map(as_array, given))
     for number, column in enumerate(columns):
-        if hasattr(given[number], "contour"):
-            raise TypeError(
-                f"{where} should hold arrays, but its column {number} holds Labels, whose degrees "
-                "would be lost; yield labels.contour, and give the source an attribute classes."
-            )
         if column is not None and column.ndim == 0:
             raise ValueError(
                 f"{where} should be an array or a tuple of arrays and None, but its column "
@@ -109,6 +112,8 @@ class CheckedSource:
         self.source = source
         known = getattr(source, "n_rows", None)
         self.n_rows = int(known) if isinstance(known, int | np.integer) else None
+        names = getattr(source, "classes", None)
+        self.classes: Sequence[Any] | None = None if names is None else list(names)
         self.layout: str | None = None
 
     def __iter__(self) -> Iterator[Columns]:
@@ -116,11 +121,29 @@ class CheckedSource:
         chunks = self.source if isinstance(self.source, Iterable) else self.source()
         for number, chunk in enumerate(chunks):
             where = f"Chunk {number} (from row {start})"
-            columns = as_columns(chunk, where)
+            columns = as_columns(self._open_labels(chunk), where)
             self._check_layout(columns, where)
             start += length(columns)
             yield columns
         self._check_length(start)
+
+    def _open_labels(self, chunk: Chunk) -> Chunk:
+        """The chunk with plausibilities for Labels, all in the order of the first ones."""
+        if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
+            return chunk
+        opened = []
+        for column in chunk:
+            if hasattr(column, "contour"):
+                names = column.classes.tolist()
+                self.classes = self.classes or names
+                if set(names) != set(self.classes):
+                    raise ValueError(
+                        f"Labels should have the classes {self.classes} in every chunk, but have "
+                        f"{names} in one; make them with classes=."
+                    )
+                column = column.reorder(self.classes).contour
+            opened.append(column)
+        return tuple(opened)
 
     def _check_layout(self, columns: Columns, where: str) -> None:
         found = layout(columns)
@@ -159,8 +182,9 @@ class StreamRows(Rows):
     source : iterable or callable
         What yields the chunks, at each pass anew: a list, an object with ``__iter__`` or a function
         without arguments that returns an iterator. A chunk is a tuple of columns, that is arrays
-        of one length or None, or it is one array. If the source has an attribute `n_rows`, the
-        rows need not be counted; an attribute `classes` names the columns of plausibilities.
+        or Labels of one length or None, or it is one array. If the source has an attribute
+        `n_rows`, the rows need not be counted; an attribute `classes` names the columns of
+        plausibilities.
 
     See Also
     --------
@@ -183,7 +207,11 @@ class StreamRows(Rows):
         self._source = CheckedSource(source)
         self._steps: tuple[Step, ...] = ()
         self._n_rows: int | None = None
-        self.classes = getattr(source, "classes", None)
+
+    @property
+    def classes(self) -> Sequence[Any] | None:  # type: ignore[override]
+        """Names of the columns of plausibilities; those of Labels are known from the first pass."""
+        return self._source.classes
 
     @property
     def n_rows(self) -> int:
@@ -225,7 +253,6 @@ class StreamRows(Rows):
         rows._source = self._source
         rows._steps = (*self._steps, step)
         rows._n_rows = None
-        rows.classes = self.classes
         return rows
 
     def _read(self) -> Generator[Columns, None, None]:

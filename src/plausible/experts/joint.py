@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import BeliefClassifier, Beliefs, believe, takes_labels
+from plausible.base import BeliefClassifier, Beliefs, believe, normalized, takes_labels
 from plausible.checks import check_number, check_option, check_whole
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
@@ -175,7 +175,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 scores = self._step(X, problem, point, classes, order)
                 logs = logsumexp(scores, axis=1, keepdims=True)
                 penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
-                posterior, kept = np.exp(scores - logs), point
+                posterior, kept = normalized(scores), point
                 history.append(float(logs.sum() + penalty.sum()))
                 gain = (history[-1] - history[-2]) / len(scores) if len(history) > 1 else np.inf
                 converged = bool(gain < self.tol)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible.labels.container import Labels
 from plausible.labels.parsing import check_classes
 
-_MISSING = (None, "")  # None also stands for NaN
+MISSING = (None, "")  # None also stands for NaN
 
 
 def as_labels(
@@ -54,7 +54,7 @@ def as_labels(
             "Labels should be a dense array, but a sparse matrix came; use y.toarray(), or "
             "Labels.from_sets."
         )
-    if _holds_sets(y):
+    if holds_sets(y):
         return Labels.from_sets(y, classes)
     if hasattr(y, "columns") and classes is None and len(y.columns) > 1:
         classes = list(y.columns)
@@ -73,10 +73,10 @@ def as_labels(
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
         return Labels.from_plausibility(table, classes)
-    return Labels.from_crisp(_as_hard(y, table), classes, missing=_MISSING)
+    return Labels.from_crisp(_as_hard(y, table), classes, missing=MISSING)
 
 
-def _holds_sets(y: Any) -> bool:
+def holds_sets(y: Any) -> bool:
     """Whether y is a list, array or column of sets, some of which may be None."""
     is_column = hasattr(y, "to_list") or (isinstance(y, np.ndarray) and y.dtype == object)
     if not (is_column or isinstance(y, (list, tuple))):

@@ -1,6 +1,6 @@
 """Estimators that learn from labels of any kind, in families."""
 
-from plausible.base import Beliefs, EmptyClassWarning, believe
+from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.gaussian import (
@@ -31,6 +31,7 @@ __all__ = [
     "EmptyClassWarning",
     "Evidence",
     "EvidentialCalibratedClassifier",
+    "FarPointWarning",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",

@@ -83,3 +83,7 @@ class SoftNearestCentroid(EvidenceClassifier):
     def _log_evidence(self, X: FloatArray) -> FloatArray:
         """Of spherical Gaussians with unit variance around the means."""
         return -0.5 * squared_distances(X, self.means_)
+
+    @property
+    def _learned_classes(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.means_[:, 0])

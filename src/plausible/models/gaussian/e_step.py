@@ -76,19 +76,29 @@ def use_compiled(n_rows: int, n_components: int, kind: str, d: int) -> bool:
     return work >= FAST_WORK and n_features <= FAST_WIDTH
 
 
-def log_joint(X: FloatArray, parameters: Gaussians, kind: str) -> FloatArray:
-    """log(weight density) of each row and component: (n, M)."""
+def log_joint(
+    X: FloatArray, parameters: Gaussians, kind: str, up_to_constant: bool = False
+) -> FloatArray:
+    """log(weight density) of each row and component: (n, M).
+
+    With `up_to_constant`, what tied components share is left out of each row: far from all of them
+    it would drown what they differ by.
+    """
     centre = parameters.weights @ parameters.means
     W, far = linear_form(parameters, centre, kind)
+    form = centred_form(parameters, kind)
     if not use_linear(kind, X.shape[1], far):
-        form = centred_form(parameters, kind)
         return np.concatenate([centred_scores(part, form, kind).T for part in blocks_of(X, 4096)])
     size = max(BLOCK_DOUBLES // W.shape[1], 64)
-    scores = [(W @ feature_map(part, centre, kind)).T for part in blocks_of(X, size)]
-    result = np.concatenate(scores)
-    if kind == "tied":
-        white = (X - centre) @ np.linalg.inv(cholesky(parameters.covariances, kind)).T
+    result = np.concatenate(
+        [(W @ feature_map(part, centre, kind)).T for part in blocks_of(X, size)]
+    )
+    if kind == "tied" and not up_to_constant:
+        white = (X - centre) @ form.roots.T
         result -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
+    lost = np.flatnonzero(~np.isfinite(result).all(axis=1))
+    if len(lost):  # squares of features overflow where those of whitened ones need not
+        result[lost] = centred_scores(X[lost], form, kind).T
     return result
 
 

@@ -12,7 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import EmptyClassWarning, EvidenceClassifier, TrainingRows, training_rows
+from plausible.base import (
+    EmptyClassWarning,
+    EvidenceClassifier,
+    TrainingRows,
+    normalized,
+    training_rows,
+)
 from plausible.checks import check_number, check_option, check_whole
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
@@ -155,10 +161,10 @@ class GaussianClassifier(EvidenceClassifier):
         if plausibility is not None:
             with np.errstate(divide="ignore"):
                 scores += np.log(plausibility[:, self._owner])
-        return np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+        return normalized(scores)
 
     def _log_evidence(self, X: FloatArray) -> FloatArray:
-        scores = log_joint(X, self._parameters, self._kind)
+        scores = log_joint(X, self._parameters, self._kind, up_to_constant=True)
         owner = self._owner[self._present]
         if len(np.unique(owner)) == len(owner) == len(self.classes_):
             return scores
@@ -167,9 +173,18 @@ class GaussianClassifier(EvidenceClassifier):
             joint[:, c] = logsumexp(scores[:, owner == c], axis=1)
         return joint
 
+    @property
+    def _learned_classes(self) -> NDArray[np.bool_]:
+        learned = np.zeros(len(self.classes_), dtype=bool)
+        learned[self._owner[self._present]] = True
+        return learned
+
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log density (n,) of each row under the mixture."""
-        return logsumexp(self._log_evidence(self._read(X)), axis=1)
+        data = self._read(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = log_joint(data, self._parameters, self._kind)
+        return logsumexp(np.where(np.isnan(scores), -np.inf, scores), axis=1)
 
     def score_novelty(self, X: ArrayLike) -> FloatArray:
         """How unusual each row is, in [0, 1]: the share of the model's own items that are denser.

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -83,9 +83,10 @@ def log_support(weight: FloatArray) -> FloatArray:
         )
 
 
-def log_agreement(positive: FloatArray, negative: FloatArray) -> FloatArray:
-    """Logarithm (n,) of the mass that is not in conflict, times exp(sum of positive weights).
+def log_agreement(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Logarithm of the mass that is not in conflict, times exp(sum of positive weights).
 
+    In two terms (n, 1) to add, the first of which may be so large that the second would be lost.
     The part of m- outside the empty set, 1 - prod_k (1 - exp(-w-_k)), is added up over the first
     class that is not excluded: no difference is taken.
     """
@@ -93,8 +94,15 @@ def log_agreement(positive: FloatArray, negative: FloatArray) -> FloatArray:
     before = np.hstack([np.zeros((len(excluded), 1)), np.cumsum(excluded, axis=1)[:, :-1]])
     from_against = before - negative
     from_for = positive + log_support(positive) - negative
-    total: FloatArray = logsumexp(np.hstack([from_against, from_for]), axis=1)
-    return total
+    parts = np.hstack([from_against, from_for])
+    top = parts.max(axis=1, keepdims=True)
+    return top, np.log(np.exp(parts - top).sum(axis=1, keepdims=True))
+
+
+def contour_of_weights(positive: FloatArray, negative: FloatArray) -> FloatArray:
+    """Plausibilities (n, K): exp(w+ - w-), divided by the mass that is not in conflict."""
+    top, rest = log_agreement(positive, negative)
+    return np.exp(positive - negative - top - rest)
 
 
 def combined_masses(positive: FloatArray, negative: FloatArray) -> FloatArray:
@@ -157,8 +165,7 @@ class Evidence:
 
     def plausibility(self) -> FloatArray:
         """Plausibility (n, K) of each class, when all evidence is combined by Dempster's rule."""
-        agreement = log_agreement(self.weights_for, self.weights_against)
-        return np.exp(self.weights_for - self.weights_against - agreement[:, None])
+        return contour_of_weights(self.weights_for, self.weights_against)
 
     def probability(self) -> FloatArray:
         """Plausibilities scaled to sum to one (n, K): the probabilities of the model."""
@@ -172,8 +179,9 @@ class Evidence:
     @property
     def conflict(self) -> FloatArray:
         """Mass (n,) on the empty set, before normalising: how far features contradict another."""
-        agreement = log_agreement(self.weights_for, self.weights_against)
-        return np.maximum(-np.expm1(agreement - self.weights_for.sum(axis=1)), 0.0)
+        top, rest = log_agreement(self.weights_for, self.weights_against)
+        agreement = (top + rest).ravel() - self.weights_for.sum(axis=1)
+        return np.maximum(-np.expm1(agreement), 0.0)
 
     def __len__(self) -> int:
         return len(self.weights_for)

@@ -368,13 +368,21 @@ class PartialLogisticRegression(EvidenceClassifier):
         return validate_data(self, X, dtype=numbers, accept_sparse="csr", reset=False)
 
     def _logits(self, data: Any) -> NDArray[Any]:
-        return np.asarray(data @ self.coef_.T) + self.intercept_
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(data @ self.coef_.T) + self.intercept_
 
     def _log_evidence(self, X: Any) -> NDArray[Any]:
         logits = self._logits(X)
         if len(self.classes_) == 2:
             return np.column_stack([log_expit(-logits), log_expit(logits)])
         return logits
+
+    @property
+    def _learned_classes(self) -> NDArray[np.bool_]:
+        intercept = np.asarray(self.intercept_, dtype=np.float64)
+        if len(self.classes_) == 2:
+            return np.append(intercept < np.inf, intercept > -np.inf)
+        return np.asarray(intercept > -np.inf)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that features may be sparse."""

@@ -49,11 +49,14 @@ class AssessedClassifier(EvidenceClassifier):
         known = None if labels is None else as_labels(labels, classes=self._names)
         return super()._known(known, n_rows)
 
-    def _log_evidence(self, X: Any) -> FloatArray:
+    def _log_evidence(self, X: FloatArray) -> FloatArray:
+        return class_evidence(X, self._parameters, self._owner, len(self.classes_))
+
+    def _finite_evidence(self, X: Any) -> FloatArray:
         if not isinstance(X, Assessed):
-            return class_evidence(X, self._parameters, self._owner, len(self.classes_))
+            return super()._finite_evidence(X)
         joint, possible, _ = self._reader(self._names)((X.X, X.assessments))
-        evidence = class_evidence(joint, self._parameters, self._owner, len(self.classes_))
+        evidence = super()._finite_evidence(joint)
         if possible is not None:
             with np.errstate(divide="ignore"):
                 evidence += np.log(possible)
@@ -124,7 +127,7 @@ class AssessedClassifier(EvidenceClassifier):
 
         That of Beta assessments is turned into one of log odds, so that models can be compared.
         """
-        density = logsumexp(self._log_evidence(self._read_both(X, assessments)), axis=1)
+        density = logsumexp(self._finite_evidence(self._read_both(X, assessments)), axis=1)
         reader = self._reader(self._names)
         if assessments is None or reader.family != "beta":
             return density

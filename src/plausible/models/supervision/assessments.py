@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.base.training import check_weights
+from plausible.base import check_weights, log_normalized
 from plausible.checks import as_floats, check_option, found, name_rows
 from plausible.labels import Labels, as_labels
 
@@ -198,8 +198,7 @@ def reorder(given: Assessments, order: NDArray[np.int64]) -> Assessments:
 def log_probabilities(log_odds: FloatArray) -> FloatArray:
     """Log probabilities (n, J) of the classes."""
     extended = np.column_stack([log_odds, np.zeros(len(log_odds))])
-    with np.errstate(invalid="ignore"):  # NaN stays NaN
-        return extended - np.logaddexp.reduce(extended, axis=1, keepdims=True)
+    return log_normalized(extended)  # NaN stays NaN
 
 
 def jacobian(log_odds: FloatArray) -> FloatArray:

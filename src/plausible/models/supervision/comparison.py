@@ -175,7 +175,8 @@ def compare_models(
     True
     """
     X = np.asarray(X)
-    log_odds = read_assessments(y, options.get("scale", "probability")).log_odds
+    reading = options.get("scale", "probability"), options.get("saturated", "clip")
+    log_odds = read_assessments(y, *reading).log_odds
     n_classes = log_odds.shape[1] + 1
     check_whole(cv, "cv", 2)
     if models is None:
