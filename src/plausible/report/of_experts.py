@@ -50,6 +50,7 @@ def summarise_agreement(annotations: Annotations) -> dict[str, Any]:
         "alpha": found.alpha,
         "kappa": found.kappa,
         "observed": found.observed,
+        "pairs": found.pairs,
     }
 
 
