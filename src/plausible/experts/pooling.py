@@ -274,7 +274,7 @@ def pool_masses(annotations: Annotations, rule: str, doubt: FloatArray) -> Label
             values = statement.values[annotations.statement[answers]]
             source = SparseMasses(values, statement.focal_sets, n_classes)
             sources.append(discount(source, doubt[answers]))
-        parts.append(combine(sources, rule) if size > 1 else sources[0])
+        parts.append(combine(sources, rule))
     back = np.argsort(np.concatenate(rows))
     together = concatenate(parts)
     pooled = SparseMasses(together.values[back], together.focal_sets, n_classes)
