@@ -98,6 +98,24 @@ def test_other_rules_are_those_of_belief_functions(rule):
         np.testing.assert_allclose(labels[[row]].contour, expected.contour, atol=1e-10)
 
 
+@pytest.mark.parametrize("rule", ["yager", "mean", "disjunctive", "conjunctive", "cautious"])
+def test_a_rule_holds_for_one_answer_as_well(rule):
+    answers = Annotations.from_long(
+        ["x"] * 4 + ["y"],
+        ["ann"] * 4 + ["bob"],
+        ["c", "a", "c|a|b", "none of these", "b"],
+        mass=[0.45, 0.2, 0.05, 0.3, 1.0],
+        classes=["c", "a", "b"],
+    )
+    labels = answers.pool(rule, doubt={"ann": 0.1, "bob": 0.25})
+    # Discounting by 0.1: 0.9 of each mass, and 0.1 more to all classes.
+    discounted = {"c": 0.405, "a": 0.18, "all": 0.145, "empty": 0.27}
+    singles = np.array([discounted["c"], discounted["a"], 0.0]) + discounted["all"]
+    wanted = singles + (discounted["empty"] if rule == "yager" else 0.0)  # left to all classes
+    np.testing.assert_allclose(labels.contour[0], wanted, atol=1e-12)
+    np.testing.assert_allclose(labels.contour[1], [0.25, 0.25, 1], atol=1e-12)
+
+
 def test_many_classes_have_the_same_contour_without_masses():
     rng = np.random.default_rng(0)
     names = [f"k{i:02d}" for i in range(12)]

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import as_floats, check_number
-from plausible.experts.pooling import simple_masses
+from plausible.experts.contours import simple_masses
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

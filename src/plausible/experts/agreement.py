@@ -8,7 +8,9 @@ items with different numbers of answers.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.checks import as_floats, name_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -16,9 +18,16 @@ FloatArray = NDArray[np.float64]
 class Agreement(NamedTuple):
     """Agreement beyond chance: 1 is perfect, 0 that of lots drawn.
 
+    alpha : Krippendorff's alpha
+    kappa : Fleiss' kappa
+    observed : share of pairs of answers about one item that are the same, as Fleiss has it: the
+        mean over items, each of which counts the same whatever its number of answers
+    n_items : items with at least two answers, of which all this is told
+    pairs : share of all pairs of answers about one item that are the same
+
     Examples
     --------
-    >>> agreement(np.array([[3.0, 0.0], [0.0, 3.0]])).alpha
+    >>> agreement([[3, 0], [0, 3]]).alpha
     1.0
     """
 
@@ -26,33 +35,56 @@ class Agreement(NamedTuple):
     kappa: float
     observed: float
     n_items: int
+    pairs: float
 
 
-def agreement(votes: FloatArray) -> Agreement:
-    """Krippendorff's alpha, Fleiss' kappa and the share of pairs that agree, of votes (n, K).
+def agreement(votes: ArrayLike) -> Agreement:
+    """Krippendorff's alpha, Fleiss' kappa and shares of pairs that agree, of votes (n, K).
 
-    Items with fewer than two answers say nothing about agreement; NaN if all are such, or if only
-    one class occurs.
+    Items with fewer than two answers say nothing about agreement; where all are such, nothing is
+    defined, and NaN. Where all answers about the others name one class, the shares of pairs are 1,
+    but nothing tells agreement from chance: alpha and kappa, which are 0 / 0, are NaN.
 
     Examples
     --------
-    >>> found = agreement(np.array([[2.0, 1.0], [0.0, 3.0], [3.0, 0.0], [1.0, 2.0]]))
+    >>> found = agreement([[2, 1], [0, 3], [3, 0], [1, 2]])
     >>> round(found.alpha, 3), round(found.kappa, 3)
     (0.389, 0.333)
+    >>> agreement([[2, 0], [5, 0]])
+    Agreement(alpha=nan, kappa=nan, observed=1.0, n_items=2, pairs=1.0)
     """
-    total = votes.sum(axis=1)
-    pairable = votes[total >= 2]
-    count = pairable.sum(axis=1)
-    if not len(pairable):
-        return Agreement(np.nan, np.nan, np.nan, 0)
-    same = (pairable * (pairable - 1)).sum(axis=1)
-    shares = pairable.sum(axis=0)
-    n = shares.sum()
-    differ = ((count * (count - 1) - same) / (count - 1)).sum() / n
-    expected = 1 - (shares * (shares - 1)).sum() / (n * (n - 1))
-    observed = (same / (count * (count - 1))).mean()
-    chance = ((shares / n) ** 2).sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alpha = 1 - differ / expected if expected > 0 else np.nan
-        kappa = (observed - chance) / (1 - chance) if chance < 1 else np.nan
-    return Agreement(float(alpha), float(kappa), float(observed), len(pairable))
+    counts = check_votes(votes)
+    counts = counts[counts.sum(axis=1) >= 2]
+    if not len(counts):
+        return Agreement(np.nan, np.nan, np.nan, 0, np.nan)
+    size = counts.sum(axis=1)
+    same, possible = (counts * (counts - 1)).sum(axis=1), size * (size - 1)
+    observed, pairs = float((same / possible).mean()), float(same.sum() / possible.sum())
+    alpha = kappa = np.nan
+    named = counts.sum(axis=0)
+    if (named > 0).sum() > 1:
+        n = named.sum()
+        differ = ((possible - same) / (size - 1)).sum() / n
+        expected = (named * (n - named)).sum() / (n * (n - 1))
+        chance = ((named / n) ** 2).sum()
+        otherwise = (named * (n - named)).sum() / n**2  # 1 - chance, without cancellation
+        alpha = float(1 - differ / expected)
+        kappa = float((observed - chance) / otherwise)
+    return Agreement(alpha, kappa, observed, len(counts), pairs)
+
+
+def check_votes(votes: ArrayLike) -> FloatArray:
+    """Whole numbers (n, K) of answers, from 0."""
+    counts = as_floats(votes, "votes")
+    if counts.ndim != 2:
+        raise ValueError(
+            "votes should have a row for each item and a column for each class, but have shape "
+            f"{counts.shape}; count the answers, as Annotations.votes() does."
+        )
+    bad = ~((counts >= 0) & np.isfinite(counts) & (counts == np.floor(counts))).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"votes should be whole numbers of answers from 0, but are not in {name_rows(bad)}; "
+            "count the answers."
+        )
+    return counts

@@ -13,16 +13,19 @@ masses                     {("cat",): 0.6, ("cat", "dog"): 0.4}
 =========================  ==================================================================
 
 Statements that occur often, hard answers above all, are stored once: a million answers are three
-whole numbers each, and sums over them are products of sparse matrices.
+whole numbers each, and sums over them are products of sparse matrices. Of a statement only the
+classes that it leaves possible are stored.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from plausible.belief import (
     SparseMasses,
@@ -32,13 +35,27 @@ from plausible.belief import (
     membership,
     sets_from_membership,
 )
+from plausible.belief.sets import check_n_classes
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
+from plausible.experts.statements import StatementFacts, as_rows
 from plausible.experts.tables import Codes
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+class SparseField:
+    """A table given dense or sparse, kept as sparse `rows`, and shown as an array."""
+
+    def __get__(self, owner: Any, kind: type) -> FloatArray:
+        if owner is None:
+            raise AttributeError  # tells dataclasses that there is no default
+        return np.asarray(owner.rows.toarray())
+
+    def __set__(self, owner: Any, table: ArrayLike | csr_array) -> None:
+        owner.__dict__["rows"] = as_rows(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +73,8 @@ class Annotations(Constructors):
     statement : int array (A,)
         Row of `contours`.
     contours : array (S, K)
-        Plausibility of each class by each different statement; zeros for "none of these".
+        Plausibility of each class by each different statement; zeros for "none of these". Given
+        dense or sparse, kept sparse in `rows`; every look at it makes an array anew.
     doubt : array (A,) or None
         How far the annotator doubts the answer.
 
@@ -80,10 +98,14 @@ class Annotations(Constructors):
     item: IntArray
     annotator: IntArray
     statement: IntArray
-    contours: FloatArray
+    contours: SparseField = SparseField()
     doubt: FloatArray | None = None
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.is_bayesian):
+            self.__dict__["is_bayesian"] = np.zeros(self.facts.rows.shape[0], dtype=bool)
 
     @classmethod
     def _made(
@@ -122,14 +144,20 @@ class Annotations(Constructors):
         return len(self.classes)
 
     @cached_property
+    def facts(self) -> StatementFacts:
+        """What is asked of the different statements, such as which are hard."""
+        rows: csr_array = self.__dict__["rows"]
+        return StatementFacts(rows)
+
+    @property
     def is_hard(self) -> NDArray[np.bool_]:
         """Which statements (S,) name one class."""
-        return ((self.contours > 0).sum(axis=1) == 1) & (self.contours.max(axis=1) == 1)
+        return self.facts.is_hard
 
     def votes(self) -> FloatArray:
         """How many hard answers (n, K) each item has for each class."""
         hard = self.is_hard[self.statement]
-        cell = self.item[hard] * self.n_classes + self.contours.argmax(axis=1)[self.statement[hard]]
+        cell = self.item[hard] * self.n_classes + self.facts.chosen[self.statement[hard]]
         counts = np.bincount(cell, minlength=len(self.items) * self.n_classes)
         return counts.reshape(len(self.items), self.n_classes).astype(np.float64)
 
@@ -137,18 +165,19 @@ class Annotations(Constructors):
         """Mass functions (S,) of the statements; least committed where only contours are known."""
         if self.given_masses is not None:
             return self.given_masses
-        crisp = ((self.contours == 0) | (self.contours == 1)).all(axis=1)
-        if crisp.all():
-            sets = sets_from_membership(self.contours > 0)
+        check_n_classes(self.n_classes)
+        contours = self.contours
+        if (self.facts.rows.data == 1).all():
+            sets = sets_from_membership(contours > 0)
             focal, place = np.unique(sets, return_inverse=True)
             return SparseMasses(np.eye(len(focal))[place], focal, self.n_classes)
         order = np.argsort(self.is_bayesian, kind="stable")
         n_consonant = int((~self.is_bayesian).sum())
         parts = []
         if n_consonant:
-            parts.append(consonant(self.contours[order[:n_consonant]]))
+            parts.append(consonant(contours[order[:n_consonant]]))
         if n_consonant < len(order):
-            parts.append(bayesian(self.contours[order[n_consonant:]]))
+            parts.append(bayesian(contours[order[n_consonant:]]))
         together = concatenate(parts)
         back = np.argsort(order, kind="stable")
         return SparseMasses(together.values[back], together.focal_sets, self.n_classes)
@@ -164,13 +193,18 @@ class Annotations(Constructors):
     def select(self, answers: ArrayLike) -> Self:
         """Some of the answers, by a mask or numbers; items and annotators keep their places."""
         rows = np.asarray(answers)
-        return replace(
-            self,
+        return self._with(
             item=self.item[rows],
             annotator=self.annotator[rows],
             statement=self.statement[rows],
             doubt=None if self.doubt is None else self.doubt[rows],
         )
+
+    def _with(self, **changes: Any) -> Self:
+        """A copy with some other columns, about the same statements."""
+        other = copy(self)
+        other.__dict__.update(changes)
+        return other
 
     def without_doubt(self) -> Self:
         """The answers as they were named, without the doubts of those who gave them.
@@ -188,7 +222,7 @@ class Annotations(Constructors):
         """
         if self.doubt is None:
             return self
-        return replace(self.select(self.doubt < 1), doubt=None)
+        return self.select(self.doubt < 1)._with(doubt=None)
 
     # What is made of it.
 

@@ -4,26 +4,31 @@ The class y of an item is latent; annotator r says l with probability :math:`\th
 statement with plausibilities s, a set among them, is evidence about what would have been said,
 
 .. math:: P(s \mid y = k, r) = \sum_l \theta_{r k l} \, s_l, \qquad
-   L = \sum_i \log \sum_k \pi_k \prod_{a \in i} P(s_a \mid k, r_a)
+   L = \sum_i w_i \log \sum_k \pi_k \prod_{a \in i} P(s_a \mid k, r_a)
 
-(a generalised likelihood, maximised by the E2M algorithm). With hard answers this is the model of
-Dawid and Skene (1979). An abstention has P = 1 whatever the class, and changes nothing.
+(a generalised likelihood, maximised by the E2M algorithm; the weights w are ones unless given).
+With hard answers this is the model of Dawid and Skene (1979). An abstention has P = 1 whatever the
+class, and changes nothing.
 
-"full"       any :math:`\theta_r`
-"class"      a probability of being right for each class, errors spread evenly
+"full"       any :math:`\theta_r`: this file
+"class"      a probability of being right for each class, errors spread evenly: `rate_model`
 "one_coin"   one probability of being right: Shafer's discounting (`equivalent_doubt`)
 
 `smoothing` adds that many imagined answers (for each class, or for all with "one_coin"), half of
 them right and half spread evenly: a Dirichlet prior, whose log density is part of the criterion.
 """
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_sums import answer_sums
+from plausible.experts.statements import as_rows, distinct
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,53 +36,129 @@ IntArray = NDArray[np.int64]
 MODELS = ("one_coin", "class", "full")
 FLOOR = 1e-10  # least number of times that an annotator is expected to have said something
 TINY = 1e-300  # keeps logarithms finite
+MOST_PROBABILITIES = 100_000_000  # of confusions: a table takes 0.8 GB, a fit up to eight of them
 
 
 class Parameters(NamedTuple):
-    """Shares (K,) of the classes, and what annotators say in each, (R, K, K)."""
+    """Shares (K,) of the classes, and what is known of annotators.
+
+    learnt : probabilities (R, 1) of being right, (R, K) in each class, or (R, K, K) of any answer
+    """
 
     prior: FloatArray
-    confusion: FloatArray
+    learnt: FloatArray
 
 
 class Summary(NamedTuple):
-    """Expected answers (R, K, K), expected shares (K,) of the classes, and the criterion."""
+    """Expected answers, as the model counts them, shares (K,) of the classes, the criterion."""
 
-    counts: FloatArray
+    counts: Any
     shares: FloatArray
     criterion: float
 
 
 class Expectation(NamedTuple):
-    """The E step at a point: posterior (n, K), expected answers (R, K, K), log likelihood."""
+    """The E step at a point: posterior (n, K), expected answers, log likelihood."""
 
     point: Parameters
     posterior: FloatArray
-    counts: FloatArray
+    counts: Any
     log_likelihood: float
 
 
-class RateChart:
-    """Log shares of classes and log odds of being right, in which steps may be extrapolated."""
+class AnswerProblem(ABC):
+    """The EM problem; what is counted of answers, and learnt from it, is the model's affair.
 
-    def __init__(self, model: str) -> None:
-        self.model = model
+    gold : log plausibilities (n, K) of classes that are known, or None
+    prior : shares (K,) of the classes, or None where they are learnt
+    """
 
-    def flatten(self, parameters: Parameters) -> FloatArray:
-        """Logs of the shares, and log odds of one annotator after the other."""
-        rate = np.diagonal(parameters.confusion, axis1=1, axis2=2)
-        rate = np.clip(rate[:, :1] if self.model == "one_coin" else rate, FLOOR, 1 - FLOOR)
-        logs = np.log(np.maximum(parameters.prior, TINY))
-        return np.concatenate([logs, np.log(rate / (1 - rate)).ravel()])
+    n_cells: int  # probabilities of being right of an annotator: one, or one for each class
 
-    def restore(self, vector: FloatArray, like: Parameters) -> Parameters:
-        """The shares and confusions with these coordinates."""
-        n_annotators, n_classes = like.confusion.shape[:2]
-        prior = np.exp(vector[:n_classes] - vector[:n_classes].max())
-        rate = 1 / (1 + np.exp(-np.clip(vector[n_classes:], -30, 30)))
-        shape = n_annotators, n_classes
-        rate = np.broadcast_to(rate.reshape(n_annotators, -1), shape)
-        return Parameters(prior / prior.sum(), from_rates(rate))
+    def __init__(
+        self,
+        annotations: Annotations,
+        smoothing: float,
+        gold: FloatArray | None,
+        prior: FloatArray | None,
+    ) -> None:
+        self.gold, self.prior, self.smoothing = gold, prior, smoothing
+        self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
+        self.n_items = len(annotations.items)
+        self.last: Expectation | None = None
+
+    @abstractmethod
+    def evidence(self, point: Parameters) -> FloatArray:
+        """Log likelihood (n, K) of the answers about each item, by class."""
+
+    @abstractmethod
+    def expected(self, posterior: FloatArray, learnt: FloatArray) -> Any:
+        """Expected answers if the items have these (weighted) probabilities (n, K) of classes."""
+
+    @abstractmethod
+    def log_prior(self, learnt: FloatArray) -> float:
+        """Log density of the imagined answers, up to a constant."""
+
+    @abstractmethod
+    def tally(self, counts: Any) -> tuple[FloatArray, FloatArray]:
+        """How often each annotator (R,) is expected to be right, and how often he answered."""
+
+    @abstractmethod
+    def vote_shares(self) -> FloatArray:
+        """Shares (n, K) of the classes among the answers about each item; zeros without any."""
+
+    @abstractmethod
+    def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
+        """The E step, and expected numbers (K,) of items of each class."""
+
+    @abstractmethod
+    def _learn(self, counts: Any) -> FloatArray:
+        """What is known of annotators after these answers."""
+
+    @abstractmethod
+    def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
+        """What is known of annotators at first; `believe` those of whom nothing is known."""
+
+    def imagined(self) -> tuple[float, float]:
+        """How many of the imagined answers of an annotator are right, and how many there are."""
+        total = self.smoothing * self.n_cells
+        return total * (1 + 1 / self.n_classes) / 2, total
+
+    def summarise(self, points: list[Parameters]) -> list[Summary]:
+        """The E step for each point."""
+        return [self._summary(point) for point in points]
+
+    def _summary(self, point: Parameters) -> Summary:
+        self.last = None  # before the next one takes as much memory
+        self.last, shares = self._expect(point)
+        criterion = self.last.log_likelihood + self.log_prior(point.learnt)
+        return Summary(self.last.counts, shares / self.n_items, criterion)
+
+    def expect(self, point: Parameters) -> Expectation:
+        """The E step at a point, which most often was the last one."""
+        if self.last is None or self.last.point is not point:
+            self._summary(point)
+        assert self.last is not None
+        return self.last
+
+    def solve(self, summary: Summary) -> Parameters:
+        """The M step."""
+        prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
+        return Parameters(prior, self._learn(summary.counts))
+
+    def start(self, weight: FloatArray | None = None) -> Parameters:
+        """The M step on shares of the votes, as a majority vote has them, or on what is known."""
+        posterior = self.vote_shares()
+        posterior[posterior.sum(axis=1) <= 0] = 1 / self.n_classes
+        shares = np.average(posterior, axis=0, weights=weight)
+        if self.gold is not None:  # it speaks first, against any majority
+            posterior = np.exp(self.gold)
+            posterior /= posterior.sum(axis=1, keepdims=True)
+            posterior[posterior.min(axis=1) == posterior.max(axis=1)] = 0.0
+        if weight is not None:
+            posterior *= weight[:, None]
+        prior = np.maximum(shares, FLOOR) if self.prior is None else self.prior
+        return Parameters(prior, self._start(posterior, self.gold is not None))
 
 
 class LogChart:
@@ -96,39 +177,31 @@ class LogChart:
         return Parameters(*(p / p.sum(axis=-1, keepdims=True) for p in powers))
 
 
-class AnswerModel:
-    """The EM problem: answers as sums over kinds (annotator, statement)."""
+class AnswerModel(AnswerProblem):
+    """Any confusions: answers as sums over kinds (annotator, statement)."""
 
     def __init__(
         self,
         annotations: Annotations,
-        model: str,
         smoothing: float,
         gold: FloatArray | None,
         prior: FloatArray | None = None,
     ) -> None:
+        super().__init__(annotations, smoothing, gold, prior)
+        self.n_cells = self.n_classes
+        check_confusions(self.n_annotators, self.n_classes)
         statement, contours = doubted(annotations)
-        says = contours.min(axis=1) < contours.max(axis=1)
-        item, annotator = annotations.item, annotations.annotator
-        if not says.all():
-            informative = says[statement]
-            item, annotator = item[informative], annotator[informative]
-            statement = statement[informative]
-        key = annotator * len(contours) + statement
-        kinds, place = different(key)
-        self.model, self.gold, self.prior = model, gold, prior
-        self.last: Expectation | None = None
-        self.annotator, said = kinds // len(contours), contours[kinds % len(contours)]
-        self.n_classes, self.n_annotators = annotations.n_classes, len(annotations.annotators)
-        self.n_items = len(annotations.items)
+        informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
+        item, annotator = annotations.item[informative], annotations.annotator[informative]
+        kinds, place = different(annotator * len(contours) + statement[informative])
+        self.annotator, said = kinds // len(contours), kinds % len(contours)
         self.sums = answer_sums(item, place, self.n_items, len(kinds), self.n_classes)
-        self.answer = said.argmax(axis=1)
-        self.soft = np.flatnonzero((said > 0).sum(axis=1) != 1)
-        self.said = said[self.soft]
+        self.answer = contours.argmax(axis=1)[said]
+        self.soft = np.flatnonzero(((contours > 0).sum(axis=1) != 1)[said])
+        self.said = contours[said[self.soft]]
+        self.hard = np.setdiff1d(np.arange(len(kinds)), self.soft)
         eye, even = np.eye(self.n_classes), np.full((self.n_classes,) * 2, 1 / self.n_classes)
-        self.imagined = smoothing * (eye + even) / 2
-        if model == "one_coin":
-            self.imagined = self.imagined / self.n_classes
+        self.imagined_answers = smoothing * (eye + even) / 2
         self.used = np.zeros((self.n_annotators, self.n_classes), dtype=bool)
         self.used[self.annotator, self.answer] = True
         self.used[self.annotator[self.soft]] = True
@@ -137,89 +210,88 @@ class AnswerModel:
     def likelihoods(self, confusion: FloatArray) -> FloatArray:
         """P(s | k, r) of each kind: (U, K)."""
         found = confusion[self.annotator, :, self.answer]
-        if len(self.soft):
-            theirs = confusion[self.annotator[self.soft]]
-            found[self.soft] = np.einsum("ukl,ul->uk", theirs, self.said)
+        for who, mine in self._soft_kinds():
+            found[self.soft[mine]] = self.said[mine] @ confusion[who].T
         return np.maximum(found, TINY)
 
-    def evidence(self, confusion: FloatArray) -> FloatArray:
+    def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
-        return self.sums.of_items(np.log(self.likelihoods(confusion)))
+        return self.sums.of_items(np.log(self.likelihoods(point.learnt)))
 
-    def summarise(self, points: list[Parameters]) -> list[Summary]:
-        """The E step for each point."""
-        return [self._summary(point) for point in points]
-
-    def _summary(self, point: Parameters) -> Summary:
-        logs = np.log(self.likelihoods(point.confusion))
-        sums = self.sums.expect(logs, np.log(point.prior), self.gold)
-        counts, criterion = self.spread(sums.by_kind, point.confusion), sums.log_likelihood
-        self.last = Expectation(point, sums.posterior, counts, criterion)
-        if self.imagined.any():
-            criterion += float((self.imagined * np.log(np.maximum(point.confusion, TINY))).sum())
-        return Summary(counts, sums.in_all / self.n_items, criterion)
-
-    def expect(self, point: Parameters) -> Expectation:
-        """The E step at a point, which most often was the last one."""
-        if self.last is None or self.last.point is not point:
-            self._summary(point)
-        assert self.last is not None
-        return self.last
-
-    def expected(self, posterior: FloatArray, confusion: FloatArray) -> FloatArray:
+    def expected(self, posterior: FloatArray, learnt: FloatArray) -> FloatArray:
         """Expected number (R, K, K) of times that an annotator said l in class k."""
-        return self.spread(self.sums.of_kinds(posterior), confusion)
+        return self.spread(self.sums.of_kinds(posterior), learnt)
 
     def spread(self, held: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected answers (R, K, K) from the probabilities (U, K) summed by kind."""
-        counts = np.zeros((self.n_annotators, self.n_classes, self.n_classes))
-        hard = np.ones(len(held), dtype=bool)
-        hard[self.soft] = False
-        counts[self.annotator[hard], :, self.answer[hard]] = held[hard]
-        if len(self.soft):
-            who = self.annotator[self.soft]
-            share = confusion[who] * self.said[:, None, :]
-            share /= np.maximum(share.sum(axis=2, keepdims=True), FLOOR)
-            np.add.at(counts, who, held[self.soft][:, :, None] * share)
+        n, n_hard = self.n_classes, len(self.hard)
+        cell = self.annotator[self.hard] * n + self.answer[self.hard]
+        which = cell, np.arange(n_hard)
+        adder = csr_array((np.ones(n_hard), which), shape=(self.n_annotators * n, n_hard))
+        found = np.asarray(adder @ held[self.hard]).reshape(self.n_annotators, n, n)
+        counts = np.ascontiguousarray(found.transpose(0, 2, 1))
+        for who, mine in self._soft_kinds():
+            said = self.said[mine]
+            chance = np.maximum(said @ confusion[who].T, FLOOR)
+            counts[who] += confusion[who] * ((held[self.soft[mine]] / chance).T @ said)
         return counts
 
-    def solve(self, summary: Summary) -> Parameters:
-        """The M step."""
-        counts = summary.counts + self.imagined
-        counts = np.maximum(counts, np.where(self.used, FLOOR, 0.0)[:, None, :])
-        if self.model == "full":
-            confusion = counts / counts.sum(axis=2, keepdims=True)
-        else:
-            right = np.diagonal(counts, axis1=1, axis2=2)
-            total = counts.sum(axis=2)
-            if self.model == "one_coin":
-                right, total = (x.sum(axis=1, keepdims=True) for x in (right, total))
-            rate = np.broadcast_to(right / total, (self.n_annotators, self.n_classes))
-            confusion = from_rates(rate)
-        prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
-        return Parameters(prior, confusion)
+    def _soft_kinds(self) -> list[tuple[int, slice]]:
+        """Annotators with soft answers, and where theirs are among the soft kinds."""
+        who, first = np.unique(self.annotator[self.soft], return_index=True)
+        edges = [*first.tolist(), len(self.soft)]
+        return [(r, slice(*pair)) for r, pair in zip(who.tolist(), pairwise(edges), strict=True)]
 
-    def start(self) -> Parameters:
-        """The M step on shares of the votes, as a majority vote has them, or on what is known."""
-        even = np.full((self.n_annotators, self.n_classes, self.n_classes), 1 / self.n_classes)
-        kinds = np.eye(self.n_classes)[self.answer]
+    def log_prior(self, learnt: FloatArray) -> float:
+        """Log density of the imagined answers, up to a constant."""
+        if not self.smoothing:
+            return 0.0
+        return float((self.imagined_answers * np.log(np.maximum(learnt, TINY))).sum())
+
+    def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        return np.diagonal(counts, axis1=1, axis2=2).sum(axis=1), counts.sum(axis=(1, 2))
+
+    def vote_shares(self) -> FloatArray:
+        """Shares (n, K) of the classes among the answers about each item; zeros without any."""
+        kinds = np.zeros((len(self.answer), self.n_classes))
+        kinds[np.arange(len(kinds)), self.answer] = 1.0
         kinds[self.soft] = self.said / np.maximum(self.said.sum(axis=1, keepdims=True), FLOOR)
-        posterior = self.sums.of_items(kinds)
-        total = posterior.sum(axis=1, keepdims=True)
-        posterior /= np.maximum(total, FLOOR)
-        posterior[total[:, 0] <= 0] = 1 / self.n_classes
-        diagonal = (np.eye(self.n_classes) + even) / 2
-        if self.gold is None:
-            counts = self.expected(posterior, diagonal)
-            return self.solve(Summary(counts, posterior.mean(axis=0), np.nan))
-        # What is known speaks first, against any majority; people it does not reach are believed.
-        known = np.exp(self.gold)
-        known /= known.sum(axis=1, keepdims=True)
-        known[known.min(axis=1) == known.max(axis=1)] = 0.0
-        counts = self.expected(known, diagonal)
-        reached = counts.sum(axis=(1, 2)) > 0
-        counts[~reached] = diagonal[~reached]
-        return self.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+        shares = self.sums.of_items(kinds)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), FLOOR)
+        return shares
+
+    def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
+        logs = np.log(self.likelihoods(point.learnt))
+        sums = self.sums.expect(logs, np.log(point.prior), self.gold)
+        counts = self.spread(sums.by_kind, point.learnt)
+        return Expectation(point, sums.posterior, counts, sums.log_likelihood), sums.in_all
+
+    def _learn(self, counts: FloatArray) -> FloatArray:
+        counts = counts + self.imagined_answers
+        counts = np.maximum(counts, np.where(self.used, FLOOR, 0.0)[:, None, :])
+        counts /= counts.sum(axis=2, keepdims=True)
+        return counts
+
+    def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
+        half_right = (np.eye(self.n_classes) + 1 / self.n_classes) / 2
+        shape = (self.n_annotators, self.n_classes, self.n_classes)
+        counts = self.expected(posterior, np.broadcast_to(half_right, shape))
+        if believe:
+            counts[counts.sum(axis=(1, 2)) <= 0] = half_right
+        return self._learn(counts)
+
+
+def check_confusions(n_annotators: int, n_classes: int) -> None:
+    """Refuse tables of confusions that no memory would hold, before they are made."""
+    n_numbers = n_annotators * n_classes**2
+    if n_numbers > MOST_PROBABILITIES:
+        raise ValueError(
+            f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities, but "
+            f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
+            f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several; use "
+            "model='one_coin' or model='class', which need no such table."
+        )
 
 
 def different(key: IntArray) -> tuple[IntArray, IntArray]:
@@ -231,22 +303,13 @@ def different(key: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[key]
 
 
-def from_rates(rate: FloatArray) -> FloatArray:
-    """Confusions (R, K, K) from probabilities (R, K) of being right, errors spread evenly."""
-    n_classes = rate.shape[1]
-    wrong = (1 - rate) / max(n_classes - 1, 1)
-    confusion = np.repeat(wrong[:, :, None], n_classes, axis=2)
-    every = np.arange(n_classes)
-    confusion[:, every, every] = rate
-    return np.maximum(confusion, FLOOR)
-
-
 def doubted(annotations: Annotations) -> tuple[IntArray, FloatArray]:
     """Statements discounted by the doubts of those who made them: codes (A,), contours (S, K)."""
     if annotations.doubt is None:
         return annotations.statement, annotations.contours
     levels, level = np.unique(annotations.doubt, return_inverse=True)
-    key = annotations.statement * len(levels) + level.ravel()
-    kinds, codes = np.unique(key, return_inverse=True)
+    kinds, codes = different(annotations.statement * len(levels) + level.ravel())
     doubt = levels[kinds % len(levels)][:, None]
-    return codes.ravel(), doubt + (1 - doubt) * annotations.contours[kinds // len(levels)]
+    table = doubt + (1 - doubt) * annotations.facts.rows[kinds // len(levels)].toarray()
+    contours, place = distinct(as_rows(table))
+    return place[codes], contours.toarray()

@@ -76,8 +76,8 @@ class Constructors:
         ...     [1, 1, 1], ["ann", "ann", "bob"], ["a", "b", "a"], plausibility=[1.0, 0.3, 1.0]
         ... )
         >>> answers.contours
-        array([[1. , 0. ],
-               [1. , 0.3]])
+        array([[1. , 0.3],
+               [1. , 0. ]])
         """
         n_rows = check_lengths(
             items=items,

@@ -24,8 +24,8 @@ from plausible.base import BeliefClassifier, Beliefs, believe, normalized, takes
 from plausible.checks import check_number, check_option, check_whole
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
-from plausible.experts.reliability import conclude, gold_logs
+from plausible.experts.answer_model import MODELS, AnswerProblem, Parameters, Summary
+from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression
 
@@ -141,7 +141,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 f"order of their `items`, but has {n_rows}; select and order the rows."
             )
         order = np.argsort(y.classes)
-        problem = AnswerModel(y, self.model, self.smoothing, gold_logs(y, gold))
+        problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
         result, posterior = self._climb(X, y.classes, problem, order)
         if not result.converged:
             interrupted = (
@@ -161,7 +161,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         return self
 
     def _climb(
-        self, X: Any, classes: NDArray[Any], problem: AnswerModel, order: NDArray[np.int64]
+        self, X: Any, classes: NDArray[Any], problem: AnswerProblem, order: NDArray[np.int64]
     ) -> tuple[Result, FloatArray]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
         self.classifier_: Any = None
@@ -174,15 +174,15 @@ class JointAnnotatorClassifier(BeliefClassifier):
             for _ in range(self.max_iter):
                 scores = self._step(X, problem, point, classes, order)
                 logs = logsumexp(scores, axis=1, keepdims=True)
-                penalty = problem.imagined * np.log(np.maximum(point.confusion, TINY))
+                penalty = problem.log_prior(point.learnt)
                 posterior, kept = normalized(scores), point
-                history.append(float(logs.sum() + penalty.sum()))
+                history.append(float(logs.sum() + penalty))
                 gain = (history[-1] - history[-2]) / len(scores) if len(history) > 1 else np.inf
                 converged = bool(gain < self.tol)
                 self._report(len(history), history[-1], gain, time.perf_counter() - began)
                 if converged:
                     break
-                counts = problem.expected(posterior, point.confusion)
+                counts = problem.expected(posterior, point.learnt)
                 point = problem.solve(Summary(counts, posterior.mean(axis=0), np.nan))
         except KeyboardInterrupt:
             interrupted = True
@@ -201,13 +201,13 @@ class JointAnnotatorClassifier(BeliefClassifier):
     def _step(
         self,
         X: Any,
-        problem: AnswerModel,
+        problem: AnswerProblem,
         point: Parameters,
         classes: NDArray[Any],
         order: NDArray[np.int64],
     ) -> FloatArray:
         """Fit the classifier to what the answers say; log of both together (n, K)."""
-        evidence = problem.evidence(point.confusion)
+        evidence = problem.evidence(point)
         if problem.gold is not None:
             evidence = evidence + problem.gold
         contour = np.exp(evidence - evidence.max(axis=1, keepdims=True))

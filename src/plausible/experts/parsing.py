@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
+from plausible.belief.sets import check_n_classes
 from plausible.checks import check_option, guess, name_rows
+from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, canonical, factorise, is_gone
 
 FloatArray = NDArray[np.float64]
@@ -23,12 +25,13 @@ ROUGH = 1e-6  # by which sums may miss one
 class Statements(NamedTuple):
     """Different statements, and which one each answer makes.
 
-    codes (A,), contours (S, K), is_bayesian (S,) : probabilities rather than plausibilities
+    codes (A,), contours (S, K), sparse
+    is_bayesian (S,) : probabilities rather than plausibilities
     masses : of the statements, if they were given
     """
 
     codes: IntArray
-    contours: FloatArray
+    contours: csr_array
     classes: NDArray[Any]
     is_bayesian: NDArray[np.bool_]
     masses: SparseMasses | None = None
@@ -69,12 +72,22 @@ def parse_cells(
             f"Answers should be among the classes {names}, but {strange[0]!r} was found in "
             f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
         )
-    contours = np.ones((len(said), len(names)))
-    for row, chosen in enumerate(said):
-        if chosen is not None:
-            contours[row] = 0.0
-            contours[row, [place[name] for name in chosen]] = 1.0
-    return Statements(codes, contours, as_names(names), np.zeros(len(said), dtype=bool))
+    sets, which = different_sets(said, place)
+    contours = rows_of_sets(sets, len(names))
+    return Statements(which[codes], contours, as_names(names), np.zeros(len(sets), dtype=bool))
+
+
+def different_sets(
+    said: list[tuple[Any, ...] | None], place: dict[Any, int]
+) -> tuple[list[Sequence[int]], IntArray]:
+    """Places of the classes of each different set, and which of these each cell names."""
+    every = tuple(range(len(place)))
+    found: dict[Sequence[int], int] = {}
+    which = np.empty(len(said), dtype=np.int64)
+    for row, names in enumerate(said):
+        members = every if names is None else tuple(sorted({place[name] for name in names}))
+        which[row] = found.setdefault(members, len(found))
+    return list(found), which
 
 
 def alike(
@@ -127,25 +140,19 @@ def as_names(names: Sequence[Any]) -> NDArray[Any]:
     return np.array(names)
 
 
-def distinct(contours: FloatArray, codes: IntArray) -> tuple[FloatArray, IntArray]:
-    """Different rows, and which one each answer has."""
-    rows, place = np.unique(contours, axis=0, return_inverse=True)
-    return rows, place.ravel()[codes]
-
-
 def from_groups(
     cells: Statements, group: IntArray, n_groups: int, numbers: FloatArray, kind: str
 ) -> Statements:
     """Contours of answers whose classes stand in rows of their own."""
-    single = cells.contours.sum(axis=1) == 1
-    nothing = (cells.contours.min(axis=1) == 1)[cells.codes] & (len(cells.classes) > 1)
-    bad = ~single[cells.codes] & ~nothing
+    facts = StatementFacts(cells.contours)
+    nothing = facts.is_vacuous[cells.codes] & (len(cells.classes) > 1)
+    bad = ~facts.is_hard[cells.codes] & ~nothing
     if bad.any():
         raise ValueError(
             f"A row with a {kind} should name one class, but does not in {name_rows(bad)}; write "
             "one class in each row."
         )
-    chosen = cells.contours.argmax(axis=1)[cells.codes]
+    chosen = facts.chosen[cells.codes]
     check_numbers(numbers, kind)
     n_classes = len(cells.classes)
     pair = group * (n_classes + 1) + np.where(nothing, n_classes, chosen)
@@ -156,12 +163,15 @@ def from_groups(
             f"An annotator should give an item one {kind} for each class, but repeats one in "
             f"{name_rows(twice)}; leave one of the rows out."
         )
-    contours = np.zeros((n_groups, len(cells.classes)))
-    contours[group[~nothing], chosen[~nothing]] = numbers[~nothing]
-    even = 1.0 if kind == "plausibility" else 1.0 / len(cells.classes)
-    contours[group[nothing]] = even  # "cannot tell"
-    said, codes = from_table_rows(contours, kind)
-    return Statements(codes, said, cells.classes, np.full(len(said), kind == "probability"))
+    empty = np.zeros(n_groups, dtype=bool)
+    empty[group[nothing]] = True  # "cannot tell", whatever else is said
+    there = ~empty[group]
+    who, which = np.flatnonzero(empty).repeat(n_classes), np.tile(np.arange(n_classes), empty.sum())
+    even = np.full(len(who), 1.0 if kind == "plausibility" else 1.0 / n_classes)
+    rows = np.concatenate([group[there], who]), np.concatenate([chosen[there], which])
+    values = np.concatenate([numbers[there], even])
+    said, codes = from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
+    return Statements(codes, said, cells.classes, np.full(said.shape[0], kind == "probability"))
 
 
 def check_numbers(numbers: FloatArray, kind: str) -> None:
@@ -175,28 +185,25 @@ def check_numbers(numbers: FloatArray, kind: str) -> None:
         )
 
 
-def from_table_rows(table: FloatArray, kind: str) -> tuple[FloatArray, IntArray]:
+def from_table_rows(table: FloatArray | csr_array, kind: str) -> tuple[csr_array, IntArray]:
     """Different contours of rows of plausibilities or probabilities, and which each row has."""
-    check_numbers(table, kind)
-    total = table.sum(axis=1)
+    rows = as_rows(table)
+    facts = StatementFacts(rows)
+    unit = facts.size if kind == "probability" else facts.largest
     if kind == "probability":
-        off = np.abs(total - 1) > 0.02
+        off = np.abs(unit - 1) > 0.02
         if off.any():
             raise ValueError(
                 f"Probabilities should sum to one over the classes, but do not in {name_rows(off)};"
                 " divide them by their sum."
             )
-        table = table / total[:, None]
-    elif kind == "plausibility":
-        peak = table.max(axis=1)
-        low = peak <= 0
-        if low.any():
-            raise ValueError(
-                f"Some class should be plausible, but none is in {name_rows(low)}; write 'none of "
-                "these' as an answer of its own if that is meant."
-            )
-        table = table / peak[:, None]
-    return distinct(table, np.arange(len(table)))
+    elif facts.is_empty.any():
+        raise ValueError(
+            f"Some class should be plausible, but none is in {name_rows(facts.is_empty)}; write "
+            "'none of these' as an answer of its own if that is meant."
+        )
+    scaled = rows.data / np.repeat(unit, facts.n_possible)
+    return distinct(csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape))
 
 
 def from_mass_rows(
@@ -204,7 +211,8 @@ def from_mass_rows(
 ) -> Statements:
     """Mass functions of answers whose focal sets stand in rows of their own."""
     check_numbers(numbers, "mass")
-    sets = sets_from_membership(cells.contours > 0)
+    check_n_classes(len(cells.classes))
+    sets = sets_from_membership(cells.contours.toarray() > 0)
     focal, place = np.unique(sets, return_inverse=True)
     values = csr_array(
         (numbers, (group, place.ravel()[cells.codes])), shape=(n_groups, len(focal))
@@ -228,10 +236,11 @@ def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> S
         values = np.column_stack([values, np.zeros(len(values))])
     values = values.copy()
     values[:, focal == everything] += np.maximum(1 - total, 0.0)[:, None]
-    rows, codes = distinct(values, np.arange(len(values)))
+    different, codes = distinct(as_rows(values))
+    rows = different.toarray()
     contours = np.minimum(rows @ membership(focal, n_classes).astype(np.float64), 1.0)
     masses = SparseMasses(rows, focal, n_classes)
-    return Statements(codes, contours, classes, np.zeros(len(rows), dtype=bool), masses)
+    return Statements(codes, as_rows(contours), classes, np.zeros(len(rows), dtype=bool), masses)
 
 
 def from_table(
@@ -261,10 +270,12 @@ def from_table(
         times = table[row, column].astype(np.int64)
         codes = np.repeat(column, times)
         none = np.zeros(len(names), dtype=bool)
-        return Statements(codes, np.eye(len(names)), names, none), np.repeat(row, times)
+        each = rows_of_sets([(k,) for k in range(len(names))], len(names))
+        return Statements(codes, each, names, none), np.repeat(row, times)
+    check_numbers(table, kind)
     if kind == "mass":
-        check_numbers(table, kind)
+        check_n_classes(len(names))
         focal = 1 << np.arange(len(names), dtype=np.int64)
         return from_masses(table, focal, names), rows
     said, codes = from_table_rows(table, kind)
-    return Statements(codes, said, names, np.full(len(said), kind == "probability")), rows
+    return Statements(codes, said, names, np.full(said.shape[0], kind == "probability")), rows

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from plausible.belief import (
     MAX_CLASSES,
@@ -31,6 +30,7 @@ from plausible.belief import (
 )
 from plausible.checks import as_floats, check_option
 from plausible.experts.annotations import Annotations
+from plausible.experts.contours import all_masses, pool_contours
 from plausible.experts.reliability import equivalent_doubt, fit_reliability
 from plausible.labels import Labels
 
@@ -69,7 +69,10 @@ def pool(
 
 def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule, by the shortest way."""
-    if is_simple(annotations).all():
+    n_classes, is_simple = annotations.n_classes, annotations.facts.is_simple.all()
+    if n_classes > (MAX_CLASSES if is_simple else ALL_SETS) or (n_classes == 1 and is_simple):
+        return pool_many(annotations, doubts, on_conflict)
+    if is_simple:
         return pool_hard(annotations, doubts, on_conflict)
     return pool_products(annotations, doubts, on_conflict)
 
@@ -86,7 +89,7 @@ def resolve_doubt(
     if isinstance(doubt, str):
         check_option(doubt, ("fit",), "doubt")
         found = fit_reliability(annotations, gold=gold, **options)
-        size = np.maximum(annotations.contours.sum(axis=1), 1.0)[annotations.statement]
+        size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
         error = 1 - found.accuracy[annotations.annotator]
         before = 0.0 if own is None else own
         doubts = equivalent_doubt(error, annotations.n_classes, size, before)
@@ -137,47 +140,21 @@ def sum_by_item(annotations: Annotations, values: FloatArray, n_items: int) -> F
     return np.bincount(annotations.item, values, minlength=n_items).astype(np.float64)
 
 
+def pool_many(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+    """Dempster's rule where there are too many classes for masses."""
+    contour, conflict, clash = pool_contours(annotations, doubt)
+    check_clash(annotations, clash, on_conflict)
+    return Labels(contour, annotations.classes.tolist(), conflict=conflict)
+
+
 def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule for answers that name one class, all or none."""
-    n_items, n_classes = len(annotations.items), annotations.n_classes
-    with np.errstate(divide="ignore"):
-        logs = np.log(doubt)
-    hard = annotations.is_hard[annotations.statement]
-    chosen = annotations.contours.argmax(axis=1)[annotations.statement[hard]]
-    cell = annotations.item[hard] * n_classes + chosen
-    sums = np.bincount(cell, logs[hard], minlength=n_items * n_classes)
-    weight = sums.astype(np.float64).reshape(n_items, n_classes)
-    nothing = (annotations.contours.max(axis=1) == 0)[annotations.statement]
-    refused = np.bincount(annotations.item[nothing], logs[nothing], minlength=n_items)
-    sure = weight == -np.inf
-    clash = (sure.sum(axis=1) > 1) | (refused == -np.inf)
+    n_classes = annotations.n_classes
+    values, conflict, clash = all_masses(annotations, doubt)
     check_clash(annotations, clash, on_conflict)
-    values, agreed = simple_masses(weight, clash)
-    conflict = np.where(clash, 1.0, -np.expm1(np.minimum(agreed + refused, 0.0))) + 0.0
-    names = annotations.classes.tolist()
-    if n_classes > MAX_CLASSES or n_classes == 1:
-        contour = np.minimum(values[:, :-1] + values[:, -1:], 1.0)
-        return Labels(contour, names, conflict=conflict)
     sets = np.append(1 << np.arange(n_classes, dtype=np.int64), (1 << n_classes) - 1)
-    return Labels.from_masses(SparseMasses(values, sets, n_classes), names, conflict)
-
-
-def simple_masses(weight: FloatArray, clash: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Masses (n, K + 1) of the classes and of all, and log agreement (n,), from log weights."""
-    sure = weight == -np.inf
-    finite = np.where(sure, 0.0, weight)
-    with np.errstate(divide="ignore"):
-        singles = np.log(-np.expm1(finite)) - finite
-    logs = np.hstack([singles, np.zeros((len(weight), 1))])
-    total = logsumexp(logs, axis=1)
-    agreed = total + finite.sum(axis=1)
-    values = np.exp(logs - total[:, None])
-    one = sure.any(axis=1) & ~clash  # one class for sure: the others only conflict with it
-    if one.any():
-        values[one] = np.column_stack([sure[one], np.zeros(one.sum())])
-        agreed[one] = finite[one].sum(axis=1)
-    values[clash] = np.append(np.zeros(weight.shape[1]), 1.0)
-    return values, agreed
+    masses = SparseMasses(values, sets, n_classes)
+    return Labels.from_masses(masses, annotations.classes.tolist(), conflict)
 
 
 def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict: str) -> None:
@@ -193,49 +170,26 @@ def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict:
 
 
 def pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
-    """Dempster's rule by products of commonalities."""
+    """Dempster's rule by products of the commonalities of all sets."""
     n_items, n_classes = len(annotations.items), annotations.n_classes
-    every = n_classes <= ALL_SETS
-    sets = membership(np.arange(1 << n_classes), n_classes) if every else np.eye(n_classes) > 0
+    sets = membership(np.arange(1 << n_classes), n_classes)
     logs = np.full((n_items, len(sets)), -np.inf)
     with np.errstate(divide="ignore"):
-        for column in range(1 if every else 0, len(sets)):  # without the empty set
+        for column in range(1, len(sets)):  # without the empty set
             values = annotations.commonality(sets[column])
             said = np.log(doubt + (1 - doubt) * values[annotations.statement])
             logs[:, column] = sum_by_item(annotations, said, n_items)
-    singles = logs[:, 1 << np.arange(n_classes)] if every else logs
-    top = singles.max(axis=1)
+    top = logs[:, 1 << np.arange(n_classes)].max(axis=1)
     clash = top == -np.inf
     check_clash(annotations, clash, on_conflict)
     scaled = np.exp(logs - np.where(clash, 0.0, top)[:, None])
     scaled[clash] = 1.0
-    names = annotations.classes.tolist()
-    if not every:  # what the contour leaves is a bound of the conflict
-        conflict = np.where(clash, 1.0, -np.expm1(top)) + 0.0
-        return exact_where_hard(annotations, doubt, scaled, conflict)
     masses = moebius(scaled, n_classes)
     masses[clash] = np.eye(1, masses.shape[1], masses.shape[1] - 1)
     total = masses.sum(axis=1)
     agreed = np.where(clash, 0.0, np.minimum(np.exp(top) * total, 1.0))
+    names = annotations.classes.tolist()
     return Labels.from_masses(masses / total[:, None], names, 1 - agreed)
-
-
-def exact_where_hard(
-    annotations: Annotations, doubt: FloatArray, contour: FloatArray, conflict: FloatArray
-) -> Labels:
-    """Labels with exact conflict for the items that have only answers in closed form."""
-    simple = is_simple(annotations)[annotations.statement]
-    only = np.bincount(annotations.item, ~simple, minlength=len(contour)) == 0
-    labels = pool_hard(annotations.select(simple), doubt[simple], "vacuous")
-    assert labels.conflict is not None
-    contour[only], conflict[only] = labels.contour[only], labels.conflict[only]
-    return Labels(contour, annotations.classes.tolist(), conflict=conflict)
-
-
-def is_simple(annotations: Annotations) -> NDArray[np.bool_]:
-    """Which statements (S,) name one class, all or none."""
-    contours = annotations.contours
-    return annotations.is_hard | (contours.min(axis=1) == 1) | (contours.max(axis=1) == 0)
 
 
 def moebius(products: FloatArray, n_classes: int) -> FloatArray:
@@ -274,7 +228,7 @@ def pool_masses(annotations: Annotations, rule: str, doubt: FloatArray) -> Label
             values = statement.values[annotations.statement[answers]]
             source = SparseMasses(values, statement.focal_sets, n_classes)
             sources.append(discount(source, doubt[answers]))
-        parts.append(combine(sources, rule) if size > 1 else sources[0])
+        parts.append(combine(sources, rule))
     back = np.argsort(np.concatenate(rows))
     together = concatenate(parts)
     pooled = SparseMasses(together.values[back], together.focal_sets, n_classes)

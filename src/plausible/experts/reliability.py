@@ -15,10 +15,11 @@ from plausible.experts.answer_model import (
     FLOOR,
     MODELS,
     AnswerModel,
+    AnswerProblem,
     LogChart,
     Parameters,
-    RateChart,
 )
+from plausible.experts.rate_model import RateChart, RateModel, confusions
 from plausible.labels import Labels, as_labels
 
 FloatArray = NDArray[np.float64]
@@ -39,8 +40,11 @@ class Reliability:
         Probability of being right, and an interval that holds it with probability 0.95.
     doubt : array (R,)
         Shafer's discount with which Dempster's rule weighs hard answers as this model does.
+    learnt : array (R, 1), (R, K) or (R, K, K)
+        What the model learnt: a probability of being right ("one_coin"), one for each class
+        ("class"), or all confusions ("full").
     confusion : array (R, K, K)
-        Probability of saying l (last axis) when k is true.
+        Probability of saying l (last axis) when k is true; made when it is asked for.
     prior : array (K,)
     posterior : array (n, K)
         Probability of each class of each item.
@@ -72,7 +76,7 @@ class Reliability:
     low: FloatArray
     high: FloatArray
     doubt: FloatArray
-    confusion: FloatArray
+    learnt: FloatArray
     prior: FloatArray
     posterior: FloatArray
     evidence: FloatArray
@@ -80,6 +84,13 @@ class Reliability:
     history: FloatArray
     n_iter: int
     converged: bool
+
+    @property
+    def confusion(self) -> FloatArray:
+        """Probability (R, K, K) of saying l (last axis) when k is true."""
+        if self.learnt.ndim == 3:
+            return self.learnt
+        return confusions(self.learnt, len(self.classes))
 
     def labels(self) -> Labels:
         """The posterior probabilities as labels: they act as likelihoods of the classes."""
@@ -117,7 +128,8 @@ def fit_reliability(
     annotations : Annotations
     model : {"one_coin", "class", "full"}
         What is learnt of an annotator; see `plausible.experts.answer_model`. "full" needs many
-        answers of each annotator in each class.
+        answers of each annotator in each class, and memory for a table (R, K, K): what has more
+        than 100 million entries is refused.
     gold : Labels or dict of items, optional
         Classes that are known, of some items (Labels: of all items in order, unknown ones vacuous).
     prior : {"auto", "fit", "uniform"} or array (K,)
@@ -150,8 +162,8 @@ def fit_reliability(
         raise ValueError("Annotations should hold answers, but there are none; give some.")
     known = gold_logs(annotations, gold)
     shares = given_prior(prior, model, annotations.n_classes)
-    problem = AnswerModel(annotations, model, smoothing, known, shares)
-    chart = LogChart() if model == "full" else RateChart(model)
+    problem = pose(annotations, model, smoothing, known, shares)
+    chart = LogChart() if model == "full" else RateChart()
     result = maximise(
         problem.summarise,
         problem.solve,
@@ -165,9 +177,22 @@ def fit_reliability(
     return conclude(annotations, problem, result)
 
 
+def pose(
+    annotations: Annotations,
+    model: str,
+    smoothing: float,
+    gold: FloatArray | None,
+    prior: FloatArray | None = None,
+) -> AnswerProblem:
+    """The EM problem of a model."""
+    if model == "full":
+        return AnswerModel(annotations, smoothing, gold, prior)
+    return RateModel(annotations, model, smoothing, gold, prior)
+
+
 def conclude(
     annotations: Annotations,
-    problem: AnswerModel,
+    problem: AnswerProblem,
     result: Any,
     posterior: FloatArray | None = None,
 ) -> Reliability:
@@ -175,15 +200,13 @@ def conclude(
     point: Parameters = result.parameters
     if posterior is None:
         _, posterior, counts, log_likelihood = problem.expect(point)
+        problem.last = None  # before the evidence takes as much memory
     else:
-        counts = problem.expected(posterior, point.confusion)
+        counts = problem.expected(posterior, point.learnt)
         log_likelihood = float(result.history[-1])
-    right = np.diagonal(counts, axis1=1, axis2=2).sum(axis=1)
-    total = counts.sum(axis=(1, 2))
-    share = problem.imagined.sum()
-    sure = problem.imagined.trace()
-    n_answers, total = total, total + share
-    right = right + sure  # with the imagined answers, as in the estimate
+    right, n_answers = problem.tally(counts)
+    sure, share = problem.imagined()
+    right, total = right + sure, n_answers + share  # as in the estimate
     wrong = np.maximum(total - right, 0.0)
     accuracy = np.where(total > 0, right / np.maximum(total, FLOOR), 1 / problem.n_classes)
     return Reliability(
@@ -194,10 +217,10 @@ def conclude(
         low=np.where(right < 1e-9, 0.0, beta_distribution.ppf(0.025, right + 0.5, wrong + 0.5)),
         high=np.where(wrong < 1e-9, 1.0, beta_distribution.ppf(0.975, right + 0.5, wrong + 0.5)),
         doubt=equivalent_doubt(1 - accuracy, problem.n_classes),
-        confusion=point.confusion,
+        learnt=point.learnt,
         prior=point.prior,
         posterior=posterior,
-        evidence=relative(problem.evidence(point.confusion)),
+        evidence=relative(problem.evidence(point)),
         log_likelihood=log_likelihood,
         history=result.history,
         n_iter=result.n_iter,

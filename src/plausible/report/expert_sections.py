@@ -126,13 +126,22 @@ def _agreement(found: Part | None) -> list[Markup]:
         each_item = f"{each['most']:,} for each item"
     people = count(found["n_annotators"], "annotator")
     said = f"{count(found['n_answers'], 'answer')} of {people}, {each_item}. "
-    if found["observed"] is not None:
-        said += (
-            f"Two hard answers about one item are the same in {percent(found['observed'], 1)} of "
-            f"all pairs; beyond chance, Krippendorff's alpha is {number(found['alpha'])} and "
-            f"Fleiss' kappa {number(found['kappa'])} (1 is perfect, 0 is chance)."
-        )
-    return [tag("p", said)]
+    return [tag("p", said + _pairs(found))]
+
+
+def _pairs(found: Part) -> str:
+    """How often two hard answers about one item are the same."""
+    if found["pairs"] is None:
+        return ""
+    said = (
+        f"Two hard answers about one item are the same in {percent(found['pairs'], 1)} of all pairs"
+    )
+    if found["alpha"] is None:
+        return f"{said}; all name one class, so that nothing tells agreement from chance."
+    return (
+        f"{said}; beyond chance, Krippendorff's alpha is {number(found['alpha'])} and "
+        f"Fleiss' kappa {number(found['kappa'])} (1 is perfect, 0 is chance)."
+    )
 
 
 def _worst(part: Part) -> list[Markup]:

@@ -50,6 +50,7 @@ def summarise_agreement(annotations: Annotations) -> dict[str, Any]:
         "alpha": found.alpha,
         "kappa": found.kappa,
         "observed": found.observed,
+        "pairs": found.pairs,
     }
 
 
@@ -76,7 +77,7 @@ def _statements(
 def _statement(
     annotations: Annotations, answers: NDArray[np.int64], classes: list[str]
 ) -> dict[str, Any]:
-    contour = annotations.contours[annotations.statement[answers[0]]]
+    contour = annotations.facts.rows[[annotations.statement[answers[0]]]].toarray()[0]
     people = annotations.annotators[annotations.annotator[answers[:MOST_PEOPLE]]]
     doubt = None if annotations.doubt is None else annotations.doubt[answers].mean()
     return {
