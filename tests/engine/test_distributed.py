@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from plausible.engine import ArrayRows, DaskRows
-from plausible.engine import distributed as module
+from plausible.engine.placement import BLOCKS_IN_TASK
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -236,7 +236,7 @@ def test_few_tasks_each_where_its_blocks_lie(data, client):
         rows.reduce(moments, CENTRE)
         groups = rows._blocks._groups or rows._blocks._group(rows._blocks._futures)
         assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
-        assert max(len(numbers) for _, numbers in groups) <= module.BLOCKS_IN_TASK
+        assert max(len(numbers) for _, numbers in groups) <= BLOCKS_IN_TASK
         assert len(groups) <= 5
         holders = client.who_has(rows._blocks._futures)
         at_home = [

@@ -1,5 +1,6 @@
 """The rows that an estimator learns from, and the one loop that runs over them."""
 
+from plausible.engine.cluster import ClusterLostError
 from plausible.engine.distributed import DaskRows
 from plausible.engine.loop import Progress, Result, maximise
 from plausible.engine.numpy_files import read_npy
@@ -9,6 +10,7 @@ from plausible.engine.stream import StreamRows
 
 __all__ = [
     "ArrayRows",
+    "ClusterLostError",
     "DaskRows",
     "Progress",
     "Result",

@@ -6,13 +6,13 @@ The rows are kept on the workers in blocks. At each pass
 
 only the parameters travel to the blocks, and one statistic for each block back. The statistics are
 added in the order of the blocks, so that the result does not depend on which worker is quicker. A
-worker that dies costs time only: dask computes its blocks again from where they came.
+worker that dies costs time only: dask computes its blocks again from where they came. A cluster
+that does not get on at all is given up after a time (see `plausible.engine.cluster`).
 """
 
 import math
 import pickle
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -20,13 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from plausible.engine.cluster import TIMEOUT, Watch, as_megabytes
+from plausible.engine.placement import room, spread
 from plausible.engine.rows import Array, ArrayRows, Columns, Rows, Summary, length, take
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
-
-# A task costs the scheduler some milliseconds, however small; but all blocks of a task must be in
-# the memory of its worker at once.
-BLOCKS_IN_TASK = 16
 
 
 def _import_dask() -> Any:
@@ -51,6 +49,22 @@ def _active_client() -> Any:
         return distributed.default_client()
     except ValueError:
         return None
+
+
+def _check_timeout(timeout: float | str | None) -> float:
+    """Seconds; by default those of dask's settings."""
+    dask = _import_dask()
+    given = dask.config.get("plausible.timeout", TIMEOUT) if timeout is None else timeout
+    try:
+        seconds = float(dask.utils.parse_timedelta(given))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        seconds = math.nan
+    if not seconds > 0:
+        raise ValueError(
+            "The timeout of a cluster should be a positive number of seconds, or a time like '5 "
+            f"minutes', but is {given!r}; set timeout= or dask's plausible.timeout."
+        )
+    return seconds
 
 
 # What runs on the workers.
@@ -135,7 +149,7 @@ def _as_dask_array(column: Any, like: Any) -> Any:
     return column.rechunk(dict.fromkeys(range(1, column.ndim), -1)) if column.ndim > 1 else column
 
 
-def align(collections: tuple[Any, ...]) -> list[Any]:
+def align(collections: tuple[Any, ...], watch: Watch) -> list[Any]:
     """Dask arrays with the row-chunks of the first, None where there was none."""
     lazy = [column for column in collections if hasattr(column, "dask")]
     if not lazy:
@@ -150,7 +164,9 @@ def align(collections: tuple[Any, ...]) -> list[Any]:
     if len({array.numblocks[0] for array in given}) > 1:
         # To cut them alike, all sizes must be known; a copy, as they are written into the array.
         arrays = [
-            array if array is None or _is_known(array) else array.copy().compute_chunk_sizes()
+            array
+            if array is None or _is_known(array)
+            else watch.ask(array.copy().compute_chunk_sizes)
             for array in arrays
         ]
         first = next(array for array, c in zip(arrays, collections, strict=True) if c is lazy[0])
@@ -168,19 +184,34 @@ def _cut_like(array: Any, first: Any) -> Any:
     return array.rechunk({0: first.chunks[0]})
 
 
+def in_words(arrays: list[Any]) -> str:
+    """How many rows there are to hold, and in how many blocks, as far as it is known."""
+    given = [array for array in arrays if array is not None]
+    n_blocks = given[0].numblocks[0]
+    whole = sum(array.nbytes for array in given)
+    if math.isnan(whole):
+        return f"rows in {n_blocks} blocks"
+    longest = max(given[0].chunks[0]) / max(len(given[0]), 1)
+    return (
+        f"{as_megabytes(whole)} of rows in {n_blocks} blocks of up to "
+        f"{as_megabytes(whole * longest)}"
+    )
+
+
 class Blocks:
     """Blocks of columns, kept in the memory of the cluster, or of this process if there is none."""
 
-    def __init__(self, delayed: list[Any], persist: bool) -> None:
-        self.client: Any = _active_client() if persist else None
-        self.persist = persist
-        self.delayed = list(_import_dask().persist(*delayed)) if persist else delayed
+    def __init__(self, delayed: list[Any], persist: bool, watch: Watch) -> None:
+        self.watch, self.client, self.persist = watch, watch.client, persist
+        with watch.explained():
+            self.delayed = list(_import_dask().persist(*delayed)) if persist else delayed
         self._groups: list[tuple[str, list[int]]] = []
 
     def derive(self, function: Callable[..., Columns], argument: Any) -> "Blocks":
         """Blocks whose columns are a function of these."""
         apply, call = self._delayed_apply(), _pack(function, [(argument,)])
-        return Blocks([apply(call, block) for block in self.delayed], self.persist)
+        derived = [apply(call, block) for block in self.delayed]
+        return Blocks(derived, self.persist, self.watch)
 
     def each(self, function: Callable[..., Any], own: list[Any] | None = None) -> list[Any]:
         """``function(columns, *arguments)`` for each block, in the order of blocks.
@@ -188,15 +219,23 @@ class Blocks:
         `own` holds a tuple of arguments for each block.
         """
         own = [()] * len(self.delayed) if own is None else own
-        if self.client is not None:
+        if self.client is not None and self.persist:
             return self._each_there(function, own)
         apply = self._delayed_apply()
         tasks = [
             apply(_pack(function, [arguments]), block)
             for block, arguments in zip(self.delayed, own, strict=True)
         ]
-        with one_blas_thread():
-            return list(_import_dask().compute(*tasks))
+        return self.compute(tasks)
+
+    def compute(self, tasks: list[Any]) -> list[Any]:
+        """What delayed tasks give, on the cluster if there is one."""
+        if self.client is None:
+            with one_blas_thread():
+                return list(_import_dask().compute(*tasks))
+        with self.watch.explained():
+            futures = self.client.compute(tasks)
+        return self.watch.gather(futures)
 
     def _delayed_apply(self) -> Any:
         return _import_dask().delayed(_apply_to_one, pure=False)
@@ -205,21 +244,22 @@ class Blocks:
         """The same on a cluster, in few tasks: each for several blocks that lie together."""
         futures = self._futures
         groups = self._groups or self._group(futures)
-        tasks = [
-            self.client.submit(
-                _apply_to_many,
-                _pack(function, [own[number] for number in numbers]),
-                *(futures[number] for number in numbers),
-                workers=[address],
-                allow_other_workers=True,
-                pure=False,
-            )
-            for address, numbers in groups
-        ]
+        with self.watch.explained():
+            tasks = [
+                self.client.submit(
+                    _apply_to_many,
+                    _pack(function, [own[number] for number in numbers]),
+                    *(futures[number] for number in numbers),
+                    workers=[address],
+                    allow_other_workers=True,
+                    pure=False,
+                )
+                for address, numbers in groups
+            ]
         results: list[Any] = [None] * len(futures)
         moved = False
         for (address, numbers), (found_at, found) in zip(
-            groups, self.client.gather(tasks), strict=True
+            groups, self.watch.gather(tasks), strict=True
         ):
             moved |= found_at != address
             for number, result in zip(numbers, found, strict=True):
@@ -235,28 +275,18 @@ class Blocks:
 
     def _group(self, futures: list[Any]) -> list[tuple[str, list[int]]]:
         """Which blocks are summed in one task, and at which worker."""
-        wait: Any = sys.modules["distributed"].wait
-        wait(futures)
-        while not (threads := self.client.nthreads()):
-            time.sleep(0.05)  # all were lost at the same time, and are being started again
-        holders = self.client.who_has(futures)
-        at: dict[str, list[int]] = {address: [] for address in threads}
-        fair = -(-len(futures) // sum(threads.values()))  # blocks for each thread
-
-        def load(address: str) -> float:
-            return len(at[address]) / threads[address]
-
-        for number, future in enumerate(futures):
-            held = [address for address in holders.get(future.key, ()) if address in at]
-            chosen = min(held or at, key=load)
-            # A block is copied once to a worker that has less to do: every pass gains from it.
-            at[chosen if load(chosen) < fair else min(at, key=load)].append(number)
-        groups = []
-        for address, numbers in at.items():
-            n_tasks = max(threads[address], -(-len(numbers) // BLOCKS_IN_TASK))
-            parts = np.array_split(np.array(numbers, dtype=int), n_tasks)
-            groups += [(address, part.tolist()) for part in parts if len(part)]
-        return groups
+        ask, keys = self.watch.ask, [future.key for future in futures]
+        ask(sys.modules["distributed"].wait, futures, futures=futures)
+        # All may have been lost at the same time, and are being started again.
+        ask(self.client.wait_for_workers, 1)
+        workers = self.watch.see_workers()
+        holders, sizes = ask(self.client.who_has, futures), ask(self.client.nbytes, keys, False)
+        return spread(
+            [list(holders.get(key, ())) for key in keys],
+            [max(sizes[key], 0) for key in keys],
+            {address: worker["nthreads"] for address, worker in workers.items()},
+            {address: room(worker) for address, worker in workers.items()},
+        )
 
 
 class DaskRows(Rows):
@@ -272,6 +302,11 @@ class DaskRows(Rows):
         collection; the chunks of data frames may be of unknown size.
     persist : bool, default True
         Whether the rows are kept in memory, so that they are not computed again at each pass.
+        Where they do not fit, workers write them to disk.
+    timeout : float or str, optional
+        Seconds, or a time like "5 minutes", after which a cluster that does not get on is given up
+        with a `ClusterLostError`: no task has ended, and no worker that computes has sent a
+        heartbeat. By default the setting ``plausible.timeout`` of dask, else ten minutes.
 
     Examples
     --------
@@ -281,16 +316,21 @@ class DaskRows(Rows):
     np.float64(285.0)
     """
 
-    def __init__(self, *collections: Any, persist: bool = True) -> None:
+    def __init__(
+        self, *collections: Any, persist: bool = True, timeout: float | str | None = None
+    ) -> None:
         make = _import_dask().delayed(_as_block, pure=False)
+        watch = Watch(_active_client(), _check_timeout(timeout))
+        arrays = align(collections, watch)
+        watch.rows = in_words(arrays)
         columns = [
-            None if array is None else array.to_delayed().ravel().tolist()
-            for array in align(collections)
+            None if array is None else array.to_delayed().ravel().tolist() for array in arrays
         ]
         # One tuple of columns for each block; None stands for as many blocks as there are.
         n_blocks = max(len(blocks) for blocks in columns if blocks is not None)
         aligned = zip(*([None] * n_blocks if b is None else b for b in columns), strict=True)
-        self._set(Blocks([make(number, *block) for number, block in enumerate(aligned)], persist))
+        delayed = [make(number, *block) for number, block in enumerate(aligned)]
+        self._set(Blocks(delayed, persist, watch))
 
     def _set(self, blocks: Blocks) -> "DaskRows":
         self._blocks = blocks
@@ -313,7 +353,7 @@ class DaskRows(Rows):
     def chunks(self) -> Iterator[Columns]:
         """The columns of one block after another, brought here."""
         for block in self._blocks.delayed:
-            columns = block.compute()
+            (columns,) = self._blocks.compute([block])
             if length(columns):
                 yield columns
 

@@ -2,8 +2,9 @@
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from plausible.engine.ascent import Ascent, Chart, Statistics
 from plausible.engine.checkpoint import check_folder, load_ascents, save_ascents
+from plausible.engine.cluster import ClusterLostError
 
 CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
 PATIENCE = 5  # maps before a start may be dropped
@@ -141,36 +143,58 @@ def maximise(
     (3.0, True)
     """
     ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
-    if checkpoint is not None:
-        check_folder(checkpoint)
-        if Path(checkpoint).exists():
-            load_ascents(checkpoint, ascents, settings)
-            check_same_problem(checkpoint, ascents, summarise)
-    began = saved = time.perf_counter()
-    passes, interrupted, failures = 0, False, dict[int, ValueError]()
-    live = survivors(ascents, failures, max_iter)
-    try:
-        while live:
-            failures.update(advance(live, ascents, summarise))
-            passes += 1
-            live = survivors(ascents, failures, max_iter)
-            now = time.perf_counter()
-            if checkpoint is not None and now - saved > checkpoint_seconds:
-                save_ascents(checkpoint, ascents, settings)
-                saved = now
-            if callback is not None and len(failures) < len(ascents):
-                report = progress(ascents, len(live), now - began, passes, n_rows, max_iter)
-                if callback(report):
-                    break
-    except KeyboardInterrupt:
-        interrupted = True
-        if all(ascent.point is None for ascent in ascents):
-            raise
+    with kept_if_lost(checkpoint, ascents, settings):
+        if checkpoint is not None:
+            check_folder(checkpoint)
+            if Path(checkpoint).exists():
+                load_ascents(checkpoint, ascents, settings)
+                check_same_problem(checkpoint, ascents, summarise)
+        began = saved = time.perf_counter()
+        passes, interrupted, failures = 0, False, dict[int, ValueError]()
+        live, whole = survivors(ascents, failures, max_iter), copied(ascents)
+        try:
+            while live:
+                failures.update(advance(live, ascents, summarise))
+                passes, whole = passes + 1, copied(ascents)
+                live = survivors(ascents, failures, max_iter)
+                now = time.perf_counter()
+                if checkpoint is not None and now - saved > checkpoint_seconds:
+                    save_ascents(checkpoint, ascents, settings)
+                    saved = now
+                if callback is not None and len(failures) < len(ascents):
+                    report = progress(ascents, len(live), now - began, passes, n_rows, max_iter)
+                    if callback(report):
+                        break
+        except KeyboardInterrupt:
+            interrupted, ascents = True, whole
+            if all(ascent.point is None for ascent in ascents):
+                raise
     if checkpoint is not None and len(failures) < len(ascents):
         save_ascents(checkpoint, ascents, settings)
     if len(failures) == len(ascents):
         raise failures[0]
     return conclude(ascents, failures, interrupted, max_iter)
+
+
+def copied(ascents: list[Ascent]) -> list[Ascent]:
+    """Where all starts stand, whole: Ctrl-C may come in the midst of a step."""
+    return [replace(ascent, history=ascent.history.copy()) for ascent in ascents]
+
+
+@contextmanager
+def kept_if_lost(
+    checkpoint: str | Path | None, ascents: list[Ascent], settings: str
+) -> Iterator[None]:
+    """Keep the state when the cluster that holds the rows is lost, and say where it is."""
+    try:
+        yield
+    except ClusterLostError as error:
+        known = [ascent for ascent in ascents if ascent.point is not None]
+        if checkpoint is not None and known:
+            save_ascents(checkpoint, ascents, settings)
+            error.checkpoint = str(checkpoint)
+            error.iteration = max(known, key=lambda ascent: ascent.criterion).n_iter
+        raise
 
 
 def check_same_problem(
