@@ -317,3 +317,21 @@ def test_combining_then_deciding():
     np.testing.assert_allclose(both, [[0.24, 0.16, 0.4, 0.2]])
     assert decide(both).names("ab") == ["b"]
     np.testing.assert_allclose(pignistic(both), [[0.26 / 0.76, 0.5 / 0.76]])
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_refusing_stays_admissible_where_it_costs_as_much_as_the_best_class(tenths):
+    # The best class c and refusing have the same loss, up to rounding: both are best.
+    best = tenths / 10
+    masses = np.zeros((3, 8))
+    masses[:, 0b100] = best
+    masses[0, [0b001, 0b010]] = (1 - best) / 2  # a probability
+    masses[1, 0b011] = 1 - best  # some doubt among the others
+    masses[2, 0b111] = 1 - best  # only bel(c) is known
+    for cost in (1 - best, round(1 - best, 1)):
+        chosen = decide(masses, "e_admissibility", reject=cost).chosen
+        general = decide(masses, "e_admissibility", loss=1 - np.eye(3), reject=cost).chosen
+        np.testing.assert_array_equal(chosen, general)
+        # Some class has a probability of a third at least, and then is better than refusing.
+        np.testing.assert_array_equal(chosen[:, -1], best >= 1 / 3)
+        np.testing.assert_array_equal(chosen[:, 2], [best >= 1 / 3, best >= 1 / 3, True])

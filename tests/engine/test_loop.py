@@ -247,3 +247,27 @@ def test_verbose_says_where_the_loop_is(capsys, verbose, lines):
     said = capsys.readouterr().out.splitlines()
     assert len(said) == lines
     assert all(line.startswith("Hill: iteration") and "criterion" in line for line in said)
+
+
+class Stairs:
+    """Heights that rise by a step of their own at each map."""
+
+    def summarise(self, points):
+        return [Seen(point, float(point[0][0])) for point in points]
+
+    def solve(self, seen):
+        height, step = seen.point[0]
+        return (np.array([height + step, step]),)
+
+
+@pytest.mark.parametrize(("behind", "wins"), [(24.9, True), (25.1, False)])
+def test_a_start_is_kept_while_twenty_gains_like_its_last_would_win(behind, wins):
+    # After five maps, each of which gains 1, it is behind by 19.9 or by 20.1.
+    leader, climber = (np.array([0.0, 1e-6]),), (np.array([-behind, 1.0]),)
+    stairs = Stairs()
+    with pytest.warns(ConvergenceWarning, match="max_iter=40"):
+        result = maximise(
+            stairs.summarise, stairs.solve, [leader, climber], n_rows=1, tol=0.0, max_iter=40
+        )
+    assert result.best_start == int(wins)
+    np.testing.assert_allclose(result.criteria[1], 40 - behind if wins else 5 - behind)
