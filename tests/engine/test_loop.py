@@ -217,6 +217,33 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
         assert path.read_bytes() == damaged
 
 
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
+    path = tmp_path / "fit.npz"
+    climb(Hill([0.5, 0.5]), checkpoint=path, settings="full")
+    with pytest.raises(ValueError, match="should have the settings tied, but has full"):
+        climb(Hill([0.5, 0.5]), checkpoint=path, settings="tied")
+
+
+@pytest.mark.parametrize("chart", [None, Flat()])
+def test_a_smaller_tolerance_goes_on_from_a_checkpoint_that_had_converged(tmp_path, chart):
+    path, hill = tmp_path / "fit.npz", Hill([0.99, 0.9])
+    rough = climb(hill, checkpoint=path, chart=chart, tol=1e-2)
+    fine = climb(hill, checkpoint=path, chart=chart, tol=1e-9)
+    assert rough.converged
+    np.testing.assert_array_equal(fine.history, climb(hill, chart=chart, tol=1e-9).history)
+    # And a larger one has nothing to do.
+    assert climb(hill, checkpoint=path, chart=chart, tol=1e-3).n_iter == fine.n_iter
+
+
+def test_a_map_that_did_not_rise_is_the_end_for_any_tolerance(tmp_path):
+    path = tmp_path / "fit.npz"
+    top = (np.zeros(2),)
+    assert climb(Hill([0.5, 0.5]), [top], checkpoint=path, tol=1e-2).converged
+    again = climb(Hill([0.5, 0.5]), [top], checkpoint=path, tol=1e-9)
+    assert again.converged
+    assert again.n_iter == 1
+
+
 class Failing(Hill):
     """A hill whose map fails left of zero."""
 
