@@ -1,4 +1,4 @@
-"""Labels of a table stay with their rows and with their classes, whatever is missing beside them."""
+"""Labels of a table stay with their rows and classes, whatever is missing beside them."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,12 +111,16 @@ def try_mutant(mutant: Mutant, clean: Path) -> Outcome:
     return Outcome(mutant, VERDICTS.get(code, "BROKEN"), time.perf_counter() - began, said)
 
 
-def check_clean(tree: Path, mutants: list[Mutant]) -> None:
-    """End here if the tests fail without any mistake; also compiles what the copies share."""
-    tests = sorted({test for mutant in mutants for test in mutant.tests})
-    code, said = run_tests(tree, tests)
-    if code:
-        sys.exit(f"{said}\nWithout a mistake, the tests should pass, but they do not.")
+def check_clean(tree: Path, mutants: list[Mutant], pool: Executor) -> None:
+    """End here if tests fail without any mistake; also compiles what the copies share."""
+    by_file: dict[str, set[str]] = {}
+    for test in {test for mutant in mutants for test in mutant.tests}:
+        by_file.setdefault(test.partition("::")[0], set()).add(test)
+    groups = [sorted(tests) for tests in by_file.values()]
+    for code, said in pool.map(lambda tests: run_tests(tree, tests), groups):
+        if code:
+            pool.shutdown(cancel_futures=True)
+            sys.exit(f"{said}\nWithout a mistake, the tests should pass, but they do not.")
 
 
 def show(outcomes: list[Outcome]) -> None:
@@ -148,12 +152,12 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         clean = Path(folder)
         copy_tree(TREE, clean)
-        check_clean(clean, mutants)
         outcomes = []
         with ThreadPoolExecutor(given.workers) as pool:
+            check_clean(clean, mutants, pool)
             for outcome in pool.map(lambda mutant: try_mutant(mutant, clean), mutants):
-                mutant = outcome.mutant
-                print(f"{outcome.verdict:<9}{outcome.seconds:>5.1f} s  {mutant.file}: {mutant.why}")
+                what = f"{outcome.mutant.file}: {outcome.mutant.why}"
+                print(f"{outcome.verdict:<9}{outcome.seconds:>5.1f} s  {what}", flush=True)
                 outcomes.append(outcome)
     show(outcomes)
     return int(any(outcome.verdict != "caught" for outcome in outcomes))
