@@ -1,9 +1,11 @@
 """Labels of a table stay with their rows and classes, whatever is missing beside them."""
 
+import json
+
 import numpy as np
 import pytest
 
-from plausible.io import read_labels
+from plausible.io import read_annotations, read_label_studio, read_labels
 
 GAP = None
 
@@ -39,3 +41,40 @@ def test_a_label_and_its_doubt_may_be_missing_together():
     labels = read_labels({"label": ["z", GAP, "b", GAP], "doubt": [0.25, GAP, 0.5, 0.0]})
     assert labels.classes.tolist() == ["b", "z"]
     np.testing.assert_allclose(labels.contour, [[0.25, 1], [1, 1], [1, 0.5], [1, 1]])
+
+
+def test_gaps_in_a_wide_table_move_no_answer():
+    table = {
+        "item": ["x", "y", "w", "v"],
+        "cy": [GAP, "z", "b", "m"],
+        "ann": ["m", GAP, GAP, "z"],
+        "bob": ["b", "b", "z", GAP],
+    }
+    answers = read_annotations(table)
+    said = {
+        (answers.items[item], answers.annotators[who], answers.classes[contour.argmax()])
+        for item, who, contour in zip(
+            answers.item, answers.annotator, answers.contours[answers.statement], strict=True
+        )
+    }
+    expected = {
+        (item, who, table[who][row])
+        for row, item in enumerate(table["item"])
+        for who in ("cy", "ann", "bob")
+        if table[who][row] is not GAP
+    }
+    assert said == expected
+
+
+def test_a_task_that_was_skipped_has_no_answer_whatever_was_chosen_before(tmp_path):
+    def annotation(person, choice, **more):
+        return {"completed_by": person, "result": [{"value": {"choices": [choice]}}], **more}
+
+    tasks = [
+        {"id": 7, "annotations": [annotation(1, "z"), annotation(2, "b", was_cancelled=True)]},
+        {"id": 8, "annotations": [annotation(1, "b"), annotation(2, "m", was_cancelled=False)]},
+    ]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(tasks))
+    answers = read_label_studio(path, classes=["z", "b", "m"])
+    np.testing.assert_array_equal(answers.votes(), [[1, 0, 0], [0, 1, 1]])

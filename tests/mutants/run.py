@@ -11,9 +11,9 @@ reason holds one of the words. The mistakes are listed in the TOML files beside 
 """
 
 import argparse
+import multiprocessing
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +27,14 @@ HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 COPIED = ("src", "tests", "pyproject.toml")
 SECONDS = 300  # that the tests of one mistake may take
+# Processes that test begin with what takes long to import; nothing of this library is among it.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["pytest", "hypothesis", "hypothesis.extra.numpy", "numba", "scipy.optimize", "scipy.stats",
+     "sklearn.discriminant_analysis", "sklearn.ensemble", "sklearn.linear_model", "sklearn.mixture",
+     "sklearn.model_selection"]
+)  # fmt: skip
+SHIFT = 10  # of exit codes: an error of this file must not look like a test that failed
 VERDICTS = {0: "SURVIVED", 1: "caught"}  # by the exit code of pytest; any other is no answer
 
 
@@ -82,21 +90,30 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def run_tests(tree: Path, tests: list[str]) -> tuple[int, str]:
-    """Exit code and last words of pytest in a tree."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    try:
-        done = subprocess.run(
-            [*command, *(f"tests/{test}" for test in tests)],
-            cwd=tree,
-            env=os.environ | {"PYTHONPATH": str(tree / "src"), "HYPOTHESIS_PROFILE": "mutants"},
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return -1, f"no end after {SECONDS} seconds"
-    return done.returncode, (done.stdout + done.stderr)[-3000:]
+    """Exit code and last words of pytest in a tree; less than 0 if it did not end by itself."""
+    with tempfile.NamedTemporaryFile("r", errors="replace") as words:
+        process = PROCESSES.Process(target=in_tree, args=(tree, tests, words.name))
+        process.start()
+        process.join(SECONDS)
+        process.kill()
+        process.join()
+        assert process.exitcode is not None
+        return process.exitcode - SHIFT, words.read()[-3000:]
+
+
+def in_tree(tree: Path, tests: list[str], words: str) -> None:
+    """Run tests in a tree, in a process of its own, which ends with the exit code of pytest."""
+    import pytest
+
+    with open(words, "w") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    os.chdir(tree)
+    sys.path.insert(0, str(tree / "src"))
+    os.environ |= {"PYTHONPATH": str(tree / "src"), "HYPOTHESIS_PROFILE": "mutants"}
+    sys.dont_write_bytecode = False  # what is compiled once serves all copies
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+    sys.exit(SHIFT + pytest.main([*options, *(f"tests/{test}" for test in tests)]))
 
 
 def try_mutant(mutant: Mutant, clean: Path) -> Outcome:
