@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test test-long bench pictures reproduce reproduction clean
+.PHONY: demo test test-long mutants bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/cli
@@ -18,6 +18,9 @@ test: $(VENV)/dev
 
 test-long: $(VENV)/dev  ## the same laws on many more random cases
 	HYPOTHESIS_PROFILE=long $(RUN) -m pytest tests
+
+mutants: $(VENV)/dev  ## makes mistakes in copies of the tree, which tests must catch; some minutes
+	$(RUN) tests/mutants/run.py $(WORDS)
 
 bench: $(VENV)/bench
 	$(RUN) benchmarks/belief.py

@@ -346,3 +346,21 @@ def test_a_decision_knows_its_classes_where_it_was_told():
         decide_any(p, kind="probability").names()
     with pytest.raises(ValueError, match="one name for each of the 3 classes"):
         decide_any(p, kind="probability", classes="ab")
+
+
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_refusing_stays_admissible_where_it_costs_as_much_as_the_best_class(tenths):
+    # The best class c and refusing have the same loss, up to rounding: both are best.
+    best = tenths / 10
+    masses = np.zeros((3, 8))
+    masses[:, 0b100] = best
+    masses[0, [0b001, 0b010]] = (1 - best) / 2  # a probability
+    masses[1, 0b011] = 1 - best  # some doubt among the others
+    masses[2, 0b111] = 1 - best  # only bel(c) is known
+    for cost in (1 - best, round(1 - best, 1)):
+        chosen = decide(masses, "e_admissibility", reject=cost).chosen
+        general = decide(masses, "e_admissibility", loss=1 - np.eye(3), reject=cost).chosen
+        np.testing.assert_array_equal(chosen, general)
+        # Some class has a probability of a third at least, and then is better than refusing.
+        np.testing.assert_array_equal(chosen[:, -1], best >= 1 / 3)
+        np.testing.assert_array_equal(chosen[:, 2], [best >= 1 / 3, best >= 1 / 3, True])

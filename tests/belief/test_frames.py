@@ -21,6 +21,7 @@ from plausible.belief import (
     vacuous_extension,
     with_unknown,
 )
+from support.reference import to_dict, to_row
 from support.strategies import mass_functions
 
 
@@ -128,3 +129,27 @@ def test_the_unknown_class():
 def test_bad_frames_are_refused_with_a_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.array([0.0, 0.5, 0.2, 0.3]))
+
+
+@given(refinings().flatmap(lambda case: with_masses(case, fine=True)), st.booleans())
+def test_coarsening_by_definition(case, inner):
+    (n_coarse, n_fine, parts), masses = case
+    split = [frozenset(np.flatnonzero(row).tolist()) for row in membership(parts, n_fine)]
+
+    def coarse(focal):
+        counts = (lambda part: part <= focal) if inner else (lambda part: bool(part & focal))
+        return frozenset(k for k in range(n_coarse) if counts(split[k]))
+
+    for row, found in zip(masses, coarsen(masses, parts, inner=inner), strict=True):
+        expected = {}
+        for focal, mass in to_dict(row).items():
+            expected[coarse(focal)] = expected.get(coarse(focal), 0) + mass
+        np.testing.assert_allclose(found, to_row(expected, n_coarse), atol=1e-12)
+
+
+def test_a_class_that_is_only_touched_is_kept_by_the_outer_reduction_alone():
+    masses = SparseMasses([0.4, 0.6], [0b0011, 0b0111], 4)
+    parts = [0b0101, 0b0010, 0b1000]
+    np.testing.assert_allclose(coarsen(masses, parts).to_dense()[[0b011]], [1.0])
+    inner = coarsen(masses, parts, inner=True).to_dense()
+    np.testing.assert_allclose(inner[[0b010, 0b011]], [0.4, 0.6])

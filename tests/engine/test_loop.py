@@ -217,6 +217,33 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path):
         assert path.read_bytes() == damaged
 
 
+def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
+    path = tmp_path / "fit.npz"
+    climb(Hill([0.5, 0.5]), checkpoint=path, settings="full")
+    with pytest.raises(ValueError, match="should have the settings tied, but has full"):
+        climb(Hill([0.5, 0.5]), checkpoint=path, settings="tied")
+
+
+@pytest.mark.parametrize("chart", [None, Flat()])
+def test_a_smaller_tolerance_goes_on_from_a_checkpoint_that_had_converged(tmp_path, chart):
+    path, hill = tmp_path / "fit.npz", Hill([0.99, 0.9])
+    rough = climb(hill, checkpoint=path, chart=chart, tol=1e-2)
+    fine = climb(hill, checkpoint=path, chart=chart, tol=1e-9)
+    assert rough.converged
+    np.testing.assert_array_equal(fine.history, climb(hill, chart=chart, tol=1e-9).history)
+    # And a larger one has nothing to do.
+    assert climb(hill, checkpoint=path, chart=chart, tol=1e-3).n_iter == fine.n_iter
+
+
+def test_a_map_that_did_not_rise_is_the_end_for_any_tolerance(tmp_path):
+    path = tmp_path / "fit.npz"
+    top = (np.zeros(2),)
+    assert climb(Hill([0.5, 0.5]), [top], checkpoint=path, tol=1e-2).converged
+    again = climb(Hill([0.5, 0.5]), [top], checkpoint=path, tol=1e-9)
+    assert again.converged
+    assert again.n_iter == 1
+
+
 class Failing(Hill):
     """A hill whose map fails left of zero."""
 
@@ -247,3 +274,27 @@ def test_verbose_says_where_the_loop_is(capsys, verbose, lines):
     said = capsys.readouterr().out.splitlines()
     assert len(said) == lines
     assert all(line.startswith("Hill: iteration") and "criterion" in line for line in said)
+
+
+class Stairs:
+    """Heights that rise by a step of their own at each map."""
+
+    def summarise(self, points):
+        return [Seen(point, float(point[0][0])) for point in points]
+
+    def solve(self, seen):
+        height, step = seen.point[0]
+        return (np.array([height + step, step]),)
+
+
+@pytest.mark.parametrize(("behind", "wins"), [(24.9, True), (25.1, False)])
+def test_a_start_is_kept_while_twenty_gains_like_its_last_would_win(behind, wins):
+    # After five maps, each of which gains 1, it is behind by 19.9 or by 20.1.
+    leader, climber = (np.array([0.0, 1e-6]),), (np.array([-behind, 1.0]),)
+    stairs = Stairs()
+    with pytest.warns(ConvergenceWarning, match="max_iter=40"):
+        result = maximise(
+            stairs.summarise, stairs.solve, [leader, climber], n_rows=1, tol=0.0, max_iter=40
+        )
+    assert result.best_start == int(wins)
+    np.testing.assert_allclose(result.criteria[1], 40 - behind if wins else 5 - behind)

@@ -174,6 +174,16 @@ def test_rows_that_are_all_left_out_stay_rows(data):
         rows.reduce(moments, CENTRE[:2])
 
 
+def test_rows_may_be_arranged_twice():
+    values = np.arange(12.0)
+    rows = ArrayRows(values, chunk_rows=5)
+    by_third = rows.arrange(lambda columns: columns[0] % 3 - 1)  # without 0, 3, 6, 9
+    assert [*np.concatenate([c[0] for c in by_third.chunks()])] == [1, 4, 7, 10, 2, 5, 8, 11]
+    twice = by_third.arrange(lambda columns: np.where(columns[0] > 4, columns[0], -1))
+    found = np.concatenate([columns[0] for columns in twice.chunks()])
+    assert found.tolist() == [5, 7, 8, 10, 11]
+
+
 def test_map_then_sum_is_sum_of_the_mapped(data):
     X, weight = data
     rows = ArrayRows(X, weight, chunk_rows=10).map(lambda columns: (2 * columns[0] - 1, columns[1]))

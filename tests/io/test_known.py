@@ -140,3 +140,20 @@ def test_errors_name_the_file_and_the_rows():
             read_known(source, **options)
     with pytest.raises(ValueError, match="form should be 'answers', 'labels'"):
         read_known(LONG, "table")
+
+
+@pytest.mark.parametrize(("doubt", "is_told"), [(0.37, True), (0.43, False)])
+def test_conflict_above_three_tenths_on_average_is_told(doubt, is_told):
+    # Two people who contradict each other about every item clash by (1 - 0.5) (1 - doubt).
+    table = {
+        "item": ["x", "x", "y", "y", "z", "z"],
+        "annotator": ["ann", "bob"] * 3,
+        "label": ["cat", "dog", "ibis", "cat", "dog", "ibis"],
+        "doubt": [0.5, doubt - 0.1, 0.5, doubt, 0.5, doubt + 0.1],
+    }
+    known = read_known(table)
+    assert known.labels.conflict.mean() == pytest.approx(0.5 * (1 - doubt))
+    assert any("surer than right" in note for note in known.notes) == is_told
+    assert not any("surer" in note for note in read_known(table, doubt="fit").notes)
+    bare = {name: values for name, values in table.items() if name != "doubt"}
+    assert not any("surer" in note for note in read_known(bare, doubt=0.1).notes)

@@ -233,6 +233,32 @@ def test_a_wrong_label_is_suspicious(workshop):
     assert summarise(unknown, model=model, X=X)["belief"]["suspicious"]["count"] == 0
 
 
+class Oracle:
+    """A classifier whose plausibilities of z, b and m are the features."""
+
+    classes_ = np.array(["z", "b", "m"])
+
+    def predict_plausibility(self, X):
+        return X
+
+    def predict_proba(self, X):
+        return X / X.sum(axis=1, keepdims=True)
+
+
+def test_labels_below_a_tenth_of_plausibility_are_suspicious():
+    # What the labels say of m, z, b, and what the model says of z, b, m.
+    X = [[0.09, 1, 0.5], [0.11, 1, 0.5], [1, 0.05, 0.05], [1, 0, 0.3], [1, 0, 0.3], [1, 0, 0.02]]
+    said = [[0, 1, 0], [0, 1, 0], [1, 0, 1], [0.3, 0, 1], [0.4, 0, 1], [0.5, 0.2, 1]]
+    labels = Labels.from_plausibility(said, classes=["m", "z", "b"])
+    expected = [0.09, 0.11, 0.05, 0.3 * 0.3, 0.4 * 0.3, 0.2]  # largest product, by class
+    found = summarise(labels, model=Oracle(), X=np.array(X))["belief"]["suspicious"]
+    assert found["count"] == 3
+    worst = [(row["item"], row["plausibility"]) for row in found["worst"]]
+    rows = sorted((value, row) for row, value in enumerate(expected) if value < 0.1)
+    assert [item for item, _ in worst] == [f"row {row}" for _, row in rows]
+    assert [value for _, value in worst] == pytest.approx([value for value, _ in rows])
+
+
 def test_scores_are_those_of_the_metrics(workshop, summary):
     model, X, truth = (workshop[key] for key in ("model", "X_test", "y_test"))
     p, sets, classes = model.predict_proba(X), model.predict_set(X), model.classes_

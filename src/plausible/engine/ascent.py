@@ -131,8 +131,23 @@ class Ascent:
             self.longest = max(self.longest / 2, 1.0)
         else:
             # Near the end, what a solution adds to the estimates may weigh more than the gain.
-            self.ended, self.converged = True, fall <= max(self.tolerance, 1e-3 * self.calm)
+            self.ended, self.converged = True, self._is_slight(fall, self.tolerance)
             self.gain = -fall if np.isfinite(fall) else -np.inf
+
+    def _is_slight(self, fall: float, tolerance: float) -> bool:
+        return fall <= max(tolerance, 1e-3 * self.calm)
+
+    def reopen(self, tolerance: float) -> None:
+        """Take back convergence: what was near enough for one tolerance may not be for a smaller.
+
+        The last map is proposed again, to be judged by the new tolerance and to go on from.
+        """
+        if self.ended:
+            self.converged = self._is_slight(-self.gain, tolerance)
+        elif self.converged:
+            self.converged = False
+            self.proposal, self.point, self.previous = self.point, self.previous, None
+            self.history.pop()
 
     def _propose(self, mapped: Any) -> None:
         """Propose the plain map, or a jump if it pays."""

@@ -86,9 +86,9 @@ def place(
         setattr(ascent, name, numbers[name])
     for name in WHOLE:
         setattr(ascent, name, int(numbers[name]))
-    # What was near enough for another tolerance may not be for this one.
-    ascent.converged = bool(ascent.converged) and tolerance >= ascent.tolerance
-    ascent.ended = bool(ascent.ended)
+    ascent.converged, ascent.ended = bool(ascent.converged), bool(ascent.ended)
+    if tolerance < ascent.tolerance:
+        ascent.reopen(tolerance)
     ascent.tolerance = tolerance
 
 

@@ -1,0 +1,103 @@
+"""Answers that are sets and degrees, known classes, and priorities, against plain loops."""
+
+from math import log, prod
+
+import numpy as np
+import pytest
+
+from plausible.experts import Annotations, fit_reliability, next_items
+from plausible.labels import Labels
+
+CLASSES = ["m", "z", "b"]
+
+
+def answers_of(n_items=25, doubt=False):
+    """Hard answers, sets and abstentions of three people, on unsorted classes."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=n_items)
+    items, people, said = [], [], []
+    for item in range(n_items):
+        for person, skill in (("ann", 0.9), ("bob", 0.7), ("cy", 0.6)):
+            own = truth[item] if rng.uniform() < skill else (truth[item] + 1) % 3
+            answer = {CLASSES[own]}
+            if rng.uniform() < 0.4:
+                answer.add(CLASSES[rng.integers(3)])
+            if rng.uniform() < 0.9:
+                items.append(f"item {item}")
+                people.append(person)
+                said.append(answer)
+    doubts = rng.uniform(0, 0.5, len(said)) if doubt else None
+    return Annotations.from_long(items, people, said, classes=CLASSES, doubt=doubts)
+
+
+def each_answer(answers):
+    """(item, annotator, plausibility of each class) of one answer after another."""
+    for number in range(len(answers)):
+        contour = answers.contours[answers.statement[number]]
+        if answers.doubt is not None:
+            contour = answers.doubt[number] + (1 - answers.doubt[number]) * contour
+        yield int(answers.item[number]), int(answers.annotator[number]), contour.tolist()
+
+
+@pytest.mark.parametrize("doubt", [False, True])
+@pytest.mark.parametrize("model", ["full", "class"])
+def test_the_likelihood_of_a_set_sums_over_what_its_author_may_have_meant(model, doubt):
+    answers = answers_of(doubt=doubt)
+    found = fit_reliability(answers, model, tol=1e-4)
+    for item in range(len(answers.items)):
+        likelihood = [
+            prod(
+                sum(found.confusion[who, k, meant] * s[meant] for meant in range(3))
+                for own, who, s in each_answer(answers)
+                if own == item
+            )
+            for k in range(3)
+        ]
+        joint = [p * x for p, x in zip(found.prior, likelihood, strict=True)]
+        expected = [x / sum(joint) for x in joint]
+        np.testing.assert_allclose(found.posterior[item], expected, atol=1e-8)
+        relative = [x / max(likelihood) for x in likelihood]
+        np.testing.assert_allclose(found.evidence[item], relative, atol=1e-8)
+
+
+def test_known_classes_belong_to_the_items_that_are_named():
+    answers = answers_of()
+    names = answers.items.tolist()
+    some = {names[17]: "z", names[3]: "b", names[9]: "m"}
+    contour = np.ones((len(names), 3))
+    for name, known in some.items():
+        contour[names.index(name)] = [known == k for k in CLASSES]
+    by_name = fit_reliability(answers, gold=some)
+    by_row = fit_reliability(answers, gold=Labels.from_plausibility(contour, CLASSES))
+    np.testing.assert_allclose(by_name.posterior, by_row.posterior)
+    for name, known in some.items():
+        best = by_name.posterior[names.index(name)].argmax()
+        assert by_name.classes.tolist()[best] == known
+
+
+def test_doubts_below_a_hundredth_are_raised_to_it_unless_doubt_is_given():
+    said = Annotations.from_long(
+        ["x", "y", "y"], ["ann", "ann", "bob"], ["m", "z", "z"], classes=CLASSES,
+        doubt=[0.0, 0.004, 0.02],
+    )  # fmt: skip
+    np.testing.assert_allclose(said.pool().contour[0], [1, 0.01, 0.01])
+    np.testing.assert_allclose(said.pool().contour[1], [0.01 * 0.02, 1, 0.01 * 0.02])
+    np.testing.assert_allclose(said.pool(doubt=0).contour[0], [1, 0, 0])
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1), (1, 2, 5), (0, 3, 1)])
+def test_priorities_are_means_of_three_reasons(weights):
+    answers = answers_of()
+    labels = answers.pool(doubt=0.2)
+    found = next_items(answers, len(answers.items), labels=labels, weights=weights)
+    assert sorted(question.item for question in found) == sorted(answers.items.tolist())
+    for question in found:
+        row = answers.items.tolist().index(question.item)
+        count = sum(own == row for own, _, _ in each_answer(answers))
+        shares = [pl / labels.contour[row].sum() for pl in labels.contour[row]]
+        entropy = -sum(p * log(p) for p in shares if p > 0) / log(3)
+        reasons = 1 / (1 + count), float(labels.conflict[row]), entropy
+        assert tuple(question[2:]) == pytest.approx(reasons)
+        mean = sum(w * r for w, r in zip(weights, reasons, strict=True)) / sum(weights)
+        assert question.priority == pytest.approx(mean)
+    assert [q.priority for q in found] == sorted((q.priority for q in found), reverse=True)
