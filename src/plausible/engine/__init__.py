@@ -1,5 +1,7 @@
 """The rows that an estimator learns from, and the one loop that runs over them."""
 
+from typing import TYPE_CHECKING, Any
+
 from plausible.engine.cluster import ClusterLostError
 from plausible.engine.distributed import DaskRows
 from plausible.engine.loop import Progress, Result, maximise
@@ -12,6 +14,7 @@ __all__ = [
     "ArrayRows",
     "ClusterLostError",
     "DaskRows",
+    "InterruptedFitWarning",
     "Progress",
     "Result",
     "Rows",
@@ -22,3 +25,14 @@ __all__ = [
     "read_npy",
     "read_parquet",
 ]
+
+if TYPE_CHECKING:
+    from plausible.engine.warnings import InterruptedFitWarning
+
+
+def __getattr__(name: str) -> Any:
+    if name == "InterruptedFitWarning":  # it needs scikit-learn, which rows do without
+        from plausible.engine.warnings import InterruptedFitWarning
+
+        return InterruptedFitWarning
+    raise AttributeError(f"module 'plausible.engine' has no attribute {name!r}")

@@ -105,6 +105,7 @@ def climb(
     renew: Renewal | None = None,
     callback: Callback | None = None,
     inner: bool = False,
+    advice: str = "raise max_iter or tol",
 ) -> Result:
     """Maximise a smooth criterion from one start.
 
@@ -129,6 +130,8 @@ def climb(
     inner : bool
         Whether the climb is a part of a larger fit: it does not warn of an early end, and passes an
         interruption on.
+    advice : str
+        What to do where the climb ends early, for the warning.
 
     Returns
     -------
@@ -158,7 +161,7 @@ def climb(
         interrupted = True
         if inner or not watch.history:
             raise
-    return conclude(watch, interrupted, warn=not inner)
+    return conclude(watch, interrupted, not inner, advice)
 
 
 def newton(
@@ -210,9 +213,12 @@ def take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[
         )
 
 
-def conclude(watch: Watch, interrupted: bool, warn: bool) -> Result:
+def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result:
     """The result, with a warning if it is not a maximum."""
-    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+    from plausible.engine.warnings import (  # heavy, and rows do without
+        ConvergenceWarning,
+        InterruptedFitWarning,
+    )
 
     # A line search that finds nothing better in the last digits has found a maximum too.
     cut_short = interrupted or watch.stopped in ("callback", "max_iter")
@@ -221,12 +227,11 @@ def conclude(watch: Watch, interrupted: bool, warn: bool) -> Result:
         message = (
             f"The fit was interrupted after {watch.n_iter} iterations; the best so far is kept."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif warn and not converged and watch.stopped != "callback":
         message = (
             f"The gradient should fall below tol={watch.tol:g} within max_iter={watch.max_iter} "
-            f"iterations, but is {watch.slope:.3g} after {watch.n_iter}; raise max_iter or tol, or "
-            "penalise more (alpha)."
+            f"iterations, but is {watch.slope:.3g} after {watch.n_iter}; {advice}."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     if watch.callback is not None and watch.stopped != "callback":

@@ -97,6 +97,7 @@ def maximise(
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 60.0,
     settings: str = "",
+    advice: str = "The steps and the criterion should be of one problem: check both.",
 ) -> Result:
     """Maximise a criterion from one or more starts.
 
@@ -122,6 +123,8 @@ def maximise(
         of arrays.
     settings : str
         What a checkpoint must have in common with this call, in words.
+    advice : str
+        A sentence for the warning that an iteration has lowered the criterion.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def maximise(
         save_ascents(checkpoint, ascents, settings)
     if len(failures) == len(ascents):
         raise failures[0]
-    return conclude(ascents, failures, interrupted, max_iter)
+    return conclude(ascents, failures, interrupted, max_iter, advice)
 
 
 def copied(ascents: list[Ascent]) -> list[Ascent]:
@@ -264,10 +267,17 @@ def progress(
 
 
 def conclude(
-    ascents: list[Ascent], failures: dict[int, ValueError], interrupted: bool, max_iter: int
+    ascents: list[Ascent],
+    failures: dict[int, ValueError],
+    interrupted: bool,
+    max_iter: int,
+    advice: str,
 ) -> Result:
     """The result of the best start, with a warning if it is not a maximum."""
-    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+    from plausible.engine.warnings import (  # heavy, and rows do without
+        ConvergenceWarning,
+        InterruptedFitWarning,
+    )
 
     number = best_of(ascents, failures)
     best = ascents[number]
@@ -276,12 +286,11 @@ def conclude(
             f"The fit was interrupted after {best.n_iter} iterations; the best parameters so far "
             "are kept, and fitting on from a checkpoint gives the rest."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif best.ended and not best.converged:
         message = (
             f"An iteration should not lower the criterion, but one did, by {-best.gain:.3g} in "
-            "all; the parameters before it are kept. What is added to the estimates (reg_covar) is "
-            "large for these features: scale them, or lower it."
+            f"all; the parameters before it are kept. {advice}"
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
     elif not best.converged and best.n_iter >= max_iter:

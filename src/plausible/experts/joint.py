@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import BeliefClassifier, Beliefs, believe, normalized, takes_labels
 from plausible.checks import check_number, check_option, check_whole
+from plausible.engine import InterruptedFitWarning
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, AnswerProblem, Parameters, Summary
@@ -152,8 +153,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
                 "did not; raise max_iter or tol."
             )
-            message = interrupted if result.interrupted else ended
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            if result.interrupted:
+                warnings.warn(interrupted, InterruptedFitWarning, stacklevel=2)
+            else:
+                warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
@@ -215,12 +218,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
         labels = Labels(contour, classes.tolist())
         with warnings.catch_warnings():
             # A classifier that was interrupted ends here, and with it the whole fit.
-            warnings.filterwarnings("error", "The fit was interrupted", ConvergenceWarning)
+            warnings.simplefilter("error", InterruptedFitWarning)
             try:
                 self.classifier_ = go_on(clone(inner), self.classifier_, X, labels)
-            except ConvergenceWarning as warning:
-                if "interrupted" not in str(warning):
-                    raise
+            except InterruptedFitWarning:
                 raise KeyboardInterrupt from None
         known = np.asarray(self.classifier_.predict_proba(X))
         scores = evidence.copy()

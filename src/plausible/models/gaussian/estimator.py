@@ -24,6 +24,7 @@ from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
+    TOO_MUCH_ADDED,
     Chart,
     FloatArray,
     Gaussians,
@@ -127,6 +128,7 @@ class GaussianClassifier(EvidenceClassifier):
             chart=Chart(problem.kind, problem.census.spread) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
             checkpoint=self.checkpoint,
+            advice=TOO_MUCH_ADDED,
             settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
         )
 

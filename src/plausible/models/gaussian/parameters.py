@@ -20,6 +20,10 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 KINDS = ("full", "tied", "diag", "spherical")
+TOO_MUCH_ADDED = (
+    "What is added to the estimates (reg_covar) is large for these features: scale them, or lower "
+    "it."
+)
 LOG_2PI = float(np.log(2 * np.pi))
 
 

@@ -89,6 +89,7 @@ class Solver:
             renew=stage.renew,
             callback=self.callback,
             inner=self.inner,
+            advice="raise max_iter or tol, or penalize more (alpha)",
             **second,
         )
         beta = stage.problem.coordinates.restore(result.parameters)

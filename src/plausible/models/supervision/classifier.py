@@ -25,7 +25,11 @@ from plausible.engine.reporting import reporter
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.labels import Labels
 from plausible.models.gaussian.mixture import component_counts
-from plausible.models.gaussian.parameters import KINDS, SingularCovarianceError
+from plausible.models.gaussian.parameters import (
+    KINDS,
+    TOO_MUCH_ADDED,
+    SingularCovarianceError,
+)
 from plausible.models.supervision.assessed import AssessedClassifier
 from plausible.models.supervision.assessments import (
     SCALES,
@@ -387,6 +391,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             chart=SupervisionChart(problem) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
             checkpoint=self.checkpoint,
+            advice=TOO_MUCH_ADDED,
             settings=f"{problem.kind}, {problem.family}, reg_covar {self.reg_covar}, "
             f"{len(problem.owner)} components",
         )
