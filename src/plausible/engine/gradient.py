@@ -215,10 +215,9 @@ def take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[
 
 def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result:
     """The result, with a warning if it is not a maximum."""
-    from plausible.engine.warnings import (  # heavy, and rows do without
-        ConvergenceWarning,
-        InterruptedFitWarning,
-    )
+    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+
+    from plausible.engine.warnings import InterruptedFitWarning
 
     # A line search that finds nothing better in the last digits has found a maximum too.
     cut_short = interrupted or watch.stopped in ("callback", "max_iter")

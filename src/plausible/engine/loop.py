@@ -274,10 +274,9 @@ def conclude(
     advice: str,
 ) -> Result:
     """The result of the best start, with a warning if it is not a maximum."""
-    from plausible.engine.warnings import (  # heavy, and rows do without
-        ConvergenceWarning,
-        InterruptedFitWarning,
-    )
+    from sklearn.exceptions import ConvergenceWarning  # heavy, and rows do without
+
+    from plausible.engine.warnings import InterruptedFitWarning
 
     number = best_of(ascents, failures)
     best = ascents[number]
