@@ -17,6 +17,7 @@ B. Quost, T. Denoeux, M.-H. Masson, Pairwise classifier combination using belief
 Recognition Letters 28 (2007) 644-653.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Literal, Self
 
@@ -49,6 +50,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _ENTRIES_AT_ONCE = 1 << 22
+MOST_CLASSES = 200  # with 19,900 pairs
 
 
 def about_pair(
@@ -96,6 +98,17 @@ def check_classifier(estimator: Any) -> None:
         raise ValueError(
             f"estimator should be a classifier, but {estimator!r} is none; give one with "
             "decision_function or predict_proba."
+        )
+
+
+def check_number_of_classes(n_classes: int) -> None:
+    """Refuse so many classes that their pairs would take hours."""
+    n_pairs = n_classes * (n_classes - 1) // 2
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            "EvidentialCalibratedClassifier calibrates each pair of classes and should have at "
+            f"most {MOST_CLASSES}, but there are {n_classes}, with {n_pairs} pairs; group classes, "
+            "or use PartialLogisticRegression, whose probabilities need no calibration."
         )
 
 
@@ -204,6 +217,7 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
                 "At least one row should favour a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
+        check_number_of_classes(labels.n_classes)
         self.classes_ = labels.classes
         self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
         self.pairs_ = self.pairs_.reshape(-1, 2)
@@ -257,15 +271,14 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_plausibility(self, X: ArrayLike) -> FloatArray:
         """Plausibility (n, K) of each class; up to 20 classes."""
-        masses = self._pair_masses(X)
-        at_once = max(1, _ENTRIES_AT_ONCE // len(self.focal_sets_))
-        starts = range(0, max(1, len(masses)), at_once)
-        parts = [self._combined(masses[start : start + at_once]) for start in starts]
-        return np.concatenate([contour(part) for part in parts])
+        data, n_sets = self._read(X), len(self.focal_sets_)
+        parts = self._blocks_of_masses(data, _ENTRIES_AT_ONCE // n_sets)
+        return np.concatenate([contour(self._combined(part)) for part in parts])
 
     def predict_mass(self, X: ArrayLike) -> SparseMasses:
         """Mass functions, with the columns of `focal_sets_`; up to 20 classes."""
-        return self._combined(self._pair_masses(X))
+        data, _ = self._read(X), self.focal_sets_  # which refuses too many classes
+        return self._combined(self._pair_masses(data))
 
     def predict_set(
         self, X: ArrayLike, rule: str = "interval_dominance", reject: float | None = None
@@ -295,13 +308,24 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         return combine_pairs(masses, self.pairs_, len(self.classes_))
 
     def _log_plausibility(self, X: ArrayLike) -> FloatArray:
-        masses = self._pair_masses(X)
-        return log_plausibilities(masses, self.pairs_, len(self.classes_))
+        parts = self._blocks_of_masses(self._read(X), _ENTRIES_AT_ONCE)
+        logs = [log_plausibilities(part, self.pairs_, len(self.classes_)) for part in parts]
+        return np.concatenate(logs)
 
-    def _pair_masses(self, X: ArrayLike) -> FloatArray:
-        """Masses (n, P, 3) of each pair's first class, second class, and both."""
+    def _blocks_of_masses(self, data: Any, at_once: int) -> Iterator[FloatArray]:
+        """Masses of the pairs for some rows after the others, as many as memory holds."""
+        at_once = max(1, min(at_once, _ENTRIES_AT_ONCE // max(1, len(self.pairs_))))
+        for start in range(0, max(1, data.shape[0]), at_once):
+            rows = np.arange(start, min(start + at_once, data.shape[0]))
+            yield self._pair_masses(take_rows(data, rows))
+
+    def _read(self, X: ArrayLike) -> Any:
+        """Features of new items, checked."""
         check_is_fitted(self)
-        data = self._validate(X, reset=False)
+        return self._validate(X, reset=False)
+
+    def _pair_masses(self, data: Any) -> FloatArray:
+        """Masses (n, P, 3) of each pair's first class, second class, and both."""
         masses = np.empty((data.shape[0], len(self.pairs_), 3))
         scores = np.zeros((data.shape[0], len(self.pairs_)))
         if len(self.estimators_) == 1 and self.estimators_[0] is not None:
