@@ -17,6 +17,7 @@ B. Quost, T. Denoeux, M.-H. Masson, Pairwise classifier combination using belief
 Recognition Letters 28 (2007) 644-653.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Literal, Self
 
@@ -46,7 +47,9 @@ from plausible.models.gaussian import DiscriminantClassifier
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MOST_CLASSES = 14  # up to which masses of all sets are computed
+ALL_SETS = 14  # classes up to which masses of all sets are computed
+MOST_CLASSES = 200  # with 19,900 pairs
+ENTRIES_AT_ONCE = 1 << 22  # masses of pairs in memory
 
 
 def about_pair(
@@ -94,6 +97,17 @@ def check_classifier(estimator: Any) -> None:
         raise ValueError(
             f"estimator should be a classifier, but {estimator!r} is none; give one with "
             "decision_function or predict_proba."
+        )
+
+
+def check_number_of_classes(n_classes: int) -> None:
+    """Refuse so many classes that their pairs would take hours."""
+    n_pairs = n_classes * (n_classes - 1) // 2
+    if n_classes > MOST_CLASSES:
+        raise ValueError(
+            "EvidentialCalibratedClassifier calibrates each pair of classes and should have at "
+            f"most {MOST_CLASSES}, but there are {n_classes}, with {n_pairs} pairs; group classes, "
+            "or use PartialLogisticRegression, whose probabilities need no calibration."
         )
 
 
@@ -203,6 +217,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
                 "At least one row should favour a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
+        check_number_of_classes(labels.n_classes)
         self.classes_ = labels.classes
         self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
         self.pairs_ = self.pairs_.reshape(-1, 2)
@@ -250,13 +265,23 @@ class EvidentialCalibratedClassifier(MassClassifier):
         return combine_pairs(self._pair_masses(X), self.pairs_, len(self.classes_))
 
     def _beliefs(self, X: Any, labels: Labels | None) -> Beliefs:
-        if len(self.classes_) <= MOST_CLASSES:
+        if len(self.classes_) <= ALL_SETS:
             return super()._beliefs(X, labels)
-        logs = log_plausibilities(self._pair_masses(X), self.pairs_, len(self.classes_))
+        parts = self._blocks_of_masses(X)
+        logs = [log_plausibilities(part, self.pairs_, len(self.classes_)) for part in parts]
+        evidence = np.concatenate(logs)
         if labels is not None:
             with np.errstate(divide="ignore"):
-                logs += np.log(labels.contour)
-        return Beliefs.from_log_evidence(logs, self.classes_)
+                evidence += np.log(labels.contour)
+        return Beliefs.from_log_evidence(evidence, self.classes_)
+
+    def _blocks_of_masses(self, X: Any) -> Iterator[FloatArray]:
+        """Masses of the pairs for some rows after the others, as many as memory holds."""
+        at_once = max(1, ENTRIES_AT_ONCE // len(self.pairs_))
+        for start in range(0, X.shape[0], at_once):
+            yield self._pair_masses(
+                take_rows(X, np.arange(start, min(start + at_once, X.shape[0])))
+            )
 
     def _pair_masses(self, data: Any) -> FloatArray:
         """Masses (n, P, 3) of each pair's first class, second class, and both."""

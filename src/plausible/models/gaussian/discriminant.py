@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh
+from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from plausible.checks import check_number, check_option
@@ -22,7 +22,7 @@ from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
 from plausible.models.gaussian.e_step import as_float64, favours
 from plausible.models.gaussian.estimator import GaussianClassifier
-from plausible.models.gaussian.parameters import FloatArray, Moments, Prior
+from plausible.models.gaussian.parameters import FloatArray, Moments, Prior, cholesky
 from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
@@ -132,9 +132,12 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
                 f"{wanted} was given."
             )
-        values, axes = eigh(gaps.T @ (gaps * weights[:, None]), within)
-        values = np.maximum(values[::-1][:most], 0.0)
-        axes = axes[:, ::-1][:, :wanted]
+        # In coordinates in which `within` is the identity; there are at most as many axes as gaps.
+        factor = cholesky(within, "tied")
+        white = solve_triangular(factor, (gaps * np.sqrt(weights)[:, None]).T, lower=True)
+        turned, roots, _ = np.linalg.svd(white, full_matrices=False)
+        values = roots[:most] ** 2
+        axes = solve_triangular(factor, turned[:, :wanted], lower=True, trans="T")
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)
         self.scalings_ = axes * np.sign(largest)  # an axis has no sign of its own
         self.explained_variance_ratio_ = (values / max(values.sum(), 1e-300))[:wanted]
@@ -166,6 +169,10 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Coordinates (n, n_components) on the discriminant axes."""
         return (self._read(X) - self.xbar_) @ self.scalings_
+
+    @property
+    def _has_prior(self) -> bool:
+        return bool(self.shrinkage)
 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
         if self.shrinkage is None or self.shrinkage == 0 or not problem.labelled:

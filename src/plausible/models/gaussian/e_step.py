@@ -26,6 +26,7 @@ from plausible.models.gaussian.parameters import (
     Gaussians,
     apply,
     cholesky,
+    inverse_factor,
     log_determinants,
     precisions,
 )
@@ -86,19 +87,19 @@ def log_joint(
     """
     centre = parameters.weights @ parameters.means
     W, far = linear_form(parameters, centre, kind)
-    form = centred_form(parameters, kind)
     if not use_linear(kind, X.shape[1], far):
+        form = centred_form(parameters, kind)
         return np.concatenate([centred_scores(part, form, kind).T for part in blocks_of(X, 4096)])
     size = max(BLOCK_DOUBLES // W.shape[1], 64)
     result = np.concatenate(
         [(W @ feature_map(part, centre, kind)).T for part in blocks_of(X, size)]
     )
     if kind == "tied" and not up_to_constant:
-        white = (X - centre) @ form.roots.T
+        white = (X - centre) @ inverse_factor(cholesky(parameters.covariances, kind)).T
         result -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
     lost = np.flatnonzero(~np.isfinite(result).all(axis=1))
     if len(lost):  # squares of features overflow where those of whitened ones need not
-        result[lost] = centred_scores(X[lost], form, kind).T
+        result[lost] = centred_scores(X[lost], centred_form(parameters, kind), kind).T
     return result
 
 
@@ -300,7 +301,7 @@ def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
     weights, means, covariances = parameters
     d = means.shape[1]
     factor = cholesky(covariances, kind)
-    roots: Any = np.linalg.inv(factor) if kind in ("full", "tied") else 1 / factor
+    roots: Any = inverse_factor(factor) if kind in ("full", "tied") else 1 / factor
     logs = log_weights(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d))
     return CentredForm(means, roots, logs)
 

@@ -32,11 +32,15 @@ from plausible.models.gaussian.parameters import (
     SingularCovarianceError,
     cholesky,
     n_parameters,
+    singular,
 )
-from plausible.models.gaussian.soft_mixture import SoftMixture, take_census
+from plausible.models.gaussian.soft_mixture import Census, SoftMixture, take_census
 from plausible.models.gaussian.starts import make_starts
 
 NOVELTY_DRAWS = 20_000
+MOST_NUMBERS = 1 << 28  # of covariances: 2 GB, and several times as much while they are estimated
+MOST_WORK = 2e9  # d^3 for each covariance: seconds for each step
+ENOUGH = 1e-3  # reg_covar, relative to the variances, that is meant to make up for few items
 
 
 class SingularCovarianceWarning(UserWarning):
@@ -69,6 +73,10 @@ class GaussianClassifier(EvidenceClassifier):
 
     def _sizes(self, n_classes: int) -> NDArray[np.int64]:
         return np.ones(n_classes, dtype=np.int64)
+
+    @property
+    def _has_prior(self) -> bool:
+        return False
 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
         return None
@@ -115,6 +123,9 @@ class GaussianClassifier(EvidenceClassifier):
                 stacklevel=3,
             )
         owner = np.repeat(np.arange(len(sizes)), np.where(present, sizes, 0))
+        check_memory(self._kind, len(owner), len(census.centre))
+        if not self._has_prior:
+            check_work(self._kind, len(owner), census, self.reg_covar)
         return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
 
     def _maximise(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
@@ -276,6 +287,34 @@ REMEDY = (
 )
 
 
+def check_memory(kind: str, n_components: int, d: int) -> None:
+    """Refuse covariances that no memory holds, before anything is computed."""
+    n_numbers = {"full": n_components * d * d, "tied": d * d}.get(kind, n_components * d)
+    if n_numbers > MOST_NUMBERS:
+        raise ValueError(
+            f"Covariances should have at most {MOST_NUMBERS:.0e} entries, but {n_components} "
+            f"components of {d} features have {n_numbers:.1e}; use covariance='tied' or 'diag' "
+            "(DiscriminantClassifier: shared_covariance=True), or take fewer features."
+        )
+
+
+def check_work(kind: str, n_components: int, census: Census, reg_covar: float) -> None:
+    """Refuse work of minutes on covariances that only `reg_covar` would make invertible."""
+    d = len(census.centre)
+    if kind not in ("full", "tied"):
+        return
+    n_matrices = 1 if kind == "tied" else n_components
+    items = census.n_rows if kind == "tied" else min(census.n_rows, float(census.support.max()))
+    helped = reg_covar >= ENOUGH * float((census.spread**2).mean())
+    if n_matrices * d**3 >= MOST_WORK and items <= d and not helped:
+        raise ValueError(
+            f"A covariance of {d} features should rest on more than {d} items, but there are at "
+            f"most {items:.0f}, and computing with it would take minutes; use covariance='diag', "
+            "DiscriminantClassifier(shrinkage='auto'), a prior, a reg_covar of at least "
+            f"{ENOUGH:g} of the variances, or fewer features."
+        )
+
+
 def explain_singular(
     error: SingularCovarianceError, names: NDArray[Any], problem: SoftMixture
 ) -> str:
@@ -321,8 +360,8 @@ def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: Soft
 
 def held_up(covariances: FloatArray, problem: SoftMixture) -> NDArray[np.bool_]:
     """Which covariances have a direction with hardly more variance than `reg_covar`."""
-    if problem.kind in ("full", "tied"):
-        least = np.linalg.eigvalsh(covariances).min(axis=-1)
-    else:
-        least = covariances.min(axis=1) if problem.kind == "diag" else covariances
-    return np.atleast_1d(least <= 2 * problem.reg_covar)
+    if problem.kind in ("full", "tied"):  # far quicker than eigenvalues
+        rest = covariances - 2 * problem.reg_covar * np.eye(covariances.shape[-1])
+        return np.array([singular(one) for one in rest.reshape(-1, *rest.shape[-2:])])
+    least = covariances.min(axis=1) if problem.kind == "diag" else covariances
+    return np.asarray(least <= 2 * problem.reg_covar)

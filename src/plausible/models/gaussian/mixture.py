@@ -134,6 +134,10 @@ class GaussianMixtureClassifier(GaussianClassifier):
     def _sizes(self, n_classes: int) -> NDArray[np.int64]:
         return component_counts(self.n_components, n_classes)
 
+    @property
+    def _has_prior(self) -> bool:
+        return self.prior is not None
+
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
         return make_prior(self.prior, problem.census, problem.kind, len(problem.owner))
 

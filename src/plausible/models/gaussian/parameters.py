@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 
 FloatArray = NDArray[np.float64]
 
@@ -24,6 +25,7 @@ TOO_MUCH_ADDED = (
     "What is added to the estimates (reg_covar) is large for these features: scale them, or lower "
     "it."
 )
+LARGE = 100  # features from which a triangular inverse is worth a call for each matrix
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -187,10 +189,18 @@ def log_determinants(factor: FloatArray, kind: str, d: int) -> FloatArray:
     return logs.sum(axis=1) if kind == "diag" else d * logs
 
 
+def inverse_factor(factor: FloatArray) -> FloatArray:
+    """Inverses of lower triangular matrices (..., d, d)."""
+    if factor.shape[-1] < LARGE:
+        return np.asarray(np.linalg.inv(factor), dtype=np.float64)
+    stack = factor.reshape(-1, *factor.shape[-2:])
+    return np.stack([dtrtri(one, lower=1)[0] for one in stack]).reshape(factor.shape)
+
+
 def precisions(factor: FloatArray, kind: str) -> FloatArray:
     """Inverse covariances from their `cholesky` factor, in the same shape."""
     if kind in ("full", "tied"):
-        inverse = np.linalg.inv(factor)
+        inverse = inverse_factor(factor)
         return np.swapaxes(inverse, -1, -2) @ inverse
     return factor**-2.0
 

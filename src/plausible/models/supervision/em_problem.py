@@ -7,6 +7,7 @@ import numpy as np
 
 from plausible.engine.rows import Rows
 from plausible.models.gaussian import e_step
+from plausible.models.gaussian.estimator import MOST_NUMBERS, MOST_WORK
 from plausible.models.gaussian.parameters import (
     Chart,
     FloatArray,
@@ -75,6 +76,7 @@ class SupervisedMixture:
     ) -> None:
         self.all_rows, self.d, self.kind, self.family = rows, n_features, kind, family
         self.owner, self.n_classes, self.least = owner, n_classes, least
+        check_size(rows, len(owner), n_features, n_classes)
         n_assessed, n_bare = rows.reduce(count_pass, n_features)
         if not n_assessed:
             raise ValueError(
@@ -214,6 +216,25 @@ class SupervisedMixture:
             "linear": n_classes * (given + d * q),
         }[self.family]
         return n_components - 1 + n_components * d + covariances + assessments
+
+
+def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
+    """Refuse covariances of features and log odds that no memory holds or that take minutes."""
+    n_columns = d + n_classes - 1
+    n_numbers = n_components * n_columns**2
+    if n_numbers > MOST_NUMBERS:
+        raise ValueError(
+            f"Covariances should have at most {MOST_NUMBERS:.0e} entries, but {n_components} "
+            f"components of {d} features and {n_classes - 1} log odds have {n_numbers:.1e}; group "
+            "classes, or fit a GaussianMixtureClassifier on Labels.from_probability(assessments)."
+        )
+    if n_components * n_columns**3 >= MOST_WORK and rows.n_rows <= n_columns:
+        raise ValueError(
+            f"There should be more items than features and log odds, {n_columns}, but there are "
+            f"{rows.n_rows}, and computing with their covariances would take minutes; take fewer "
+            "features, or fit a GaussianMixtureClassifier(covariance='diag') on "
+            "Labels.from_probability(assessments)."
+        )
 
 
 def join(one: Census, other: Census) -> Census:
