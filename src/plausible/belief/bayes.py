@@ -25,6 +25,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from plausible.belief.errors import check_flag
 from plausible.belief.forms import (
     SparseMasses,
     check_masses,
@@ -107,7 +108,7 @@ def generalized_bayes(
             _check_fit(plausible_under, dense.shape, size)
             values = intersect_dense(gather_dense(values, sets, n_classes), dense)
             sets = all_sets(n_classes)
-    if normalize:
+    if check_flag(normalize, "normalize"):
         values, sets = normalize_columns(
             values,
             sets,

@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack
 
-from plausible.belief.errors import as_floats, check_number, check_option, found
+from plausible.belief.errors import as_floats, check_flag, check_number, check_option, found
 from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
@@ -58,6 +58,7 @@ from plausible.belief.sets import (
     IntArray,
     all_sets,
     cardinality,
+    class_names,
     membership,
 )
 
@@ -131,14 +132,17 @@ class Decision:
         True
         """
         count = self.chosen.shape[-1] - self.offers_refusal
-        names = [*acts, *(["unknown"] if self.offers_unknown and len(acts) == count - 1 else [])]
+        names: list[Any] = class_names(acts)
+        n_given = len(names)
+        if self.offers_unknown and n_given == count - 1:
+            names.append("unknown")
         if len(names) != count:
             raise ValueError(
-                f"acts should name the {count} acts, but {len(acts)} names were given; give one "
+                f"acts should name the {count} acts, but {n_given} names were given; give one "
                 "name for each row of the loss matrix, or for each class."
             )
         names.append(None)
-        kept = self.best if ties else self.chosen
+        kept = self.best if check_flag(ties, "ties") else self.chosen
         answers = np.empty(self.index.shape, dtype=object)
         for row in np.ndindex(self.index.shape):
             few = [names[act] for act in np.flatnonzero(kept[row])]
@@ -197,6 +201,7 @@ def decide(
     check_option(rule, RULES, "rule")
     check_option(kind, KINDS, "kind")
     check_number(pessimism, "pessimism", 0.0, 1.0)
+    check_flag(unknown, "unknown")
     if loss is not None and rule in ("plausibility", "belief"):
         raise ValueError(
             f"rule={rule!r} should come without a loss matrix, but one was given; use "

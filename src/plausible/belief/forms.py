@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, found
+from plausible.belief.errors import as_floats, as_list, found
 from plausible.belief.sets import (
     FloatArray,
     IntArray,
@@ -170,7 +170,7 @@ def concatenate(parts: Sequence[ArrayLike | SparseMasses]) -> SparseMasses:
     array([[0.2, 0.8, 0. ],
            [0. , 0. , 1. ]])
     """
-    groups = [to_sparse(part) for part in parts]
+    groups = [to_sparse(part) for part in as_list(parts, "parts", "groups of masses")]
     sizes = {group.n_classes for group in groups}
     if len(sizes) != 1 or any(group.values.ndim != 2 for group in groups):
         raise ValueError(

@@ -15,6 +15,7 @@ framework using contextual discounting, Information Fusion 9 (2008) 246-258.
 import numpy as np
 from numpy.typing import ArrayLike
 
+from plausible.belief.errors import check_flag
 from plausible.belief.forms import MassesT, check_unit_interval, columns, repack, unpack
 from plausible.belief.masses import normalize_columns
 from plausible.belief.sets import FloatArray, IntArray, check_set_list, check_sets, full_set
@@ -131,7 +132,7 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
     else:
         inside = inside.reshape(-1)
     out = repack(values, inside, n_classes, like=masses)
-    if not normalize:
+    if not check_flag(normalize, "normalize"):
         return out
     values, sets, _ = unpack(out)
     values, sets = normalize_columns(

@@ -51,8 +51,14 @@ class NpySource:
 
 
 def _mapped(path: Path) -> Array:
-    array = np.load(path, mmap_mode="r")
-    if not array.ndim:
+    try:
+        array = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"{path.name} should be a .npy file of numbers, but cannot be read as one ({error}); "
+            "write it with numpy.save."
+        ) from None
+    if not isinstance(array, np.ndarray) or not array.ndim:
         raise ValueError(
             f"{path.name} should hold one entry for each row, but holds a single value; save an "
             "array."

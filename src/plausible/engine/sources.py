@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.belief.errors import check_path, check_text, check_texts, check_whole
 from plausible.engine.rows import Array
 
 CHUNK_BYTES = 15 << 17
@@ -36,7 +37,7 @@ def _import(name: str) -> Any:
 
 def existing_file(path: PathLike) -> Path:
     """The path of a file, or what there is instead."""
-    path = Path(path)
+    path = check_path(path)
     if not path.is_file():
         here = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
         listed = ", ".join(here[:10]) + (", ..." if len(here) > 10 else "")
@@ -51,12 +52,7 @@ def rows_in_chunk(chunk_rows: int | None, row_bytes: int) -> int:
     """Rows in a chunk: as asked, or some megabytes."""
     if chunk_rows is None:
         return int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 2048, 65536))
-    if chunk_rows < 1:
-        raise ValueError(
-            f"chunk_rows should be at least 1, but is {chunk_rows}; leave it out to read chunks "
-            "of some megabytes."
-        )
-    return chunk_rows
+    return check_whole(chunk_rows, "chunk_rows", 1)
 
 
 def _as_numbers(column: Any) -> Array:
@@ -86,15 +82,16 @@ class TableSource(ABC):
         self.path = existing_file(path)
         self.n_rows: int | None = None
         schema = self._schema()
-        self.labels = labels
-        self.weight = weight
-        plausibilities = [] if labels is None or isinstance(labels, str) else list(labels)
+        is_one = labels is None or isinstance(labels, str)
+        plausibilities = [] if is_one else check_texts(labels, "labels")
+        self.labels = labels if is_one else plausibilities
+        self.weight = weight if weight is None else check_text(weight, "weight")
         self.classes = plausibilities or None
         others = [*([labels] if isinstance(labels, str) else plausibilities)]
         others += [] if weight is None else [weight]
         if features is None:
             features = [name for name in schema.names if name not in others]
-        self.features = [features] if isinstance(features, str) else list(features)
+        self.features = check_texts(features, "features")
         self._check_names(schema.names, others)
         numeric = [*self.features, *plausibilities, *([] if weight is None else [weight])]
         self.columns = list(dict.fromkeys([*self.features, *others]))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.belief.errors import as_array, check_callable, is_whole, shown
 from plausible.engine.rows import (
     CHUNK_BYTES,
     Array,
@@ -57,7 +58,11 @@ def as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
     columns = tuple(
-        None if column is None else column.tocsr() if is_sparse(column) else np.asarray(column)
+        None
+        if column is None
+        else column.tocsr()
+        if is_sparse(column)
+        else as_array(column, f"A column of {where}")
         for column in given
     )
     for number, column in enumerate(columns):
@@ -98,7 +103,7 @@ class CheckedSource:
                 f"{type(source).__name__} can be read only once; give a list, an object with "
                 "__iter__, or the function that makes the iterator."
             )
-        if isinstance(source, np.ndarray | str | bytes | dict) or not (
+        if isinstance(source, np.ndarray | str | bytes | dict | type) or not (
             isinstance(source, Iterable) or callable(source)
         ):
             raise TypeError(
@@ -108,12 +113,17 @@ class CheckedSource:
             )
         self.source = source
         known = getattr(source, "n_rows", None)
-        self.n_rows = int(known) if isinstance(known, int | np.integer) else None
+        self.n_rows = int(known) if is_whole(known) else None
         self.layout: str | None = None
 
     def __iter__(self) -> Iterator[Columns]:
         start = 0
         chunks = self.source if isinstance(self.source, Iterable) else self.source()
+        if not isinstance(chunks, Iterable):
+            raise TypeError(
+                "A function that is a source should return an iterator of chunks, but returned "
+                f"{shown(chunks)}; write it with yield."
+            )
         for number, chunk in enumerate(chunks):
             where = f"Chunk {number} (from row {start})"
             columns = as_columns(chunk, where)
@@ -199,6 +209,7 @@ class StreamRows(Rows):
 
     def reduce(self, summary: Summary, *parameters: Any) -> Any:
         """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
+        check_callable(summary, "summary", "the columns of some rows")
         _, result = self._count(lambda columns: summary(columns, *parameters), total)
         return result
 
@@ -221,6 +232,7 @@ class StreamRows(Rows):
         return self._with(("arrange", code))
 
     def _with(self, step: Step) -> "StreamRows":
+        check_callable(step[1], f"What is given to {step[0]}", "the columns of some rows")
         rows = object.__new__(StreamRows)
         rows._source = self._source
         rows._steps = (*self._steps, step)

@@ -8,7 +8,9 @@ items with different numbers of answers.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.belief.errors import as_floats, shown
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +30,18 @@ class Agreement(NamedTuple):
     n_items: int
 
 
-def agreement(votes: FloatArray) -> Agreement:
+def check_votes(votes: ArrayLike) -> FloatArray:
+    """Numbers of answers (n, K), none of them negative or missing."""
+    counts = as_floats(votes, "votes")
+    if counts.ndim != 2 or not np.isfinite(counts).all() or not (counts >= 0).all():
+        raise ValueError(
+            "votes should be a number of answers from 0 for each item and class, (n, K), but "
+            f"{shown(votes)} was given; use Annotations.votes()."
+        )
+    return counts
+
+
+def agreement(votes: ArrayLike) -> Agreement:
     """Krippendorff's alpha, Fleiss' kappa and the share of pairs that agree, of votes (n, K).
 
     Items with fewer than two answers say nothing about agreement; NaN if all are such, or if only
@@ -40,6 +53,7 @@ def agreement(votes: FloatArray) -> Agreement:
     >>> round(found.alpha, 3), round(found.kappa, 3)
     (0.389, 0.333)
     """
+    votes = check_votes(votes)
     total = votes.sum(axis=1)
     pairable = votes[total >= 2]
     count = pairable.sum(axis=1)

@@ -32,13 +32,16 @@ from plausible.belief import (
     membership,
     sets_from_membership,
 )
+from plausible.belief.errors import as_array, check_kind, row_numbers, shown
+from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
-from plausible.experts.tables import Codes
+from plausible.experts.tables import Codes, check_doubt
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+NAMES = "items", "annotators", "classes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +87,25 @@ class Annotations(Constructors):
     doubt: FloatArray | None = None
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
+
+    def __post_init__(self) -> None:
+        names = {what: check_names(getattr(self, what), what) for what in NAMES}
+        n_answers = len(check_codes(self.item, len(names["items"]), None, "item"))
+        contours = check_contours(self.contours, len(names["classes"]))
+        sizes = {"item": "items", "annotator": "annotators"}
+        n_names = {code: len(names[what]) for code, what in sizes.items()}
+        n_names["statement"] = len(contours)
+        checked: dict[str, Any] = {
+            **names,
+            **{c: check_codes(getattr(self, c), n_names[c], n_answers, c) for c in n_names},
+            "contours": contours,
+            "doubt": check_doubt(self.doubt, n_answers),
+            "is_bayesian": check_is_bayesian(self.is_bayesian, len(contours)),
+        }
+        for what, value in checked.items():
+            object.__setattr__(self, what, value)
+        if self.given_masses is not None:
+            check_kind(self.given_masses, SparseMasses, "given_masses", "use Annotations.from_long")
 
     @classmethod
     def _made(
@@ -155,6 +177,12 @@ class Annotations(Constructors):
 
     def commonality(self, members: NDArray[np.bool_]) -> FloatArray:
         """Commonality (S,) of a set of classes by each statement."""
+        given, members = members, as_array(members, "members")
+        if members.shape != (self.n_classes,) or members.dtype != bool:
+            raise ValueError(
+                f"members should be True or False for each of the {self.n_classes} classes, but "
+                f"{shown(given)} was given; write classes == 'a' for one of them."
+            )
         if self.given_masses is not None:
             inside = membership(self.given_masses.focal_sets, self.n_classes)
             return np.asarray(self.given_masses.values @ inside[:, members].all(axis=1))
@@ -163,7 +191,7 @@ class Annotations(Constructors):
 
     def select(self, answers: ArrayLike) -> Self:
         """Some of the answers, by a mask or numbers; items and annotators keep their places."""
-        rows = np.asarray(answers)
+        rows = row_numbers(answers, len(self), "answers")
         return replace(
             self,
             item=self.item[rows],

@@ -20,7 +20,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.belief.errors import (
+    check_callable,
+    check_number,
+    check_option,
+    check_verbose,
+    check_whole,
+)
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
@@ -28,6 +34,7 @@ from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
+from plausible.models.features import count_rows
 from plausible.models.scoring import takes_labels
 
 FloatArray = NDArray[np.float64]
@@ -37,9 +44,9 @@ def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
     """Fit from where the last classifier of this kind ended, if it can be told where to start."""
     given = classifier.get_params(deep=False)
     start: Any = None
-    if hasattr(last, "means_") and np.isfinite(last.means_).all():
+    if hasattr(last, "covariances_") and np.isfinite(last.means_).all():
         start = {"weights": last.weights_, "means": last.means_, "covariances": last.covariances_}
-    elif hasattr(last, "coef_") and not hasattr(last, "means_"):
+    elif hasattr(last, "coef_") and not hasattr(last, "covariances_"):
         start = last.coef_, last.intercept_
     if start is None or "init" not in given:
         return classifier.fit(X, labels)
@@ -135,7 +142,10 @@ class JointAnnotatorClassifier(ClassifierMixin, BaseEstimator):
                 f"y should be Annotations, but is {type(y).__name__}; make them with "
                 "Annotations.from_answers, or fit the classifier itself on labels."
             )
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "a Progress")
+        check_verbose(self.verbose)
+        n_rows = count_rows(X)
         if n_rows != len(y.items):
             raise ValueError(
                 f"X should have a row for each of the {len(y.items)} items of the answers, in the "

@@ -30,6 +30,7 @@ from plausible.belief import (
     vacuous,
 )
 from plausible.belief.errors import as_floats, check_option
+from plausible.belief.rules import RULES
 from plausible.experts.annotations import Annotations
 from plausible.experts.reliability import equivalent_doubt, fit_reliability
 from plausible.labels import Labels
@@ -51,6 +52,7 @@ def pool(
 ) -> Labels:
     """Labels of the items; see `Annotations.pool`."""
     check_option(on_conflict, ("raise", "vacuous"), "on_conflict")
+    check_option(rule, list(RULES), "rule")
     doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
         if rule != "dempster":

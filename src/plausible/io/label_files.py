@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.belief.errors import check_option
+from plausible.belief.errors import check_option, check_text
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
+from plausible.belief.sets import class_names
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
@@ -104,6 +105,7 @@ def _layout(
     """The kind of labels, the columns that hold them, and the column of doubt."""
     if kind is not None:
         check_option(kind, KINDS, "kind")
+    doubt = doubt if doubt is None else check_text(doubt, "doubt")
     prefixed = {name: [c for c in table.names if c.startswith(f"{name}:")] for name in PREFIXES}
     present = [name for name in PREFIXES if prefixed[name]]
     if kind is None:
@@ -202,7 +204,7 @@ def _frame(
                 f"are empty, but names {sorted(found)}; say which classes there are with classes=."
             )
         return sorted(found)
-    given = [item.item() if isinstance(item, np.generic) else item for item in classes]
+    given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
     strange = found - set(given)
     if strange:
         rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from plausible.belief import Decision, decide
+from plausible.belief.errors import check_kind, check_text, check_texts, check_whole
 from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, read_features
 from plausible.io.label_names import write_name, write_set
@@ -43,6 +44,9 @@ def read_new(
     >>> read_new({"width": [2.0], "item": ["x"], "length": [1.0]}, ["length", "width"]).X
     array([[1., 2.]])
     """
+    names = names if names is None else check_texts(names, "names")
+    usual = usual if usual is None else check_text(usual, "usual")
+    n_features = n_features if n_features is None else check_whole(n_features, "n_features", 1)
     stream = stream_table(source)
     table = stream.table
     lost = [name for name in names or [] if name not in stream.names]
@@ -101,6 +105,7 @@ def write_predictions(
     ['"x"', '"a"', '"a"']
     ['"y"', '', '"a|b"']
     """
+    check_kind(features, Features, "features", "read them with read_new or read_features")
     beliefs = believe(model, features.X)
     classes = beliefs.classes.tolist()
     decision = decide(beliefs.probability, kind="probability", reject=reject)

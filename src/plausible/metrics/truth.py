@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision, SparseMasses, pignistic
-from plausible.belief.errors import as_floats
+from plausible.belief.errors import as_array, as_floats, as_list
 from plausible.belief.forms import check_values
 from plausible.labels import Labels, as_labels
 from plausible.labels.parsing import check_classes
@@ -118,7 +118,7 @@ def read_probabilities(
     else:
         given = as_floats(prediction, "probabilities")
     if classes is None and hasattr(prediction, "columns"):  # a data frame
-        classes = list(prediction.columns)
+        classes = as_list(prediction.columns, "columns", "class names")
     names = (labels.classes if classes is None else check_classes(classes)).tolist()
     if given.shape != (len(labels), len(names)):
         raise ValueError(
@@ -141,9 +141,9 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
         if y_pred.offers_refusal:
             given = given[..., :-1] & ~given[..., -1:]
     else:
-        given = np.asarray(y_pred)
+        given = as_array(y_pred, "Answers")
         if given.ndim == 1:
-            given = given[:, None] == names
+            given = np.asarray(given[:, None] == names) if given.dtype.kind != "V" else given
     if given.dtype != bool or given.shape != (len(labels), len(names)):
         raise ValueError(
             f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
@@ -160,7 +160,7 @@ def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classe
     """Classes that answers may name: those said, or those that occur."""
     if classes is not None or isinstance(y_pred, Decision):
         return classes
-    given = np.asarray(y_pred)
+    given = as_array(y_pred, "Answers")
     if given.ndim != 1 or len(given) == 0:
         return None
     if given.dtype.kind == "O" or (given.dtype.kind == "f" and not np.isfinite(given).all()):

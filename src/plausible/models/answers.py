@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, consonant, decide
 from plausible.belief.errors import name_rows
 from plausible.labels import as_labels
 from plausible.metrics import soft_accuracy
+from plausible.models.features import check_features
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class EvidenceClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: ArrayLike) -> Any:
         """Features of new items, checked."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        return check_features(self, X, dtype=np.float64, reset=False)
 
     def predict(self, X: ArrayLike, labels: Any = None) -> NDArray[Any]:
         """Most probable class of each row.

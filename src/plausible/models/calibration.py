@@ -26,13 +26,14 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
-from plausible.belief.errors import check_option, name_rows
+from plausible.belief.errors import check_flag, check_option, name_rows
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.discriminant import DiscriminantClassifier
+from plausible.models.features import check_features
 from plausible.models.fitting import check_labels_and_weights
 from plausible.models.predictive import Calibration, calibrate
 from plausible.models.scoring import (
@@ -193,6 +194,7 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_option(self.scores, ("pairs", "classes"), "scores")
+        check_flag(self.smoothing, "smoothing")
         check_classifier(self.estimator)
         data = self._validate(X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
@@ -319,10 +321,10 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, reset: bool = True) -> Any:
         if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_features(self, X, reset=reset, skip_check_array=True)
             return X
         tags = get_tags(self).input_tags
-        return validate_data(
+        return check_features(
             self,
             X,
             reset=reset,

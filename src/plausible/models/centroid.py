@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from plausible.metrics import soft_accuracy
+from plausible.models.features import check_features
 from plausible.models.fitting import check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
@@ -71,7 +72,7 @@ class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64)
+        data: FloatArray = check_features(self, X, dtype=np.float64)
         labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
         scaled = labels.scaled()
         favoured = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
@@ -100,5 +101,5 @@ class SoftNearestCentroid(ClassifierMixin, BaseEstimator):
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        data: FloatArray = check_features(self, X, dtype=np.float64, reset=False)
         return squared_distances(data, self.means_)

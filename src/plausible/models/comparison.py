@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.belief.errors import check_option, check_whole
+from plausible.belief.errors import as_list, check_option, check_whole, shown
 from plausible.models.assessments import jacobian, read_assessments
 from plausible.models.stochastic import MODELS, MULTIMODAL, StochasticSupervisionClassifier
 
@@ -126,6 +126,11 @@ def log_density(estimator: Any, X: Any, Z: Any) -> float:
     """
     if isinstance(estimator, Pipeline):
         X, estimator = estimator[:-1].transform(X), estimator[-1]
+    if not hasattr(estimator, "score_samples") or isinstance(estimator, type):
+        raise TypeError(
+            "estimator should be a fitted StochasticSupervisionClassifier, or a pipeline that ends "
+            f"in one, but {shown(estimator)} was given; fit one."
+        )
     return float(estimator.score_samples(X, Z).mean())
 
 
@@ -176,7 +181,7 @@ def compare_models(
     check_whole(cv, "cv", 2)
     if models is None:
         models = [name for name in CONTAINS if n_classes == 2 or name not in ONLY_TWO]
-    models = [models] if isinstance(models, str) else models
+    models = [models] if isinstance(models, str) else as_list(models, "models", "names")
     for name in models:
         check_option(name, tuple(MODELS), "models")
     family = Family(list(models), n_components, options | {"random_state": random_state})

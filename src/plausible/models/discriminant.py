@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_number, check_option
+from plausible.belief.errors import check_flag, check_number, check_option
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
 from plausible.models.estimation import GaussianClassifier
 from plausible.models.expectation import SoftMixture
+from plausible.models.features import check_features
 from plausible.models.gaussian import FloatArray, Moments, Prior
 from plausible.models.passes import as_float64, favours
 
@@ -114,6 +115,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the classes; see `GaussianMixtureClassifier.fit`."""
+        check_flag(self.shared_covariance, "shared_covariance")
         super().fit(X, y, sample_weight)
         weights, means, covariances = self._parameters
         self.xbar_ = weights @ means
@@ -161,13 +163,13 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return evidence[:, 1] - evidence[:, 0]
         if not self.shared_covariance:
             return evidence
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        data: FloatArray = check_features(self, X, dtype=np.float64, reset=False)
         return np.where(self._present, data @ self.coef_.T + self.intercept_, -np.inf)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Coordinates (n, n_components) on the discriminant axes."""
         check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        data: FloatArray = check_features(self, X, dtype=np.float64, reset=False)
         return (data - self.xbar_) @ self.scalings_
 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:

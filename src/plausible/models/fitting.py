@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
 
 from plausible.belief.errors import as_floats
 from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
+from plausible.models.features import check_features
+
+LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
 
 class Training(NamedTuple):
@@ -48,10 +50,11 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())
-    if not good:
+    if not good or ((weights > 0) & (weights < LEAST_WEIGHT)).any():
         raise ValueError(
             f"sample_weight should be one non-negative number for each of the {n_rows} rows, but "
-            f"has shape {weights.shape} or holds negative, infinite or missing values."
+            f"has shape {weights.shape} or holds negative, infinite, missing or vanishing values "
+            f"(below {LEAST_WEIGHT:g}); correct them, or write 0."
         )
     return weights
 
@@ -83,7 +86,7 @@ def gather(
         rows.classes = list(getattr(y, "columns", ())) or None
         return from_rows(estimator, rows, n_classes)
     sparse = "csr" if accept_sparse else False
-    data = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
+    data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         return Training(ArrayRows(data, None, weights), np.arange(n_classes))

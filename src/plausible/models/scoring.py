@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from plausible.belief.errors import check_whole
+from plausible.belief.errors import as_list, check_whole, row_numbers, shown
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -162,11 +162,22 @@ def row_ranks(X: Any) -> tuple[IntArray, int]:
     return rank.ravel().astype(np.int64), len(distinct)
 
 
+def check_splits(cv: Any, n_rows: int) -> list[tuple[Any, Any]]:
+    """Splits that are listed as pairs of row numbers to train and to test on."""
+    remedy = "a number of folds, a splitter, or pairs of rows to train and to test on"
+    pairs = [as_list(pair, "Each split", "two") for pair in as_list(cv, "cv", remedy)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"cv should be {remedy}, but {shown(cv)} was given; give a number.")
+    return [tuple(row_numbers(part, n_rows, "Rows of cv") for part in pair) for pair in pairs]  # type: ignore[misc]
+
+
 def given_folds(cv: Any, X: Any, labels: Labels) -> IntArray | None:
     """Folds (n,) of a splitter, -1 for rows that are never tested; None for a number of folds."""
     if isinstance(cv, (int, np.integer)):
-        check_whole(int(cv), "cv", 2)
+        check_whole(cv, "cv", 2)
         return None
+    if cv is not None and (not hasattr(cv, "split") or isinstance(cv, str | bytes | type)):
+        cv = check_splits(cv, len(labels))
     folds = np.full(len(labels), -1)
     splits = check_cv(cv, labels.crisp(), classifier=True).split(X, labels.crisp())
     for fold, (_, test) in enumerate(splits):
