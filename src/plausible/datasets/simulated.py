@@ -29,6 +29,7 @@ from plausible.labels import Labels
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+LEAST_STD = 1e-100  # below, doubts are all the same
 MAX_COUNT = 1 << 40  # beyond the memory of any machine
 
 
@@ -116,7 +117,7 @@ def draw_doubts(n: int, mean: float, std: float, random: np.random.RandomState) 
     """Doubts (n,) from the Beta distribution with given mean and standard deviation."""
     check_number(mean, "doubt", 0.0, 1.0)
     check_number(std, "doubt_std", 0.0, 0.5)
-    if std == 0.0:
+    if std < LEAST_STD:
         return np.full(n, float(mean))
     limit = mean * (1.0 - mean)
     if std * std >= limit:
@@ -213,6 +214,7 @@ def make_annotators(
     n_factors = check_count(n_factors, "n_factors", 2)
     n_features = check_count(n_features, "n_features", n_factors)
     check_number(ambiguity, "ambiguity", 0.0, 1.0)
+    separation = check_number(separation, "separation")
     spread = check_positive(noise, "noise") * float(check_positive([separation], "separation")[0])
     belief = spread / check_positive([confidence], "confidence")
     random = random_from(random_state)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import check_path, check_text, check_texts, check_whole
+from plausible.belief.errors import check_path, check_text, check_texts, check_whole, shown
 from plausible.engine.rows import Array
 
 CHUNK_BYTES = 15 << 17
@@ -81,7 +81,14 @@ class TableSource(ABC):
         _import("pyarrow")
         self.path = existing_file(path)
         self.n_rows: int | None = None
-        schema = self._schema()
+        try:
+            schema = self._schema()
+        except _import("pyarrow").ArrowException as error:
+            raise ValueError(
+                f"{self.path.name} should be a file of the kind that is asked for, but cannot be "
+                f"read as one ({str(error).splitlines()[0][:200]}); choose the function by the "
+                "kind of file, or write it anew."
+            ) from None
         is_one = labels is None or isinstance(labels, str)
         plausibilities = [] if is_one else check_texts(labels, "labels")
         self.labels = labels if is_one else plausibilities
@@ -138,7 +145,7 @@ class TableSource(ABC):
         for name in asked:
             if existing.count(name) != 1:
                 raise ValueError(
-                    f"Column {name!r} should be once in {self.path.name}, but is there "
+                    f"Column {shown(name)} should be once in {self.path.name}, but is there "
                     f"{existing.count(name)} times; its columns are {', '.join(existing)}."
                 )
         twice = sorted({name for name in asked if asked.count(name) > 1})

@@ -147,7 +147,7 @@ class Constructors:
                     f"missing should be a value that means no answer, but {shown(missing)} was "
                     "given; give a name or a number, such as -1."
                 )
-            there[there] = np.asarray(table[there] != missing, dtype=bool)
+            there &= differs(table, missing)
         rows, columns = np.nonzero(there)
         names = np.arange(len(table)) if items is None else as_array(items, "items")
         people = (
@@ -234,6 +234,15 @@ def as_table(answers: Any) -> NDArray[Any]:
             "answers should have a row for each item and a column for each annotator, but "
             f"{shown(answers)} has not; fill in None where there is no answer."
         ) from None
+
+
+def differs(table: NDArray[Any], missing: Any) -> NDArray[np.bool_]:
+    """Where a table does not hold the value that means no answer; sets and lists never are it."""
+    if table.dtype != object:
+        return np.broadcast_to(np.asarray(table != missing, dtype=bool), table.shape)
+    cells = table.ravel().tolist()
+    flat = [not isinstance(cell, str | Number) or bool(cell != missing) for cell in cells]
+    return np.array(flat, dtype=bool).reshape(table.shape)
 
 
 def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:

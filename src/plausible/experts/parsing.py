@@ -1,6 +1,6 @@
 """From cells of a table to statements."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from plausible.belief import SparseMasses, membership, sets_from_membership
 from plausible.belief.errors import (
     as_array,
     as_list,
+    check_kind,
     check_option,
     check_text,
     guess,
@@ -52,6 +53,7 @@ def parse_cells(
     none: Sequence[Any],
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
+    check_kind(labels, Iterable, "labels", "give a list of answers")
     if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
         labels = factorise(labels, "labels")
     if isinstance(labels, Codes):
@@ -89,7 +91,7 @@ def parse_cells(
     if strange:
         bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
         raise ValueError(
-            f"Answers should be among the classes {shown(names, 500)}, but {strange[0]!r} was "
+            f"Answers should be among the classes {shown(names, 500)}, but {shown(strange[0])} was "
             "found in "
             f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
         )

@@ -84,12 +84,13 @@ def factorise_numbers(column: NDArray[Any]) -> Codes:
     if high - low > 10 * len(column):
         names, first, codes = np.unique(column, return_index=True, return_inverse=True)
     else:
-        shifted = column.astype(np.int64) - low
+        wide = column if column.dtype == np.uint64 else column.astype(np.int64)
+        shifted = (wide - wide.min()).astype(np.int64)
         first = np.full(high - low + 1, -1)
         first[shifted[::-1]] = np.arange(len(column))[::-1]  # the first one is written last
         there = first >= 0
         codes = (np.cumsum(there) - 1)[shifted]
-        names, first = np.flatnonzero(there) + low, first[there]
+        names, first = np.flatnonzero(there).astype(wide.dtype) + wide.min(), first[there]
         names = names.astype(column.dtype)
     order = np.argsort(first)
     rank = np.empty_like(order)

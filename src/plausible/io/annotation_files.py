@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_list, check_kind, check_option, check_path, check_text
+from plausible.belief.errors import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.belief.sets import class_names
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
@@ -200,9 +200,9 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
     if bad.any():
         example = label.names.tolist()[label.codes[np.argmax(bad)]]
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {list(given['classes'])}, "
-            f"but {example!r} was found in {table.where((np.flatnonzero(bad) + 1).tolist())}; "
-            "correct it, or add the class."
+            f"Column {name!r} of {table.name} should hold the classes "
+            f"{shown(list(given['classes']), 500)}, but {example!r} was found in "
+            f"{table.where((np.flatnonzero(bad) + 1).tolist())}; correct it, or add the class."
         )
 
 
@@ -390,8 +390,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(
-            f"{str(path)!r} should be a readable file in UTF-8, but is not "
-            f"({first_line(error)}); check its name and encoding."
+            f"{shown(str(path))} should be a readable file in UTF-8, but is not "
+            f"({first_line(error)[:200]}); check its name and encoding."
         ) from None
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.belief.errors import check_option, check_text
+from plausible.belief.errors import check_option, check_text, shown
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
 from plausible.belief.sets import class_names
 from plausible.io.errors import TableError, first_line, listed
@@ -209,7 +209,7 @@ def _frame(
     if strange:
         rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {given}, but holds "
+            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}, but holds "
             f"{sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or add it to "
             "classes=."
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plausible.belief import Decision, decide
-from plausible.belief.errors import check_kind, check_text, check_texts, check_whole
+from plausible.belief.errors import check_kind, check_text, check_texts, check_whole, shown
 from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, read_features
 from plausible.io.label_names import write_name, write_set
@@ -53,7 +53,7 @@ def read_new(
     if lost:
         raise TableError(
             f"{table.name} should have the features that the model has learnt, but lacks "
-            f"{listed([repr(name) for name in lost])}; its columns are "
+            f"{listed([shown(name) for name in lost])}; its columns are "
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )
     if id is None:

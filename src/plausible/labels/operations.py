@@ -54,8 +54,8 @@ class Operations(LabelsState):
         strange = sorted(set(kept.tolist()) - set(self.classes.tolist()), key=str)
         if strange:
             raise ValueError(
-                f"The given classes should be among {self.classes.tolist()}, but {shown(strange[0])} "
-                "is not; correct it."
+                f"The given classes should be among {self.classes.tolist()}, but "
+                f"{shown(strange[0])} is not; correct it."
             )
         inside = np.isin(self.classes, kept)
         contour = self.contour * inside

@@ -13,6 +13,7 @@ score is the classical one, and rows that say nothing do not move it.
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
     else:
         given = as_array(y_pred, "Answers")
         if given.ndim == 1:
-            given = np.asarray(given[:, None] == names) if given.dtype.kind != "V" else given
+            given = same_names(given, names)
     if given.dtype != bool or given.shape != (len(labels), len(names)):
         raise ValueError(
             f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
@@ -154,6 +155,16 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
     place = {name: k for k, name in enumerate(labels.classes.tolist())}
     aligned[:, [place[name] for name in names.tolist()]] = given
     return aligned
+
+
+def same_names(answers: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+    """Which class (n, K) each answer names; the answers as they are if they can name none."""
+    if answers.dtype.kind not in "biufUO":
+        return answers
+    if answers.dtype == object:
+        is_name = [isinstance(answer, str | Number) for answer in answers.tolist()]
+        answers = np.where(is_name, answers, None)
+    return np.asarray(answers[:, None] == names, dtype=bool)
 
 
 def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classes:

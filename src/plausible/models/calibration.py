@@ -29,11 +29,11 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
-from plausible.belief.errors import check_flag, check_option, name_rows
+from plausible.belief.errors import check_flag, check_option, name_rows, shown
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.discriminant import DiscriminantClassifier
-from plausible.models.features import check_features
+from plausible.models.features import check_features, count_rows
 from plausible.models.fitting import check_labels_and_weights
 from plausible.models.predictive import Calibration, calibrate
 from plausible.models.scoring import (
@@ -93,9 +93,10 @@ def combine_pairs(masses: FloatArray, pairs: IntArray, n_classes: int) -> Sparse
 
 def check_classifier(estimator: Any) -> None:
     """Refuse what is not a classifier; None is the default one."""
-    if estimator is not None and not (hasattr(estimator, "fit") and is_classifier(estimator)):
+    is_one = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if estimator is not None and not (is_one and is_classifier(estimator)):
         raise ValueError(
-            f"estimator should be a classifier, but {estimator!r} is none; give one with "
+            f"estimator should be a classifier, but {shown(estimator)} is none; give one with "
             "decision_function or predict_proba."
         )
 
@@ -197,7 +198,7 @@ class EvidentialCalibratedClassifier(ClassifierMixin, BaseEstimator):
         check_flag(self.smoothing, "smoothing")
         check_classifier(self.estimator)
         data = self._validate(X)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
+        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=known_classes(self.estimator, labels))
         counted = weight > 0.0

@@ -16,8 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.belief.errors import as_list, check_option, check_whole, shown
+from plausible.belief.errors import as_array, as_list, check_option, check_whole, shown
 from plausible.models.assessments import jacobian, read_assessments
+from plausible.models.features import count_rows
+from plausible.models.fitting import check_weights
 from plausible.models.stochastic import MODELS, MULTIMODAL, StochasticSupervisionClassifier
 
 FloatArray = NDArray[np.float64]
@@ -175,19 +177,22 @@ def compare_models(
     >>> table["g1"].held_out > table["titterington"].held_out
     True
     """
-    X = np.asarray(X)
+    n_rows = count_rows(X)
+    check_whole(cv, "cv", 2, max(n_rows, 2))
+    X = as_array(X, "X")
     log_odds = read_assessments(Z, options.get("scale", "probability")).log_odds
     n_classes = log_odds.shape[1] + 1
-    check_whole(cv, "cv", 2)
     if models is None:
         models = [name for name in CONTAINS if n_classes == 2 or name not in ONLY_TWO]
     models = [models] if isinstance(models, str) else as_list(models, "models", "names")
-    for name in models:
+    for name in models or [None]:
         check_option(name, tuple(MODELS), "models")
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, len(X))
     family = Family(list(models), n_components, options | {"random_state": random_state})
     given = {"labels": labels, "sample_weight": sample_weight}
     fitted, messages = family.fit(X, Z, given, classes)
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = np.ones(len(X)) if sample_weight is None else sample_weight
     held_out = np.empty((len(fitted), len(X)))
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(X):
         part = {name: None if v is None else take(v, train) for name, v in given.items()}

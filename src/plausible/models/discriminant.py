@@ -18,7 +18,7 @@ from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_flag, check_number, check_option
+from plausible.belief.errors import check_flag, check_number, check_option, is_whole, shown
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
 from plausible.models.estimation import GaussianClassifier
@@ -129,11 +129,11 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Directions that maximise the variance between classes relative to that within."""
         most = max(min(len(weights) - 1, len(within)), 0)
         wanted = most if self.n_components is None else self.n_components
-        if not isinstance(wanted, int | np.integer) or not 0 <= wanted <= most:
+        if not is_whole(wanted) or not 0 <= wanted <= most:
             raise ValueError(
                 f"n_components should be a whole number from 0 to {most} for {len(weights)} "
                 f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
-                f"{wanted} was given."
+                f"{shown(wanted)} was given."
             )
         values, axes = eigh(gaps.T @ (gaps * weights[:, None]), within)
         values = np.maximum(values[::-1][:most], 0.0)

@@ -31,7 +31,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, to_sparse
-from plausible.belief.errors import as_floats, row_numbers
+from plausible.belief.errors import as_floats, row_numbers, shown
 
 FloatArray = NDArray[np.float64]
 
@@ -213,6 +213,11 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
     >>> bool(abs(evidence.probability() - model.predict_proba(X)).max() < 1e-10)
     True
     """
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise TypeError(
+            f"model should be a fitted logistic regression, but {shown(model)} was given; fit one, "
+            "or a pipeline that ends in one."
+        )
     check_is_fitted(model)
     last = model[-1] if isinstance(model, Pipeline) else model
     coef, intercept, classes = check_linear(last)

@@ -109,7 +109,7 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> Training:
     X: Any
     y: Any
     X, y, _ = padded(rows.peek())
-    if np.ndim(X) != 2:
+    if np.ndim(X) != 2 or not np.shape(X)[1]:
         raise ValueError(
             "The first column of the rows should be features (n, d), but has shape "
             f"{np.shape(X)}; give tuples of features, labels and weights."

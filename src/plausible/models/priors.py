@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_floats, check_number, check_option
+from plausible.belief.errors import as_floats, check_number, check_option, shown
 from plausible.models.expectation import Census
 from plausible.models.gaussian import FloatArray, Prior
 
@@ -41,7 +41,7 @@ def make_prior(
     unknown = set(prior) - set(KEYS)
     if unknown:
         raise ValueError(
-            f"A prior should have entries among {', '.join(KEYS)}, but has {sorted(unknown)}; "
+            f"A prior should have entries among {', '.join(KEYS)}, but has {shown(sorted(unknown, key=str))}; "
             "rename or leave them out."
         )
     d = len(census.centre)

@@ -28,6 +28,8 @@ def takes_labels(estimator: Any) -> bool:
     """Whether an estimator, or the one that it wraps, is of this library."""
     if isinstance(estimator, Pipeline):
         return takes_labels(estimator[-1])
+    if not hasattr(estimator, "get_params"):
+        return False
     if any(base.__module__.split(".")[0] == "plausible" for base in type(estimator).__mro__):
         return True
     inner = getattr(estimator, "estimator", None)
@@ -157,9 +159,22 @@ def row_ranks(X: Any) -> tuple[IntArray, int]:
         return np.array([place[key] for key in keys]), len(place)
     if hasattr(X, "columns"):  # a frame, which may hold names as well as numbers
         columns = [np.asarray(X[name]) for name in X.columns]
-        X = np.stack([np.unique(c, return_inverse=True)[1] for c in columns], axis=1)
+        X = np.stack([ranks(column) for column in columns], axis=1)
     distinct, rank = np.unique(X + 0.0, axis=0, return_inverse=True)
     return rank.ravel().astype(np.int64), len(distinct)
+
+
+def ranks(column: NDArray[Any]) -> IntArray:
+    """Place (n,) of each entry among the distinct ones; as text where they have no order."""
+    try:
+        return np.unique(column, return_inverse=True)[1]
+    except (TypeError, ValueError):
+        return np.unique(list(map(str, column.tolist())), return_inverse=True)[1]
+
+
+def is_splitter(cv: Any) -> bool:
+    """Whether cv makes folds of its own, as those of scikit-learn do; text, too, has a split."""
+    return hasattr(cv, "split") and hasattr(cv, "get_n_splits") and not isinstance(cv, type)
 
 
 def check_splits(cv: Any, n_rows: int) -> list[tuple[Any, Any]]:
@@ -176,7 +191,7 @@ def given_folds(cv: Any, X: Any, labels: Labels) -> IntArray | None:
     if isinstance(cv, (int, np.integer)):
         check_whole(cv, "cv", 2)
         return None
-    if cv is not None and (not hasattr(cv, "split") or isinstance(cv, str | bytes | type)):
+    if cv is not None and not is_splitter(cv):
         cv = check_splits(cv, len(labels))
     folds = np.full(len(labels), -1)
     splits = check_cv(cv, labels.crisp(), classifier=True).split(X, labels.crisp())
