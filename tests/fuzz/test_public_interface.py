@@ -14,7 +14,7 @@ import pytest
 from fuzz.calls import RECORDS, ROOMS, every_call, write_files
 from fuzz.fuzzing import findings
 from fuzz.judging import complaint
-from plausible.belief.errors import check_number
+from plausible.checks import check_number
 from plausible.datasets import MissingDataError
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

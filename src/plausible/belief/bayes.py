@@ -25,7 +25,6 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import check_flag
 from plausible.belief.forms import (
     SparseMasses,
     check_masses,
@@ -48,6 +47,7 @@ from plausible.belief.sets import (
     full_set,
     membership,
 )
+from plausible.checks import check_flag
 
 MAX_TERMS = 1 << 28
 

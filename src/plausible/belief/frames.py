@@ -12,7 +12,6 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_array, check_flag, shown
 from plausible.belief.forms import MassesT, repack, unpack
 from plausible.belief.sets import (
     IntArray,
@@ -22,6 +21,7 @@ from plausible.belief.sets import (
     membership,
     sets_from_membership,
 )
+from plausible.checks import as_array, check_flag, shown
 
 
 def refine(masses: MassesT, parts: ArrayLike, n_classes: int) -> MassesT:

@@ -7,14 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import (
-    TotalConflictError,
-    as_floats,
-    as_list,
-    check_kind,
-    check_option,
-    name_rows,
-)
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
@@ -34,6 +26,14 @@ from plausible.belief.sets import (
     class_bits,
     encode_set,
     full_set,
+)
+from plausible.checks import (
+    TotalConflictError,
+    as_floats,
+    as_list,
+    check_kind,
+    check_option,
+    name_rows,
 )
 
 ON_CONFLICT = ("raise", "vacuous", "empty")

@@ -15,10 +15,10 @@ framework using contextual discounting, Information Fusion 9 (2008) 246-258.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import check_flag
 from plausible.belief.forms import MassesT, check_unit_interval, columns, repack, unpack
 from plausible.belief.masses import normalize_columns
 from plausible.belief.sets import FloatArray, IntArray, check_set_list, check_sets, full_set
+from plausible.checks import check_flag
 
 MAX_CONTEXTUAL_SETS = 1 << 20
 

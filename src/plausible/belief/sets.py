@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_array, as_floats, as_list, guess, is_whole, shown
+from plausible.checks import as_array, as_floats, as_list, guess, is_whole, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import MAX_CLASSES, SparseMasses
-from plausible.belief.errors import as_floats, check_number, random_from
+from plausible.checks import as_floats, check_number, random_from
 from plausible.experts.pooling import simple_masses
 from plausible.labels import Labels
 from plausible.labels.parsing import check_classes

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from plausible.belief.errors import as_floats, check_number, is_whole, random_from, shown
+from plausible.checks import as_floats, check_number, is_whole, random_from, shown
 from plausible.datasets.pooling import majority_vote, pool_plausibilities
 from plausible.labels import Labels
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import shown
+from plausible.checks import shown
 
 FloatArray = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from plausible.belief.errors import check_kind
+from plausible.checks import check_kind
 from plausible.engine.ascent import Ascent
 from plausible.engine.files import write_atomically
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import (
+from plausible.checks import (
     as_list,
     check_callable,
     check_number,

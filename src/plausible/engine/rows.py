@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import (
+from plausible.checks import (
     as_array,
     check_callable,
     check_kind,

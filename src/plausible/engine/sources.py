@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import check_path, check_text, check_texts, check_whole, shown
+from plausible.checks import check_path, check_text, check_texts, check_whole, shown
 from plausible.engine.rows import Array
 
 CHUNK_BYTES = 15 << 17

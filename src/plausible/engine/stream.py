@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_array, check_callable, is_whole, shown
+from plausible.checks import as_array, check_callable, is_whole, shown
 from plausible.engine.rows import (
     CHUNK_BYTES,
     Array,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats, shown
+from plausible.checks import as_floats, shown
 
 FloatArray = NDArray[np.float64]
 

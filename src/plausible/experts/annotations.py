@@ -32,7 +32,7 @@ from plausible.belief import (
     membership,
     sets_from_membership,
 )
-from plausible.belief.errors import as_array, check_kind, row_numbers, shown
+from plausible.checks import as_array, check_kind, row_numbers, shown
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import as_array, shown
 from plausible.belief.forms import check_unit_interval
 from plausible.belief.sets import can_be_looked_up
+from plausible.checks import as_array, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_array, as_floats, name_rows, shown
 from plausible.belief.sets import can_be_looked_up, class_names
+from plausible.checks import as_array, as_floats, name_rows, shown
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,

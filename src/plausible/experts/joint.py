@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import (
+from plausible.checks import (
     check_callable,
     check_number,
     check_option,
@@ -34,8 +34,8 @@ from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
+from plausible.models.calibration.scores import takes_labels
 from plausible.models.features import count_rows
-from plausible.models.scoring import takes_labels
 
 FloatArray = NDArray[np.float64]
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.errors import (
+from plausible.belief.sets import class_names
+from plausible.checks import (
     as_array,
     as_list,
     check_kind,
@@ -19,7 +20,6 @@ from plausible.belief.errors import (
     name_rows,
     shown,
 )
-from plausible.belief.sets import class_names
 from plausible.experts.tables import Codes, canonical, factorise, is_gone
 
 FloatArray = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta as beta_distribution
 
-from plausible.belief.errors import (
+from plausible.checks import (
     as_floats,
     check_flag,
     check_kind,

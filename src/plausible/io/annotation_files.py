@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.belief.sets import class_names
+from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
 from plausible.experts.tables import Codes, canonical

@@ -13,7 +13,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from plausible.belief.errors import check_path
+from plausible.checks import check_path
 from plausible.engine.sources import existing_file
 from plausible.io.errors import TableError, reading
 

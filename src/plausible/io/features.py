@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import as_list, check_text
+from plausible.checks import as_list, check_text
 from plausible.experts.tables import canonical
 from plausible.io.columns import floats, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed

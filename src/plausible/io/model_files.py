@@ -20,7 +20,7 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 
 import plausible
-from plausible.belief.errors import check_path, check_text, check_texts
+from plausible.checks import check_path, check_text, check_texts
 from plausible.engine.sources import existing_file
 from plausible.io.errors import ModelFileError, first_line, needed
 from plausible.io.trusted import check_schema, given_types, raise_untrusted, trusted_types

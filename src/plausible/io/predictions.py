@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from plausible.belief import Decision, decide
-from plausible.belief.errors import check_kind, check_text, check_texts, check_whole, shown
+from plausible.checks import check_kind, check_text, check_texts, check_whole, shown
 from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, read_features
 from plausible.io.label_names import write_name, write_set

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from plausible.belief.errors import as_list
+from plausible.checks import as_list
 from plausible.io.errors import ModelFileError, first_line, listed
 
 # Rooms whose public estimators may be in a file; rooms that do not exist yet are passed over.
@@ -20,10 +20,10 @@ PARTS = (
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
-    "plausible.models.gaussian.Gaussians",
-    "plausible.models.gaussian.Prior",
-    "plausible.models.predictive.Calibration",
-    "plausible.models.supervision.Supervision",
+    "plausible.models.gaussian.parameters.Gaussians",
+    "plausible.models.gaussian.parameters.Prior",
+    "plausible.models.calibration.predictive.Calibration",
+    "plausible.models.supervision.parameters.Supervision",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_list
+from plausible.checks import as_list
 from plausible.labels.container import Labels
 from plausible.labels.parsing import check_classes
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_array, as_list, found, name_rows, shown
 from plausible.belief.forms import ROUNDING, check_unit_interval
+from plausible.checks import as_array, as_list, found, name_rows, shown
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
-from plausible.belief.errors import check_whole
+from plausible.checks import check_whole
 from plausible.metrics.truth import (
     Classes,
     FloatArray,

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision, SparseMasses, pignistic
-from plausible.belief.errors import as_array, as_floats, as_list
 from plausible.belief.forms import check_values
+from plausible.checks import as_array, as_floats, as_list
 from plausible.labels import Labels, as_labels
 from plausible.labels.parsing import check_classes
 

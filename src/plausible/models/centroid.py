@@ -17,9 +17,9 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from plausible.base.training import check_labels_and_weights
 from plausible.metrics import soft_accuracy
 from plausible.models.features import check_features
-from plausible.models.fitting import check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
 

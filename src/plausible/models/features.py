@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from plausible.belief.errors import as_array, as_list, shown
+from plausible.checks import as_array, as_list, shown
 
 ENCODE = (
     "encode it as numbers, with sklearn.preprocessing.OneHotEncoder for categories, or leave it out"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import as_list
+from plausible.checks import as_list
 
 LONGEST = 80  # letters of a name that are kept
 MOST_CLASSES = 4  # classes of a statement that are named

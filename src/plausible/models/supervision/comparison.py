@@ -16,11 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.belief.errors import as_array, as_list, check_option, check_whole, shown
-from plausible.models.assessments import jacobian, read_assessments
+from plausible.base.training import check_weights
+from plausible.checks import as_array, as_list, check_option, check_whole, shown
 from plausible.models.features import count_rows
-from plausible.models.fitting import check_weights
-from plausible.models.stochastic import MODELS, MULTIMODAL, StochasticSupervisionClassifier
+from plausible.models.supervision.assessments import jacobian, read_assessments
+from plausible.models.supervision.classifier import (
+    MODELS,
+    MULTIMODAL,
+    StochasticSupervisionClassifier,
+)
 
 FloatArray = NDArray[np.float64]
 

@@ -18,14 +18,14 @@ from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_flag, check_number, check_option, is_whole, shown
+from plausible.checks import check_flag, check_number, check_option, is_whole, shown
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
-from plausible.models.estimation import GaussianClassifier
-from plausible.models.expectation import SoftMixture
 from plausible.models.features import check_features
-from plausible.models.gaussian import FloatArray, Moments, Prior
-from plausible.models.passes import as_float64, favours
+from plausible.models.gaussian.e_step import as_float64, favours
+from plausible.models.gaussian.estimator import GaussianClassifier
+from plausible.models.gaussian.parameters import FloatArray, Moments, Prior
+from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
 class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier):

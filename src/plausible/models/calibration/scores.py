@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from plausible.belief.errors import as_list, check_whole, row_numbers, shown
+from plausible.checks import as_list, check_whole, row_numbers, shown
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

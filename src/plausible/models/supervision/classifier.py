@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import (
+from plausible.base.training import check_weights, is_dask
+from plausible.checks import (
     as_array,
     check_callable,
     check_flag,
@@ -33,8 +34,11 @@ from plausible.engine.loop import Callback, Result
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.labels import Labels
-from plausible.models.assessed import AssessedClassifier
-from plausible.models.assessments import (
+from plausible.models.features import check_features
+from plausible.models.gaussian.mixture import component_counts
+from plausible.models.gaussian.parameters import KINDS, SingularCovarianceError
+from plausible.models.supervision.assessed import AssessedClassifier
+from plausible.models.supervision.assessments import (
     SCALES,
     Reader,
     check_names,
@@ -43,18 +47,14 @@ from plausible.models.assessments import (
     names_of,
     read_assessments,
 )
-from plausible.models.features import check_features
-from plausible.models.fitting import check_weights, is_dask
-from plausible.models.gaussian import KINDS, SingularCovarianceError
-from plausible.models.mixture import component_counts
-from plausible.models.supervised_mixture import SupervisedMixture, SupervisionChart
-from plausible.models.supervision import FAMILIES, Supervision, expected_log_odds
-from plausible.models.supervision_checks import (
+from plausible.models.supervision.em_problem import SupervisedMixture, SupervisionChart
+from plausible.models.supervision.parameters import FAMILIES, Supervision, expected_log_odds
+from plausible.models.supervision.starts import embed, given_start, make_starts
+from plausible.models.supervision.weak_points import (
     adjusted_r2,
     warn_of_saddle,
     warn_of_weak_points,
 )
-from plausible.models.supervision_starts import embed, given_start, make_starts
 
 MODELS = {
     "krishnan_nandy": ("tied", "beta"),
