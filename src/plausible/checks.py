@@ -1,16 +1,21 @@
-"""Checks of what came in, and the words that error messages share.
+"""Errors of the library, and the words that error messages share.
 
 A message is one sentence in three parts: what was expected, what came (with row numbers, counted
 from 0), and what to do.
 """
 
 import math
+import os
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+MAX_SEED = (1 << 32) - 1
+MOST = (1 << 63) - 1  # the largest whole number of numpy
 
 
 def name_rows(bad: NDArray[np.bool_] | np.bool_, most: int = 5) -> str:
@@ -55,39 +60,178 @@ def name_options(options: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
-def check_option(value: str, options: Sequence[str], name: str) -> None:
+def shown(value: Any, most: int = 80) -> str:
+    """A value in few words for a message: as it is written, or its kind where that is long.
+
+    Examples
+    --------
+    >>> shown(0.5), shown("a")
+    ('0.5', "'a'")
+    >>> shown(np.zeros((50, 2)))
+    'an array (50, 2) of float64'
+    >>> shown(list(range(1000)))
+    'a list of 1000'
+    """
+    if isinstance(value, np.ndarray) and (value.ndim != 1 or value.size > 5):
+        return f"an array {value.shape} of {value.dtype}"
+    try:
+        text = repr(value)
+        if len(text) <= most and "\n" not in text:
+            return text
+        if isinstance(value, str | bytes):
+            return f"{text[: most // 2]}..."
+        return f"a {type(value).__name__} of {len(value)}"
+    except Exception:  # what has no length, or cannot even be shown
+        return f"a {type(value).__name__}"
+
+
+def check_option(value: Any, options: Sequence[str], name: str) -> None:
     """Refuse a value that is not among the options."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise ValueError(
-            f"{name} should be {name_options(options)}, but {value!r} was given"
+            f"{name} should be {name_options(options)}, but {shown(value)} was given"
             f"{guess(value, options) or '.'}"
         )
 
 
 def guess(value: object, options: Sequence[object]) -> str:
     """Ask whether a misspelt option was meant: ``"; did you mean 'cat'?"``, or nothing."""
-    close = get_close_matches(str(value).lower(), [str(option) for option in options], n=1)
+    if not isinstance(value, str):
+        return ""
+    close = get_close_matches(value.lower(), [str(option) for option in options], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def check_number(value: float, name: str, low: float = -math.inf, high: float = math.inf) -> float:
+def check_number(value: Any, name: str, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a finite number that lies in [low, high], refusing all else."""
-    is_number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
-    if not is_number or not low <= value <= high:
+    if not _is_finite(value) or not low <= value <= high:
         limits = f" in [{low:g}, {high:g}]"
         if math.isinf(high):
             limits = "" if math.isinf(low) else f" of at least {low:g}"
-        raise ValueError(f"{name} should be a finite number{limits}, but {value!r} was given.")
+        raise ValueError(f"{name} should be a finite number{limits}, but {shown(value)} was given.")
     return float(value)
 
 
-def check_whole(value: int, name: str, low: int) -> int:
-    """Return a whole number that is not below `low`, refusing all else."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < low:
-        raise ValueError(
-            f"{name} should be a whole number of at least {low}, but {value!r} was given."
-        )
+def _is_finite(value: Any) -> bool:
+    is_duration = isinstance(value, np.timedelta64)  # which numpy counts among the integers
+    if is_duration or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, and neither a truth value nor a duration of numpy."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def check_whole(value: Any, name: str, low: int, high: int = MOST) -> int:
+    """Return a whole number from `low` to `high`, refusing all else."""
+    if not is_whole(value) or not low <= value <= high:
+        limits = f"of at least {low}" if high == MOST else f"from {low} to {high}"
+        raise ValueError(f"{name} should be a whole number {limits}, but {shown(value)} was given.")
     return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return a truth value, refusing what is neither true nor false."""
+    if not isinstance(value, bool | np.bool_ | int):
+        raise ValueError(f"{name} should be True or False, but {shown(value)} was given.")
+    return bool(value)
+
+
+def check_verbose(value: Any) -> None:
+    """Refuse what does not say how much to report."""
+    check_whole(int(value) if isinstance(value, bool | np.bool_) else value, "verbose", 0)
+
+
+def random_from(random_state: Any) -> np.random.RandomState:
+    """Return the source of random numbers that a seed, or None, stands for."""
+    from sklearn.utils import check_random_state  # heavy, and the algebra does without
+
+    if is_whole(random_state) and not 0 <= random_state <= MAX_SEED:
+        raise ValueError(
+            f"random_state should be a whole number from 0 to {MAX_SEED}, a RandomState or None, "
+            f"but {shown(random_state)} was given; choose another."
+        )
+    if isinstance(random_state, np.timedelta64):
+        random_state = str(random_state)  # no seed, though numpy counts it among the integers
+    return check_random_state(random_state)
+
+
+def check_callable(value: Any, name: str, takes: str) -> None:
+    """Refuse what cannot be called; `takes` says with what it would be."""
+    if not callable(value):
+        raise ValueError(
+            f"{name} should be a function of {takes}, but {shown(value)} was given; give a "
+            "function, or leave it out where that is allowed."
+        )
+
+
+def check_path(path: Any, name: str = "path") -> Path:
+    """Return a path, refusing what names no file."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if isinstance(text, str) and text and "\0" not in text:
+        try:
+            os.fsencode(text)
+            return Path(text)
+        except UnicodeError:
+            pass
+    raise ValueError(
+        f"{name} should be the path of a file, text or a pathlib.Path, but {shown(path)} was "
+        "given; write it as text."
+    )
+
+
+def as_list(values: Any, name: str, of: str = "values") -> list[Any]:
+    """Return the entries of a collection, refusing text and what has no entries."""
+    if not isinstance(values, str | bytes):
+        try:
+            return list(values)
+        except Exception:  # whatever the caller's own class makes of it
+            pass
+    raise ValueError(f"{name} should be a list of {of}, but {shown(values)} was given.")
+
+
+def check_texts(values: Any, name: str, of: str = "names of columns") -> list[str]:
+    """Return a list of text; a single text is a list of one."""
+    texts = [values] if isinstance(values, str) else as_list(values, name, of)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ValueError(
+                f"{name} should be a list of {of}, but it holds {shown(text)}; give text."
+            )
+    return [str(text) for text in texts]
+
+
+def check_text(value: Any, name: str, of: str = "the name of a column") -> str:
+    """Return text, refusing all else."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} should be {of}, but {shown(value)} was given; give text.")
+    return str(value)
+
+
+def check_kind(value: Any, kind: type | tuple[type, ...], name: str, remedy: str) -> None:
+    """Refuse an object of another class than is needed."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        raise TypeError(
+            f"{name} should be {' or '.join(one.__name__ for one in kinds)}, but "
+            f"{shown(value)} was given; {remedy}."
+        )
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Return values as an array of whatever type, refusing ragged ones."""
+    try:
+        return np.asarray(values)
+    except Exception as error:  # whatever the caller's own class makes of it
+        raise ValueError(
+            f"{name} should be an array with rows of equal length, but {shown(values)} could not "
+            f"be read as one ({_reason(error)}); check for unequal rows."
+        ) from None
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -97,12 +241,34 @@ def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
         if given.dtype.kind not in "biufO":
             raise TypeError(f"they came as {given.dtype}")
         return given.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        reason = str(error).rstrip(".")
+    except Exception as error:  # also those of the caller's own classes
         raise ValueError(
             f"{name} should be an array of numbers with rows of equal length, but could not be "
-            f"read as one ({reason}); check for text, missing entries and unequal rows."
+            f"read as one ({_reason(error)}); check for text, missing entries and unequal rows."
         ) from None
+
+
+def row_numbers(rows: Any, n_rows: int, name: str) -> Any:
+    """Rows by their numbers, a mask or a slice, refusing those that are not there."""
+    if isinstance(rows, slice):
+        return rows
+    chosen = as_array(rows, name)
+    if chosen.size == 0 and chosen.ndim == 1:
+        return chosen.astype(np.int64)
+    if chosen.dtype == bool and chosen.shape == (n_rows,):
+        return chosen
+    is_number = chosen.dtype.kind in "iu" and chosen.ndim <= 1
+    if not is_number or not ((chosen >= -n_rows) & (chosen < n_rows)).all():
+        raise ValueError(
+            f"{name} should be numbers of rows below {n_rows}, or {n_rows} times True or False, "
+            f"but {shown(rows)} was given."
+        )
+    return chosen
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, for brackets."""
+    return str(error).split("\n")[0].rstrip(".")[:200] or type(error).__name__
 
 
 def _name_one(row: list[int]) -> str:

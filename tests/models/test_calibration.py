@@ -18,14 +18,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from plausible.base import takes_labels
-from plausible.belief import belief, contour, decide, pignistic, plausibility
+from plausible.belief import (
+    belief,
+    contour,
+    decide,
+    pignistic,
+    plausibility,
+)
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
-from plausible.models.calibration.classifier import (
-    about_pair,
-    combine_pairs,
-    log_plausibilities,
-)
+from plausible.models.calibration.classifier import about_pair, combine_pairs, log_plausibilities
 from plausible.models.calibration.predictive import calibrate
 from plausible.models.calibration.scores import class_scores, content_folds
 

@@ -9,6 +9,7 @@ from plausible.base.beliefs import Beliefs, believe
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
+from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
 from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition
@@ -36,8 +37,10 @@ __all__ = [
     "OutlierWarning",
     "TrainingRows",
     "believe",
+    "check_features",
     "check_labels_and_weights",
     "check_weights",
+    "count_rows",
     "is_dask",
     "log_normalized",
     "normalized",

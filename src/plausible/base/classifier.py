@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.beliefs import Beliefs
+from plausible.base.features import check_features
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
@@ -39,7 +40,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: ArrayLike) -> Any:
         """Features of new items, checked."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        return check_features(self, X, dtype=np.float64, reset=False)
 
     def believe(self, X: ArrayLike, labels: Any = None) -> Beliefs:
         """What the model believes about items: every kind of answer, computed once.

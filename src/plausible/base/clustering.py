@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from plausible.base.features import check_features
 from plausible.base.partition import CredalPartition
 from plausible.belief import SparseMasses
 from plausible.checks import check_whole
@@ -94,7 +95,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
 
     def _read(self, X: ArrayLike, reset: bool) -> Any:
         """What is clustered, checked; dissimilarities, for instance, are read otherwise."""
-        return validate_data(self, X, dtype=np.float64, reset=reset)
+        return check_features(self, X, dtype=np.float64, reset=reset)
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find the clusters.

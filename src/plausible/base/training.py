@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from plausible.base.features import check_features
 from plausible.checks import as_floats
 from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
 from plausible.labels.door import MISSING, holds_sets
 from plausible.labels.parsing import find_missing
+
+LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
 
 class TrainingRows(NamedTuple):
@@ -52,10 +54,11 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())
-    if not good:
+    if not good or ((weights > 0) & (weights < LEAST_WEIGHT)).any():
         raise ValueError(
             f"sample_weight should be one non-negative number for each of the {n_rows} rows, but "
-            f"has shape {weights.shape} or holds negative, infinite or missing values."
+            f"has shape {weights.shape} or holds negative, infinite, missing or vanishing values "
+            f"(below {LEAST_WEIGHT:g}); correct them, or write 0."
         )
     return weights
 
@@ -92,7 +95,7 @@ def training_rows(
         rows.classes = names
         return from_rows(estimator, rows, n_classes)
     sparse = "csr" if accept_sparse else False
-    data = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
+    data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
@@ -115,7 +118,7 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows
     X: Any
     y: Any
     X, y, _ = padded(rows.peek())
-    if np.ndim(X) != 2:
+    if np.ndim(X) != 2 or not np.shape(X)[1]:
         raise ValueError(
             "The first column of the rows should be features (n, d), but has shape "
             f"{np.shape(X)}; give tuples of features, labels and weights."

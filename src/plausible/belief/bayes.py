@@ -47,6 +47,7 @@ from plausible.belief.sets import (
     full_set,
     membership,
 )
+from plausible.checks import check_flag
 
 MAX_TERMS = 1 << 28
 
@@ -107,7 +108,7 @@ def generalized_bayes(
             _check_fit(plausible_under, dense.shape, size)
             values = intersect_dense(gather_dense(values, sets, n_classes), dense)
             sets = all_sets(n_classes)
-    if normalize:
+    if check_flag(normalize, "normalize"):
         values, sets = normalize_columns(
             values,
             sets,

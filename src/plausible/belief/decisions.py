@@ -55,7 +55,12 @@ from plausible.belief.degrees import (
     not_dominated,
     rounding,
 )
-from plausible.belief.forms import SparseMasses, knows_its_masses, sparse_form, to_sparse
+from plausible.belief.forms import (
+    SparseMasses,
+    knows_its_masses,
+    sparse_form,
+    to_sparse,
+)
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
 from plausible.belief.masses import bayesian, consonant, normal_form, normalize
@@ -68,9 +73,10 @@ from plausible.belief.sets import (
     all_sets,
     cardinality,
     check_n_classes,
+    class_names,
     membership,
 )
-from plausible.checks import check_number, check_option
+from plausible.checks import check_flag, check_number, check_option
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
 RULES = (
@@ -156,14 +162,17 @@ class Decision:
                 )
             acts = self.classes.tolist()
         count = self.chosen.shape[-1] - self.offers_refusal
-        names = [*acts, *(["unknown"] if self.offers_unknown and len(acts) == count - 1 else [])]
+        names: list[Any] = class_names(acts)
+        n_given = len(names)
+        if self.offers_unknown and n_given == count - 1:
+            names.append("unknown")
         if len(names) != count:
             raise ValueError(
-                f"acts should name the {count} acts, but {len(acts)} names were given; give one "
+                f"acts should name the {count} acts, but {n_given} names were given; give one "
                 "name for each row of the loss matrix, or for each class."
             )
         names.append(None)
-        kept = self.best if ties else self.chosen
+        kept = self.best if check_flag(ties, "ties") else self.chosen
         answers = np.empty(self.index.shape, dtype=object)
         for row in np.ndindex(self.index.shape):
             few = [names[act] for act in np.flatnonzero(kept[row])]
@@ -225,6 +234,7 @@ def decide(
     check_option(rule, RULES, "rule")
     masses, kind, classes = _with_kind(beliefs, kind, classes)
     check_number(pessimism, "pessimism", 0.0, 1.0)
+    check_flag(unknown, "unknown")
     if loss is not None and rule in ("plausibility", "belief"):
         raise ValueError(
             f"rule={rule!r} should come without a loss matrix, but one was given; use "

@@ -30,7 +30,7 @@ from plausible.belief.sets import (
     decode_sets,
     full_set,
 )
-from plausible.checks import as_floats, found
+from plausible.checks import as_floats, as_list, found
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
@@ -170,7 +170,7 @@ def concatenate(parts: Sequence[ArrayLike | SparseMasses]) -> SparseMasses:
     array([[0.2, 0.8, 0. ],
            [0. , 0. , 1. ]])
     """
-    groups = [to_sparse(part) for part in parts]
+    groups = [to_sparse(part) for part in as_list(parts, "parts", "groups of masses")]
     sizes = {group.n_classes for group in groups}
     if len(sizes) != 1 or any(group.values.ndim != 2 for group in groups):
         raise ValueError(

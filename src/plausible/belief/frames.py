@@ -21,6 +21,7 @@ from plausible.belief.sets import (
     membership,
     sets_from_membership,
 )
+from plausible.checks import as_array, check_flag, shown
 
 
 def refine(masses: MassesT, parts: ArrayLike, n_classes: int) -> MassesT:
@@ -68,7 +69,7 @@ def coarsen(masses: MassesT, parts: ArrayLike, inner: bool = False) -> MassesT:
     values, sets, n_classes = unpack(masses)
     split = _check_parts(parts, None, n_classes)
     common = sets[:, None] & split
-    kept = common == split if inner else common != 0
+    kept = common == split if check_flag(inner, "inner") else common != 0
     return repack(values, sets_from_membership(kept), len(split), like=masses)
 
 
@@ -96,9 +97,9 @@ def vacuous_extension(
     if len(own) != n_classes:
         raise ValueError(
             f"The factor that the masses speak of should have their {n_classes} classes, but axis "
-            f"{axis} of shape {tuple(shape)} has {len(own)}; check shape and axis."
+            f"{shown(axis)} of shape {shown(shape)} has {len(own)}; check shape and axis."
         )
-    return refine(masses, own, prod(shape))
+    return refine(masses, own, prod(_check_shape(shape)))
 
 
 def marginalize(masses: MassesT, shape: Sequence[int], axis: int | Sequence[int] = 0) -> MassesT:
@@ -115,12 +116,13 @@ def marginalize(masses: MassesT, shape: Sequence[int], axis: int | Sequence[int]
     array([0., 0., 0., 1.])
     """
     n_classes = unpack(masses)[2]
-    if prod(shape) != n_classes:
+    sizes = _check_shape(shape)
+    if prod(sizes) != n_classes:
         raise ValueError(
             f"shape should multiply to the {n_classes} classes of the product frame, but "
-            f"{tuple(shape)} makes {prod(shape)}; give the sizes of all factors."
+            f"{tuple(sizes)} makes {prod(sizes)}; give the sizes of all factors."
         )
-    return coarsen(masses, cylinders(shape, axis))
+    return coarsen(masses, cylinders(sizes, axis))
 
 
 def cylinders(shape: Sequence[int], axis: int | Sequence[int] = 0) -> IntArray:
@@ -131,18 +133,32 @@ def cylinders(shape: Sequence[int], axis: int | Sequence[int] = 0) -> IntArray:
     >>> cylinders((2, 3), axis=0)
     array([ 7, 56])
     """
-    sizes = [check_n_classes(size) for size in np.atleast_1d(np.asarray(shape, dtype=object))]
+    sizes = _check_shape(shape)
     check_n_classes(prod(sizes))
-    kept = np.atleast_1d(axis).tolist()
-    if len({a % len(sizes) for a in kept if -len(sizes) <= a < len(sizes)}) < len(kept):
+    kept = np.atleast_1d(as_array(axis, "axis")).tolist()
+    are_whole = kept and all(type(a) is int for a in kept)
+    if not are_whole or len({a % len(sizes) for a in kept if -len(sizes) <= a < len(sizes)}) < len(
+        kept
+    ):
         raise ValueError(
             f"axis should name different factors of the shape {tuple(sizes)}, counted from 0, but "
-            f"{axis} was given."
+            f"{shown(axis)} was given."
         )
     places = np.indices(sizes).reshape(len(sizes), -1)
     own = np.ravel_multi_index(tuple(places[a] for a in kept), tuple(sizes[a] for a in kept))
     n_own = prod(sizes[a] for a in kept)
     return sets_from_membership(own == np.arange(n_own)[:, None])
+
+
+def _check_shape(shape: Sequence[int]) -> list[int]:
+    """Sizes of the factors of a product frame."""
+    sizes = np.atleast_1d(as_array(shape, "shape"))
+    if sizes.ndim != 1 or not sizes.size:
+        raise ValueError(
+            f"shape should be the sizes of the factors, but {shown(shape)} was given; write (2, 3) "
+            "for two and three classes."
+        )
+    return [check_n_classes(size) for size in sizes.tolist()]
 
 
 def with_unknown(masses: MassesT) -> MassesT:

@@ -28,7 +28,7 @@ from plausible.belief.sets import (
     encode_set,
     full_set,
 )
-from plausible.checks import as_floats, check_option, name_rows
+from plausible.checks import as_floats, as_list, check_kind, check_option, name_rows
 
 ON_CONFLICT = ("raise", "vacuous", "empty")
 REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"
@@ -57,15 +57,18 @@ def masses_from_dicts(
             "rows should be a sequence of mappings, but a single one came; write [mapping]."
         )
     bits = class_bits(classes)
+    mappings = as_list(rows, "rows", "mappings from sets to masses")
+    for i, row in enumerate(mappings):
+        check_kind(row, Mapping, f"row {i}", "write {set of names: mass} for each row")
     encoded = [
-        [encode_set(members, bits, f"row {i}") for members in row] for i, row in enumerate(rows)
+        [encode_set(members, bits, f"row {i}") for members in row] for i, row in enumerate(mappings)
     ]
-    sets = np.unique([full_set(len(classes)), *chain.from_iterable(encoded)])
-    values = np.zeros((len(rows), len(sets)))
-    for i, (row, masks) in enumerate(zip(rows, encoded, strict=True)):
+    sets = np.unique([full_set(len(bits)), *chain.from_iterable(encoded)])
+    values = np.zeros((len(mappings), len(sets)))
+    for i, (row, masks) in enumerate(zip(mappings, encoded, strict=True)):
         masses = as_floats(list(row.values()), f"masses of row {i}")
         np.add.at(values[i], np.searchsorted(sets, masks), masses)
-    return to_sparse(SparseMasses(values, sets, len(classes)))
+    return to_sparse(SparseMasses(values, sets, len(bits)))
 
 
 def vacuous(n_classes: int) -> SparseMasses:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from plausible.belief.forms import MassesT, check_unit_interval, columns, repack, unpack
 from plausible.belief.masses import normalize_columns
 from plausible.belief.sets import FloatArray, IntArray, check_set_list, check_sets, full_set
+from plausible.checks import check_flag
 
 MAX_CONTEXTUAL_SETS = 1 << 20
 
@@ -131,7 +132,7 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
     else:
         inside = inside.reshape(-1)
     out = repack(values, inside, n_classes, like=masses)
-    if not normalize:
+    if not check_flag(normalize, "normalize"):
         return out
     values, sets, _ = unpack(out)
     values, sets = normalize_columns(

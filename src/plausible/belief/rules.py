@@ -56,7 +56,7 @@ from plausible.belief.weights import (
     log_weights,
     masses_after_change,
 )
-from plausible.checks import check_option, name_options
+from plausible.checks import as_floats, as_list, check_option, name_options, shown
 
 MAX_TUPLES = 1e9
 
@@ -233,11 +233,11 @@ def mean(*sources: MassesT, weights: ArrayLike | None = None) -> MassesT:
     array([0.  , 0.3 , 0.25, 0.45])
     """
     parts = conform(sources)
-    share = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64)
+    share = np.ones(len(parts)) if weights is None else as_floats(weights, "weights")
     if share.shape != (len(parts),) or not (share >= 0.0).all() or not 0.0 < share.sum() < np.inf:
         raise ValueError(
             f"weights should be one non-negative number for each of the {len(parts)} sources, not "
-            f"all zero, but {weights!r} was given."
+            f"all zero, but {shown(weights)} was given."
         )
     share = share / share.sum()
     lead: tuple[int, ...] = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
@@ -285,8 +285,7 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
     array([0. , 0.3, 0.2, 0.5])
     """
     check_option(rule, list(RULES), "rule")
-    if not isinstance(sources, Iterable):
-        raise ValueError(f"sources should be a list of masses, but {sources!r} was given.")
+    parts = as_list(sources, "sources", "masses")
     allowed = {"dempster": {"on_conflict"}, "mean": {"weights"}}.get(rule, set())
     for option in options:
         if option not in allowed:
@@ -294,7 +293,7 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
                 f"The rule {rule!r} takes {name_options(sorted(allowed)) or 'no option'}, but "
                 f"{option!r} was given; leave it out."
             )
-    combined: MassesT = RULES[rule](*sources, **options)
+    combined: MassesT = RULES[rule](*parts, **options)
     return combined
 
 

@@ -5,13 +5,12 @@ whether class k is in it: on the frame (a, b, c), ``0b101 = 5`` is {a, c}, 0 is 
 ``2**K - 1 = 7`` the whole frame. In dense form, column A of an array of masses belongs to set A.
 """
 
-import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import guess
+from plausible.checks import as_array, as_floats, as_list, guess, is_whole, shown
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -80,7 +79,13 @@ def sets_from_membership(members: ArrayLike) -> IntArray:
     >>> sets_from_membership([[True, False, False], [True, False, True]])
     array([1, 5])
     """
-    member = np.asarray(members, dtype=bool)
+    member = as_array(members, "members")
+    if member.ndim == 0 or member.dtype.kind not in "biufO":
+        raise ValueError(
+            "members should be True or False for each class, but "
+            f"{shown(members)} was given; turn class names into sets with encode_sets."
+        )
+    member = as_floats(member, "members") != 0 if member.dtype != bool else member
     check_n_classes(member.shape[-1])
     return member @ (1 << np.arange(member.shape[-1], dtype=np.int64))
 
@@ -99,29 +104,57 @@ def encode_sets(sets: Iterable[Iterable[Hashable]], classes: Sequence[Hashable])
     array([1, 5, 0])
     """
     bits = class_bits(classes)
-    masks = [encode_set(members, bits, f"set {row}") for row, members in enumerate(sets)]
+    rows = as_list(sets, "sets", "sets of class names")
+    masks = [encode_set(members, bits, f"set {row}") for row, members in enumerate(rows)]
     return np.array(masks, dtype=np.int64)
 
 
 def class_bits(classes: Sequence[Hashable]) -> dict[Hashable, int]:
     """Bit of each class, refusing a frame with repeated classes."""
-    check_n_classes(len(classes))
-    bits = {name: 1 << k for k, name in enumerate(classes)}
-    if len(bits) < len(classes):
+    names = class_names(classes)
+    check_n_classes(len(names))
+    bits = {name: 1 << k for k, name in enumerate(names)}
+    if len(bits) < len(names):
         raise ValueError(
-            f"classes should be distinct, but {list(classes)} repeats one; name each class once."
+            f"classes should be distinct, but {shown(names)} repeats one; name each class once."
         )
     return bits
+
+
+def class_names(classes: Sequence[Hashable]) -> list[Hashable]:
+    """The names of classes, each of which can be looked up; a text is a class for each letter."""
+    names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
+    if not all(map(can_be_looked_up, names)):
+        raise ValueError(
+            f"classes should be a list of names, text or numbers, but {shown(classes)} was given; "
+            "name each class by one text or number."
+        )
+    return names
+
+
+def can_be_looked_up(name: object) -> bool:
+    """Whether a name has a hash, as keys of a dictionary must."""
+    try:
+        hash(name)
+    except Exception:  # TypeError, or whatever the caller's own class raises
+        return False
+    return True
 
 
 def encode_set(members: Iterable[Hashable], bits: Mapping[Hashable, int], where: str) -> int:
     """Bit mask of one set of class names; `where` names it in errors."""
     if isinstance(members, str) or not isinstance(members, Iterable):
         raise ValueError(
-            f"A set should be a collection of class names, but {where} is {members!r}; write "
-            f"{{{members!r}}} for a set of one class."
+            f"A set should be a collection of class names, but {where} is {shown(members)}; write "
+            f"{{{shown(members)}}} for a set of one class."
         )
-    names = set(members)
+    given = as_list(members, where, "class names")
+    if not all(map(can_be_looked_up, given)):
+        raise ValueError(
+            f"A set should be a collection of class names, but {where} is {shown(given)}; write "
+            "each name as text or a number."
+        )
+    names = set(given)
     unknown = sorted(repr(name) for name in names if name not in bits)
     if unknown:
         raise ValueError(
@@ -140,21 +173,22 @@ def decode_sets(sets: ArrayLike, classes: Sequence[Hashable]) -> list[tuple[Hash
     >>> decode_sets([1, 5, 0], classes=["a", "b", "c"])
     [('a',), ('a', 'c'), ()]
     """
-    masks = check_set_list(sets, len(classes))
+    names = class_names(classes)
+    masks = check_set_list(sets, len(names))
     return [
-        tuple(name for name, inside in zip(classes, row, strict=True) if inside)
-        for row in membership(masks, len(classes))
+        tuple(name for name, inside in zip(names, row, strict=True) if inside)
+        for row in membership(masks, len(names))
     ]
 
 
 def check_n_classes(n_classes: int) -> int:
     """Return the size of a frame, refusing one that is empty or too large for bit masks."""
-    if not hasattr(n_classes, "__index__") or not 1 <= n_classes <= MAX_CLASSES:
+    if not is_whole(n_classes) or not 1 <= n_classes <= MAX_CLASSES:
         raise ValueError(
-            f"A frame should have 1 to {MAX_CLASSES} classes, but {n_classes!r} were given; "
+            f"A frame should have 1 to {MAX_CLASSES} classes, but {shown(n_classes)} were given; "
             "group classes into a coarser frame."
         )
-    return operator.index(n_classes)
+    return int(n_classes)
 
 
 def check_dense(n_classes: int) -> int:
@@ -165,7 +199,7 @@ def check_dense(n_classes: int) -> int:
             f"K = {MAX_DENSE_CLASSES} classes, but the frame has {n_classes}; keep the masses in "
             "sparse form (SparseMasses), and name the sets that you want with sets=."
         )
-    return operator.index(n_classes)
+    return int(n_classes)
 
 
 def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
@@ -173,13 +207,14 @@ def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
     frame = full_set(n_classes)
     try:
         given = np.asarray(sets)
-    except ValueError:
+    except Exception:  # ragged lists, and whatever the caller's own class raises
         given = np.asarray("names")
     if given.size and given.dtype.kind not in "iu":
         raise ValueError(
             f"{name} should be bit masks (integers), but came as {given.dtype}; "
             "turn class names into bit masks with encode_sets."
         )
+    given = given if given.size else given.astype(np.int64)
     outside = (given < 0) | (given > frame)
     if outside.any():
         raise ValueError(

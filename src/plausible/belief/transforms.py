@@ -45,6 +45,7 @@ from plausible.belief.sets import (
     IntArray,
     cardinality,
     check_set_list,
+    check_sets,
     membership,
 )
 from plausible.checks import as_floats, found, name_rows
@@ -209,7 +210,7 @@ def evaluate(
     """Evaluate a set function; `counts` says whether focal set B adds to the value of set A."""
     checked = check_masses(masses)
     values, focal, n_classes = columns(checked)
-    work = len(focal) * (1 << n_classes if sets is None else np.size(sets))
+    work = len(focal) * (1 << n_classes if sets is None else np.size(check_sets(sets, n_classes)))
     every = n_classes <= MAX_DENSE_CLASSES and work > n_classes << n_classes
     if sets is None or every:
         result = of_every_set(checked.to_dense() if isinstance(checked, SparseMasses) else checked)

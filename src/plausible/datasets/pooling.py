@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from plausible.belief import MAX_CLASSES, SparseMasses
-from plausible.checks import as_floats, check_number
+from plausible.checks import as_floats, check_number, random_from
 from plausible.experts.contours import simple_masses
 from plausible.labels import Labels
+from plausible.labels.parsing import check_classes
 
 FloatArray = NDArray[np.float64]
 LEAST_DOUBT = 1e-6
@@ -54,7 +54,7 @@ def pool_votes(
     counts = check_votes(votes)
     check_number(doubt, "doubt", LEAST_DOUBT, 1.0)
     n_classes = counts.shape[1]
-    names = list(range(n_classes)) if classes is None else list(classes)
+    names = check_classes(range(n_classes) if classes is None else classes).tolist()
     # Log weights of simple mass functions on each class.
     values, agreed = simple_masses(counts * np.log(doubt), np.zeros(len(counts), dtype=bool))
     conflict = np.clip(-np.expm1(agreed), 0.0, 1.0) + 0.0  # no negative zeros
@@ -100,7 +100,7 @@ def pool_plausibilities(
         )
     for value in doubts.ravel():
         check_number(value, "doubt", LEAST_DOUBT, 1.0)
-    names = list(range(given.shape[2])) if classes is None else list(classes)
+    names = check_classes(range(given.shape[2]) if classes is None else classes).tolist()
     column = np.broadcast_to(doubts, len(given))
     opinions = [
         Labels.from_plausibility(one, names).discount(float(d))
@@ -119,7 +119,7 @@ def majority_vote(votes: ArrayLike, random_state: Any = None) -> NDArray[np.int6
     array([ 0,  1, -1])
     """
     counts = check_votes(votes)
-    lots = check_random_state(random_state).uniform(0.0, 1e-9, counts.shape)
+    lots = random_from(random_state).uniform(0.0, 1e-9, counts.shape)
     return np.where(counts.any(axis=1), (counts + lots).argmax(axis=1), -1)
 
 
@@ -152,7 +152,7 @@ def estimate_doubt(votes: ArrayLike) -> float:
 def check_votes(votes: ArrayLike) -> FloatArray:
     """Counts (n, K), refusing other shapes and negative numbers."""
     counts = as_floats(votes, "votes")
-    if counts.ndim != 2:
+    if counts.ndim != 2 or not counts.shape[1]:
         raise ValueError(
             f"votes should be a table (items, classes) of counts, but have shape {counts.shape}; "
             "count the answers of each item."

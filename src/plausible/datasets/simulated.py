@@ -21,14 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
-from sklearn.utils import check_random_state
 
-from plausible.checks import as_floats, check_number
+from plausible.checks import as_floats, check_number, is_whole, random_from, shown
 from plausible.datasets.pooling import majority_vote, pool_plausibilities
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+LEAST_STD = 1e-100  # below, doubts are all the same
+MAX_COUNT = 1 << 40  # beyond the memory of any machine
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def make_doubtful_expert(
     n_classes = check_count(n_classes, "n_classes", 2)
     n_features = check_count(n_features, "n_features", n_classes)
     check_number(distance, "distance", 0.0)
-    random = check_random_state(random_state)
+    random = random_from(random_state)
     means = np.eye(n_classes, n_features) * (distance / np.sqrt(2.0))
     y = random.randint(n_classes, size=n)
     X = means[y] + random.normal(size=(n, n_features))
@@ -115,7 +117,7 @@ def draw_doubts(n: int, mean: float, std: float, random: np.random.RandomState) 
     """Doubts (n,) from the Beta distribution with given mean and standard deviation."""
     check_number(mean, "doubt", 0.0, 1.0)
     check_number(std, "doubt_std", 0.0, 0.5)
-    if std == 0.0:
+    if std < LEAST_STD:
         return np.full(n, float(mean))
     limit = mean * (1.0 - mean)
     if std * std >= limit:
@@ -212,9 +214,10 @@ def make_annotators(
     n_factors = check_count(n_factors, "n_factors", 2)
     n_features = check_count(n_features, "n_features", n_factors)
     check_number(ambiguity, "ambiguity", 0.0, 1.0)
+    separation = check_number(separation, "separation")
     spread = check_positive(noise, "noise") * float(check_positive([separation], "separation")[0])
     belief = spread / check_positive([confidence], "confidence")
-    random = check_random_state(random_state)
+    random = random_from(random_state)
     y = random.permutation(np.arange(n) % n_classes)
     centres = circle(n_classes, separation)
     deviations = random.normal(size=(n, n_factors))
@@ -257,9 +260,9 @@ def impressions(seen: FloatArray, centres: FloatArray, belief: FloatArray) -> Fl
 
 def check_count(value: int, name: str, low: int) -> int:
     """Refuse what is not a whole number from `low`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+    if not is_whole(value) or not low <= value <= MAX_COUNT:
         raise ValueError(
-            f"{name} should be a whole number from {low}, but {value!r} was given; correct it."
+            f"{name} should be a whole number from {low}, but {shown(value)} was given; correct it."
         )
     return int(value)
 
@@ -270,7 +273,7 @@ def check_positive(values: ArrayLike, name: str) -> FloatArray:
     if numbers.ndim != 1 or not len(numbers) or not (np.isfinite(numbers) & (numbers > 0.0)).all():
         raise ValueError(
             f"{name} should be positive, one number for each annotator where there are several, "
-            f"but {values!r} was given; correct it."
+            f"but {shown(values)} was given; correct it."
         )
     return numbers
 
@@ -334,7 +337,7 @@ def make_missing_labels(
     n_features = check_count(n_features, "n_features", 1)
     check_number(bayes_error, "bayes_error", 0.001, 0.5)
     check_number(missing, "missing", 0.0, 1.0)
-    random = check_random_state(random_state)
+    random = random_from(random_state)
     n_known = max(round(n * (1.0 - missing)), 2)
     y = known = np.zeros(n, dtype=np.int64)
     while len(set(y[known].tolist())) < 2:

@@ -18,6 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import shown
+
 FloatArray = NDArray[np.float64]
 
 
@@ -98,7 +100,7 @@ class Ascent:
 
     def tell(self, statistics: Statistics) -> None:
         """Take the summary at `proposal`, and make the next proposal or stop."""
-        value = float(statistics.criterion)
+        value = check_criterion(statistics)
         jumped = self.fallback is not None
         if not self.history:
             check_start(value)
@@ -184,6 +186,18 @@ class Ascent:
                 return parameters if np.isfinite(self.chart.flatten(parameters)).all() else None
             except ValueError:
                 return None
+
+
+def check_criterion(statistics: Any) -> float:
+    """The criterion in a summary, refusing a summary without."""
+    value = getattr(statistics, "criterion", None)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except Exception:
+        raise ValueError(
+            "Statistics should have a number as their criterion, but "
+            f"{shown(statistics)} has not; give them an attribute criterion."
+        ) from None
 
 
 def check_start(value: float) -> None:

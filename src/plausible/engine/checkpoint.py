@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from plausible.checks import check_kind
 from plausible.engine.ascent import Ascent
 from plausible.engine.files import write_atomically
 
@@ -29,6 +30,9 @@ def save_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
         for name in POINTS:
             parameters = getattr(ascent, name)
             if parameters is not None:
+                check_kind(
+                    parameters, tuple, "Parameters with a checkpoint", "give a tuple of arrays"
+                )
                 for part, value in enumerate(parameters):
                     arrays[f"{number}.{name}.{part}"] = np.asarray(value)
     arrays["state"] = np.array(

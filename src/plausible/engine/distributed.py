@@ -22,7 +22,17 @@ import numpy as np
 
 from plausible.engine.cluster import TIMEOUT, Watch, as_megabytes
 from plausible.engine.placement import room, spread
-from plausible.engine.rows import Array, ArrayRows, Columns, Rows, Summary, length, take
+from plausible.engine.rows import (
+    Array,
+    ArrayRows,
+    Columns,
+    Rows,
+    Summary,
+    as_column,
+    is_sparse,
+    length,
+    take,
+)
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
 
@@ -143,7 +153,13 @@ def _as_dask_array(column: Any, like: Any) -> Any:
             warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)
             column = column.to_dask_array()
     if not hasattr(column, "dask"):
-        values = np.asarray(column)
+        values = as_column(column, 0)
+        values = values.toarray() if is_sparse(values) else values
+        if _is_known(like) and len(values) != len(like):
+            raise ValueError(
+                f"Columns should have one length, but have {[len(like), len(values)]} rows; give "
+                "one value for each row."
+            )
         rows = like.chunks[0] if _is_known(like) else len(values)
         column = _import_dask().array.from_array(values, chunks=(rows, *values.shape[1:]))
     return column.rechunk(dict.fromkeys(range(1, column.ndim), -1)) if column.ndim > 1 else column

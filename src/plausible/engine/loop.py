@@ -11,6 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import (
+    as_list,
+    check_callable,
+    check_number,
+    check_path,
+    check_text,
+    check_whole,
+    shown,
+)
 from plausible.engine.ascent import Ascent, Chart, Statistics
 from plausible.engine.checkpoint import check_folder, load_ascents, save_ascents
 from plausible.engine.cluster import ClusterLostError
@@ -145,6 +154,13 @@ def maximise(
     >>> round(result.parameters, 2), result.converged
     (3.0, True)
     """
+    starts = check_arguments(summarise, solve, starts, callback, checkpoint)
+    check_number(n_rows, "n_rows", 0.0)
+    check_number(tol, "tol", 0.0)
+    check_whole(max_iter, "max_iter", 0)
+    check_number(checkpoint_seconds, "checkpoint_seconds", 0.0)
+    check_text(settings, "settings", "the settings in words")
+    check_chart(chart)
     ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
     with kept_if_lost(checkpoint, ascents, settings):
         if checkpoint is not None:
@@ -200,6 +216,30 @@ def kept_if_lost(
         raise
 
 
+def check_arguments(
+    summarise: Any, solve: Any, starts: Any, callback: Any, checkpoint: Any
+) -> list[Any]:
+    """Refuse what cannot be called, and a file that cannot be named; the starts as a list."""
+    check_callable(summarise, "summarise", "a list of parameters")
+    check_callable(solve, "solve", "statistics")
+    if callback is not None:
+        check_callable(callback, "callback", "a Progress")
+    if checkpoint is not None:
+        check_path(checkpoint, "checkpoint")
+    listed = as_list(starts, "starts", "parameters")
+    if not listed:
+        raise ValueError("starts should be one or more parameters, but there are none; give one.")
+    return listed
+
+
+def check_chart(chart: Any) -> None:
+    """Refuse what has not the methods of coordinates."""
+    if chart is None:
+        return
+    for method in ("flatten", "restore"):
+        check_callable(getattr(chart, method, None), f"chart.{method}", "parameters")
+
+
 def check_same_problem(
     checkpoint: str | Path,
     ascents: list[Ascent],
@@ -226,6 +266,11 @@ def advance(
     """One pass for all live starts; those that failed, by number."""
     failures = {}
     statistics = summarise([ascent.proposal for ascent in live])
+    if not isinstance(statistics, Sequence) or len(statistics) != len(live):
+        raise ValueError(
+            f"summarise should return statistics for each of {len(live)} parameters, but returned "
+            f"{shown(statistics)}; return a list as long as that which it is given."
+        )
     for ascent, summary in zip(live, statistics, strict=True):
         try:
             ascent.tell(summary)

@@ -19,12 +19,11 @@ class NpySource:
         weight: PathLike | None,
         chunk_rows: int | None,
     ) -> None:
-        self.paths = [
-            None if file is None else existing_file(file) for file in (path, labels, weight)
-        ]
-        X, *others = [None if file is None else _mapped(file) for file in self.paths]
+        others = [None if file is None else existing_file(file) for file in (labels, weight)]
+        self.paths = [existing_file(path), *others]
+        X, *beside = [None if file is None else _mapped(file) for file in self.paths]
         assert X is not None
-        given = [X, *(array for array in others if array is not None)]
+        given = [X, *(array for array in beside if array is not None)]
         if len({len(array) for array in given}) != 1:
             raise ValueError(
                 f"The files should have one number of rows, but have {[len(a) for a in given]} "
@@ -51,8 +50,14 @@ class NpySource:
 
 
 def _mapped(path: Path) -> Array:
-    array = np.load(path, mmap_mode="r")
-    if not array.ndim:
+    try:
+        array = np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"{path.name} should be a .npy file of numbers, but cannot be read as one ({error}); "
+            "write it with numpy.save."
+        ) from None
+    if not isinstance(array, np.ndarray) or not array.ndim:
         raise ValueError(
             f"{path.name} should hold one entry for each row, but holds a single value; save an "
             "array."

@@ -17,6 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import (
+    as_array,
+    check_callable,
+    check_kind,
+    check_whole,
+    row_numbers,
+    shown,
+)
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
 
@@ -33,9 +41,36 @@ def length(columns: Columns) -> int:
     return next(column.shape[0] for column in columns if column is not None)
 
 
+def as_column(column: Any, number: int) -> Any:
+    """A column as an array or a sparse matrix in rows; refuses what has no rows."""
+    if is_sparse(column) and getattr(column, "ndim", 2) == 2:
+        return column.tocsr()
+    if is_sparse(column):
+        column = column.toarray()
+    if hasattr(column, "contour"):
+        raise TypeError(
+            f"Rows should hold arrays, but column {number} holds Labels, whose degrees would be "
+            "lost; give labels.contour."
+        )
+    array = as_array(column, f"Column {number}")
+    if array.ndim == 0:
+        raise ValueError(
+            f"Rows should hold arrays, but column {number} is {shown(column)}; give one value for "
+            "each row."
+        )
+    return array
+
+
+def check_draw(n_rows: Any, random: Any) -> None:
+    """Refuse to draw a number of rows that is none, or without a source of random numbers."""
+    check_whole(n_rows, "n_rows", 0)
+    kinds = np.random.RandomState, np.random.Generator
+    check_kind(random, kinds, "random", "give numpy.random.RandomState(0)")
+
+
 def is_sparse(column: Any) -> bool:
     """Whether a column is a sparse matrix of scipy, found out without importing scipy."""
-    return hasattr(column, "tocsr")
+    return hasattr(column, "tocsr") and not isinstance(column, type)
 
 
 def n_bytes(column: Any) -> int:
@@ -173,6 +208,7 @@ class Rows(ABC):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
+        check_draw(n_rows, random)
         if n_rows >= self.n_rows:
             wanted = np.arange(self.n_rows)
         else:
@@ -212,6 +248,7 @@ class ArrayRows(Rows):
     def __init__(
         self, *columns: Array | None, order: Array | None = None, chunk_rows: int | None = None
     ) -> None:
+        columns = tuple(None if c is None else as_column(c, k) for k, c in enumerate(columns))
         given = [column for column in columns if column is not None]
         lengths = [column.shape[0] for column in given]
         if len(set(lengths)) != 1:
@@ -220,10 +257,12 @@ class ArrayRows(Rows):
                 "row."
             )
         self.columns = columns
-        self.order = order
+        self.order = order if order is None else row_numbers(order, lengths[0], "order")
         row_bytes = sum(map(n_bytes, given)) // max(lengths[0], 1)
         size = int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
-        self.chunk_rows = chunk_rows or max([size, *map(rows_worth_a_sum, given)])
+        self.chunk_rows = max([size, *map(rows_worth_a_sum, given)])
+        if chunk_rows is not None:
+            self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
 
     @property
     def n_rows(self) -> int:
@@ -232,6 +271,7 @@ class ArrayRows(Rows):
 
     def reduce(self, summary: Summary, *parameters: Any) -> Any:
         """Sum over chunks of ``summary(columns, *parameters)``."""
+        check_callable(summary, "summary", "the columns of some rows")
         if self.n_rows <= self.chunk_rows:
             return total(summary(columns, *parameters) for columns in self.chunks())
 
@@ -251,7 +291,9 @@ class ArrayRows(Rows):
 
     def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
         """Rows whose columns are a function of these, computed now, chunk by chunk."""
+        check_callable(function, "function", "the columns of some rows")
         parts = [function(columns) for columns in self.chunks()] or [function(self._chunk(0))]
+        check_kind(parts[0], tuple, "What function returns", "return a tuple of columns")
         return ArrayRows(*map(stack, zip(*parts, strict=True)))
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
@@ -262,6 +304,7 @@ class ArrayRows(Rows):
         """
         if not self.n_rows:
             return self
+        check_callable(code, "code", "the columns of some rows")
         codes = np.concatenate([code(columns) for columns in self.chunks()])
         if are_alike(codes):
             index = self.order
@@ -273,10 +316,12 @@ class ArrayRows(Rows):
 
     def coarser(self, factor: int) -> "ArrayRows":
         """The same rows in chunks some times as long."""
-        return ArrayRows(*self.columns, order=self.order, chunk_rows=factor * self.chunk_rows)
+        size = check_whole(factor, "factor", 1) * self.chunk_rows
+        return ArrayRows(*self.columns, order=self.order, chunk_rows=size)
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
+        check_draw(n_rows, random)
         if n_rows >= self.n_rows:
             return self._chunk(0, self.n_rows)
         wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.checks import check_path, check_text, check_texts, check_whole, shown
 from plausible.engine.rows import Array
 
 CHUNK_BYTES = 15 << 17
@@ -36,7 +37,7 @@ def _import(name: str) -> Any:
 
 def existing_file(path: PathLike) -> Path:
     """The path of a file, or what there is instead."""
-    path = Path(path)
+    path = check_path(path)
     if not path.is_file():
         here = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
         listed = ", ".join(here[:10]) + (", ..." if len(here) > 10 else "")
@@ -51,12 +52,7 @@ def rows_in_chunk(chunk_rows: int | None, row_bytes: int) -> int:
     """Rows in a chunk: as asked, or some megabytes."""
     if chunk_rows is None:
         return int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 2048, 65536))
-    if chunk_rows < 1:
-        raise ValueError(
-            f"chunk_rows should be at least 1, but is {chunk_rows}; leave it out to read chunks "
-            "of some megabytes."
-        )
-    return chunk_rows
+    return check_whole(chunk_rows, "chunk_rows", 1)
 
 
 def _as_numbers(column: Any) -> Array:
@@ -85,16 +81,24 @@ class TableSource(ABC):
         _import("pyarrow")
         self.path = existing_file(path)
         self.n_rows: int | None = None
-        schema = self._schema()
-        self.labels = labels
-        self.weight = weight
-        plausibilities = [] if labels is None or isinstance(labels, str) else list(labels)
+        try:
+            schema = self._schema()
+        except _import("pyarrow").ArrowException as error:
+            raise ValueError(
+                f"{self.path.name} should be a file of the kind that is asked for, but cannot be "
+                f"read as one ({str(error).splitlines()[0][:200]}); choose the function by the "
+                "kind of file, or write it anew."
+            ) from None
+        is_one = labels is None or isinstance(labels, str)
+        plausibilities = [] if is_one else check_texts(labels, "labels")
+        self.labels = labels if is_one else plausibilities
+        self.weight = weight if weight is None else check_text(weight, "weight")
         self.classes = plausibilities or None
         others = [*([labels] if isinstance(labels, str) else plausibilities)]
         others += [] if weight is None else [weight]
         if features is None:
             features = [name for name in schema.names if name not in others]
-        self.features = [features] if isinstance(features, str) else list(features)
+        self.features = check_texts(features, "features")
         self._check_names(schema.names, others)
         numeric = [*self.features, *plausibilities, *([] if weight is None else [weight])]
         self.columns = list(dict.fromkeys([*self.features, *others]))
@@ -141,7 +145,7 @@ class TableSource(ABC):
         for name in asked:
             if existing.count(name) != 1:
                 raise ValueError(
-                    f"Column {name!r} should be once in {self.path.name}, but is there "
+                    f"Column {shown(name)} should be once in {self.path.name}, but is there "
                     f"{existing.count(name)} times; its columns are {', '.join(existing)}."
                 )
         twice = sorted({name for name in asked if asked.count(name) > 1})

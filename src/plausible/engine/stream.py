@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.checks import as_array, check_callable, is_whole, shown
 from plausible.engine.rows import (
     CHUNK_BYTES,
     Array,
@@ -53,7 +54,7 @@ def part_rows(columns: Columns, most_bytes: int) -> int:
     return max(1, -(-n_rows // n_parts))
 
 
-def as_array(column: Any) -> Any:
+def as_column(column: Any, where: str) -> Any:
     """A column as an array; numpy would turn a missing entry among words into the word "nan"."""
     if column is None:
         return None
@@ -61,13 +62,13 @@ def as_array(column: Any) -> Any:
         return column.tocsr()
     if isinstance(column, list) and len(kinds := set(map(type, column))) > 1 and str in kinds:
         return np.array(column, dtype=object)
-    return np.asarray(column)
+    return as_array(column, f"A column of {where}")
 
 
 def as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
-    columns = tuple(map(as_array, given))
+    columns = tuple(as_column(column, where) for column in given)
     for number, column in enumerate(columns):
         if column is not None and column.ndim == 0:
             raise ValueError(
@@ -101,7 +102,7 @@ class CheckedSource:
                 f"{type(source).__name__} can be read only once; give a list, an object with "
                 "__iter__, or the function that makes the iterator."
             )
-        if isinstance(source, np.ndarray | str | bytes | dict) or not (
+        if isinstance(source, np.ndarray | str | bytes | dict | type) or not (
             isinstance(source, Iterable) or callable(source)
         ):
             raise TypeError(
@@ -110,8 +111,8 @@ class CheckedSource:
                 "one array X."
             )
         self.source = source
-        known = getattr(source, "n_rows", None)
-        self.n_rows = int(known) if isinstance(known, int | np.integer) else None
+        known: Any = getattr(source, "n_rows", None)
+        self.n_rows = int(known) if is_whole(known) else None
         names = getattr(source, "classes", None)
         self.classes: Sequence[Any] | None = None if names is None else list(names)
         self.layout: str | None = None
@@ -119,6 +120,11 @@ class CheckedSource:
     def __iter__(self) -> Iterator[Columns]:
         start = 0
         chunks = self.source if isinstance(self.source, Iterable) else self.source()
+        if not isinstance(chunks, Iterable):
+            raise TypeError(
+                "A function that is a source should return an iterator of chunks, but returned "
+                f"{shown(chunks)}; write it with yield."
+            )
         for number, chunk in enumerate(chunks):
             where = f"Chunk {number} (from row {start})"
             columns = as_columns(self._open_labels(chunk), where)
@@ -227,6 +233,7 @@ class StreamRows(Rows):
 
     def reduce(self, summary: Summary, *parameters: Any) -> Any:
         """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
+        check_callable(summary, "summary", "the columns of some rows")
         _, result = self._count(lambda columns: summary(columns, *parameters), total)
         return result
 
@@ -249,6 +256,7 @@ class StreamRows(Rows):
         return self._with(("arrange", code))
 
     def _with(self, step: Step) -> "StreamRows":
+        check_callable(step[1], f"What is given to {step[0]}", "the columns of some rows")
         rows = object.__new__(StreamRows)
         rows._source = self._source
         rows._steps = (*self._steps, step)

@@ -24,6 +24,11 @@ def add(one: Any, other: Any) -> Any:
             )
         one += other
         return one
+    if one is None:
+        raise TypeError(
+            "A summary should return numbers or arrays, which can be added, but returned None; "
+            "return the sum of what it was given."
+        )
     return one + other
 
 

@@ -36,14 +36,17 @@ from plausible.belief import (
     sets_from_membership,
 )
 from plausible.belief.sets import check_n_classes
+from plausible.checks import as_array, check_kind, row_numbers, shown
+from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
 from plausible.experts.statements import StatementFacts, as_rows
-from plausible.experts.tables import Codes
+from plausible.experts.tables import Codes, check_doubt
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+NAMES = "items", "annotators", "classes"
 
 
 class SparseField:
@@ -104,8 +107,21 @@ class Annotations(Constructors):
     given_masses: SparseMasses | None = None
 
     def __post_init__(self) -> None:
-        if not len(self.is_bayesian):
-            self.__dict__["is_bayesian"] = np.zeros(self.facts.rows.shape[0], dtype=bool)
+        names = {what: check_names(getattr(self, what), what) for what in NAMES}
+        n_answers = len(check_codes(self.item, len(names["items"]), None, "item"))
+        rows = check_contours(self.__dict__["rows"], len(names["classes"]))
+        sizes = {"item": "items", "annotator": "annotators"}
+        n_names = {code: len(names[what]) for code, what in sizes.items()}
+        n_names["statement"] = rows.shape[0]
+        checked: dict[str, Any] = {
+            **names,
+            **{c: check_codes(getattr(self, c), n_names[c], n_answers, c) for c in n_names},
+            "doubt": check_doubt(self.doubt, n_answers),
+            "is_bayesian": check_is_bayesian(self.is_bayesian, rows.shape[0]),
+        }
+        self.__dict__.update(checked)
+        if self.given_masses is not None:
+            check_kind(self.given_masses, SparseMasses, "given_masses", "use Annotations.from_long")
 
     @classmethod
     def _made(
@@ -184,6 +200,12 @@ class Annotations(Constructors):
 
     def commonality(self, members: NDArray[np.bool_]) -> FloatArray:
         """Commonality (S,) of a set of classes by each statement."""
+        given, members = members, as_array(members, "members")
+        if members.shape != (self.n_classes,) or members.dtype != bool:
+            raise ValueError(
+                f"members should be True or False for each of the {self.n_classes} classes, but "
+                f"{shown(given)} was given; write classes == 'a' for one of them."
+            )
         if self.given_masses is not None:
             inside = membership(self.given_masses.focal_sets, self.n_classes)
             return np.asarray(self.given_masses.values @ inside[:, members].all(axis=1))
@@ -192,7 +214,7 @@ class Annotations(Constructors):
 
     def select(self, answers: ArrayLike) -> Self:
         """Some of the answers, by a mask or numbers; items and annotators keep their places."""
-        rows = np.asarray(answers)
+        rows = row_numbers(answers, len(self), "answers")
         return self._with(
             item=self.item[rows],
             annotator=self.annotator[rows],

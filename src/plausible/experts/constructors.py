@@ -1,12 +1,14 @@
 """Ways to make annotations, each of which says what the columns mean."""
 
 from collections.abc import Hashable, Sequence
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_floats, name_rows
+from plausible.belief.sets import can_be_looked_up, class_names
+from plausible.checks import as_array, as_floats, name_rows, shown
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,
@@ -132,7 +134,7 @@ class Constructors:
         >>> Annotations.from_answers([[0, 1, -1], [1, 1, 0]], missing=-1)
         <Annotations: 5 answers about 2 items by 3 annotators; classes 0, 1>
         """
-        table = np.asarray(answers, dtype=None if hasattr(answers, "dtype") else object)
+        table = as_table(answers)
         if table.ndim != 2:
             raise ValueError(
                 f"answers should have a row for each item and a column for each annotator, but "
@@ -140,10 +142,17 @@ class Constructors:
             )
         there = ~is_missing(table)
         if missing is not None:
-            there &= table != missing
+            if not isinstance(missing, str | Number):
+                raise ValueError(
+                    f"missing should be a value that means no answer, but {shown(missing)} was "
+                    "given; give a name or a number, such as -1."
+                )
+            there &= differs(table, missing)
         rows, columns = np.nonzero(there)
-        names = np.arange(len(table)) if items is None else np.asarray(items)
-        people = np.arange(table.shape[1]) if annotators is None else np.asarray(annotators)
+        names = np.arange(len(table)) if items is None else as_array(items, "items")
+        people = (
+            np.arange(table.shape[1]) if annotators is None else as_array(annotators, "annotators")
+        )
         check_names(names, len(table), "items")
         check_names(people, table.shape[1], "annotators")
         doubts = None
@@ -192,7 +201,7 @@ class Constructors:
         """
         numbers = as_floats(table, "table")
         names = getattr(table, "columns", None) if classes is None else classes
-        said, row = from_table(numbers, kind, None if names is None else list(names))
+        said, row = from_table(numbers, kind, None if names is None else class_names(names))
         n_rows = len(numbers)
         item = (
             Codes(np.arange(n_rows), np.arange(n_rows))
@@ -214,6 +223,28 @@ class Constructors:
         )
 
 
+def as_table(answers: Any) -> NDArray[Any]:
+    """A table of answers; lists keep the types of their cells."""
+    if hasattr(answers, "dtype") or hasattr(answers, "columns"):
+        return as_array(answers, "answers")
+    try:
+        return np.asarray(answers, dtype=object)
+    except Exception:  # ragged rows, and whatever the caller's own class raises
+        raise ValueError(
+            "answers should have a row for each item and a column for each annotator, but "
+            f"{shown(answers)} has not; fill in None where there is no answer."
+        ) from None
+
+
+def differs(table: NDArray[Any], missing: Any) -> NDArray[np.bool_]:
+    """Where a table does not hold the value that means no answer; sets and lists never are it."""
+    if table.dtype != object:
+        return np.broadcast_to(np.asarray(table != missing, dtype=bool), table.shape)
+    cells = table.ravel().tolist()
+    flat = [not isinstance(cell, str | Number) or bool(cell != missing) for cell in cells]
+    return np.array(flat, dtype=bool).reshape(table.shape)
+
+
 def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
     """Name and numbers of the one column that is given, if one is."""
     given = {name: values for name, values in columns.items() if values is not None}
@@ -222,7 +253,15 @@ def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
             f"A table of answers should have one kind of numbers, but has {sorted(given)}; "
             "leave out all but one."
         )
-    return next(((name, as_floats(values, name)) for name, values in given.items()), None)
+    for name, values in given.items():
+        numbers = as_floats(values, name)
+        if numbers.ndim != 1:
+            raise ValueError(
+                f"{name} should be one number for each row, but has shape {numbers.shape}; give a "
+                "list of numbers."
+            )
+        return name, numbers
+    return None
 
 
 def gather_answers(
@@ -261,7 +300,8 @@ def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
 
 def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
     """Refuse names that are not as many as there should be, or not different."""
-    if names.shape != (n_names,) or len(set(names.tolist())) != n_names:
+    known = names.tolist() if names.shape == (n_names,) else []
+    if not all(map(can_be_looked_up, known)) or len(set(known)) != n_names:
         raise ValueError(
             f"{what} should be {n_names} different names, but {names.shape} were given or some are "
             "the same; name each once."

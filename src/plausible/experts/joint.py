@@ -20,12 +20,17 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import BeliefClassifier, Beliefs, believe, normalized, takes_labels
-from plausible.checks import check_number, check_option, check_whole
+from plausible.base import BeliefClassifier, Beliefs, believe, count_rows, normalized, takes_labels
+from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
 from plausible.engine import InterruptedFitWarning
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, AnswerProblem, Parameters, Summary
+from plausible.experts.answer_model import (
+    MODELS,
+    AnswerProblem,
+    Parameters,
+    Summary,
+)
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression
@@ -39,7 +44,7 @@ def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
     start: Any = None
     if hasattr(last, "covariances_") and np.isfinite(last.means_).all():
         start = {"weights": last.weights_, "means": last.means_, "covariances": last.covariances_}
-    elif hasattr(last, "coef_") and not hasattr(last, "means_"):
+    elif hasattr(last, "coef_") and not hasattr(last, "covariances_"):
         start = last.coef_, last.intercept_
     if start is None or "init" not in given:
         return classifier.fit(X, labels)
@@ -135,7 +140,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 f"y should be Annotations, but is {type(y).__name__}; make them with "
                 "Annotations.from_answers, or fit the classifier itself on labels."
             )
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "a Progress")
+        check_verbose(self.verbose)
+        n_rows = count_rows(X)
         if n_rows != len(y.items):
             raise ValueError(
                 f"X should have a row for each of the {len(y.items)} items of the answers, in the "

@@ -1,6 +1,7 @@
 """From cells of a table to statements."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,8 +9,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.sets import check_n_classes
-from plausible.checks import check_option, guess, name_rows
+from plausible.belief.sets import check_n_classes, class_names
+from plausible.checks import (
+    as_array,
+    as_list,
+    check_kind,
+    check_option,
+    check_text,
+    guess,
+    name_rows,
+    shown,
+)
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, canonical, factorise, is_gone
 
@@ -45,23 +55,37 @@ def parse_cells(
     none: Sequence[Any],
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
+    check_kind(labels, Iterable, "labels", "give a list of answers")
     if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
         labels = factorise(labels, "labels")
     if isinstance(labels, Codes):
         codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
     else:
-        column = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+        column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
+        column = as_list(column, "labels", "answers")
         places: dict[Any, int] = {}
-        codes = np.fromiter(
-            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
-        )
+        try:
+            codes = np.fromiter(
+                (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+            )
+        except TypeError:  # what has no hash
+            raise ValueError(
+                "Answers should be classes or sets of classes, but some hold lists or mappings; "
+                "name each class by text or a number."
+            ) from None
         cells = list(places)
+    if not check_text(separator, "separator", "the text between the classes of a set"):
+        raise ValueError("separator should be the text between classes, but is empty; give '|'.")
+    abstain = [abstain] if isinstance(abstain, str) else as_list(abstain, "abstain", "cells")
+    none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
+    check_cells([*cells, *abstain, *none])
+    classes = classes if classes is None else class_names(classes)
     said = [names_in(cell, separator, abstain, none) for cell in cells]
     said = alike(said, classes)
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if len(set(names)) < len(names):
-        raise ValueError(f"classes should be different, but are {names}; name each once.")
+        raise ValueError(f"classes should be different, but are {shown(names)}; name each once.")
     if not names:
         raise ValueError("Answers should name at least one class, but all are empty; give classes.")
     place = {name: k for k, name in enumerate(names)}
@@ -69,7 +93,8 @@ def parse_cells(
     if strange:
         bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
         raise ValueError(
-            f"Answers should be among the classes {names}, but {strange[0]!r} was found in "
+            f"Answers should be among the classes {shown(names, 500)}, but {shown(strange[0])} was "
+            "found in "
             f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
         )
     sets, which = different_sets(said, place)
@@ -105,6 +130,18 @@ def alike(
     return [None if names is None else tuple(change[name] for name in names) for names in said]
 
 
+def check_cells(cells: list[Any]) -> None:
+    """Refuse cells that are neither names nor sets of names nor nothing."""
+    for cell in cells:
+        parts = cell if isinstance(cell, frozenset) else [cell]
+        strange = [part for part in parts if not (part is None or isinstance(part, str | Number))]
+        if strange:
+            raise ValueError(
+                "Answers should be classes, named by text or numbers, or sets of these, but "
+                f"{shown(strange[0])} was found; write it as text."
+            )
+
+
 def hashable(cell: Any) -> Any:
     """A cell that can be looked up."""
     if isinstance(cell, (set, list, tuple, frozenset)):
@@ -137,7 +174,7 @@ def sort_key(name: Any) -> tuple[str, Any]:
 
 def as_names(names: Sequence[Any]) -> NDArray[Any]:
     """Names as an array; numbers stay numbers."""
-    return np.array(names)
+    return as_array(names, "classes")
 
 
 def from_groups(
@@ -250,9 +287,11 @@ def from_table(
     check_option(kind, KINDS, "kind")
     if table.ndim != 2:
         raise ValueError(f"table should have rows and columns, but has shape {table.shape}.")
-    names = as_names(list(range(table.shape[1])) if classes is None else list(classes))
-    if len(set(names.tolist())) < len(names):
-        raise ValueError(f"classes should be different, but are {names.tolist()}; name each once.")
+    names = as_names(list(range(table.shape[1])) if classes is None else class_names(classes))
+    if names.ndim != 1 or len(set(names.tolist())) < len(names):
+        raise ValueError(
+            f"classes should be different names, but are {shown(classes)}; name each once."
+        )
     if len(names) != table.shape[1]:
         raise ValueError(
             f"table should have a column for each of the {len(names)} classes, but has "

@@ -28,6 +28,7 @@ from plausible.belief import (
     membership,
     vacuous,
 )
+from plausible.belief.rules import RULES
 from plausible.checks import as_floats, check_option
 from plausible.experts.annotations import Annotations
 from plausible.experts.contours import all_masses, pool_contours
@@ -51,6 +52,7 @@ def pool(
 ) -> Labels:
     """Labels of the items; see `Annotations.pool`."""
     check_option(on_conflict, ("raise", "vacuous"), "on_conflict")
+    check_option(rule, list(RULES), "rule")
     doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
         if rule != "dempster":

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_floats, check_whole
+from plausible.checks import as_floats, check_kind, check_whole, shown
 from plausible.experts.annotations import Annotations
 from plausible.labels import Labels
 
@@ -42,6 +42,16 @@ def openness(labels: Labels) -> FloatArray:
     return np.clip(entropy, 0.0, 1.0)  # rounding may exceed the limits
 
 
+def check_labels(labels: Any, n_items: int) -> None:
+    """Refuse what are not labels of all items."""
+    check_kind(labels, Labels, "labels", "make them with Annotations.pool or as_labels")
+    if len(labels) != n_items:
+        raise ValueError(
+            f"labels should be one for each of the {n_items} items, but there are {len(labels)}; "
+            "give those of Annotations.pool."
+        )
+
+
 def next_items(
     annotations: Annotations,
     n: int = 10,
@@ -74,6 +84,9 @@ def next_items(
     ['y', 'z']
     """
     check_whole(n, "n", 1)
+    check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
+    if labels is not None:
+        check_labels(labels, len(annotations.items))
     pooled = annotations.pool(**options) if labels is None else labels
     count = np.bincount(annotations.item, minlength=len(annotations.items))
     few = 1 / (1 + count)
@@ -90,7 +103,7 @@ def next_items(
     if share.shape != (3,) or not (share >= 0).all() or not share.sum() > 0:
         raise ValueError(
             "weights should be three numbers from 0, of few answers, conflict and imprecision, not "
-            f"all 0, but {weights!r} was given."
+            f"all 0, but {shown(weights)} was given."
         )
     share = share / share.sum()
     priority = share @ np.stack([few, conflict, open_])

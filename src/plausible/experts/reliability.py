@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta as beta_distribution
 
-from plausible.checks import as_floats, check_number, check_option, check_whole
+from plausible.checks import (
+    as_floats,
+    check_flag,
+    check_kind,
+    check_number,
+    check_option,
+    check_whole,
+)
 from plausible.engine import maximise
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (
@@ -154,7 +161,9 @@ def fit_reliability(
     >>> fit_reliability(answers).posterior.round(2)[:, 0].tolist()
     [1.0, 0.0, 1.0, 0.0]
     """
+    check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
     check_option(model, MODELS, "model")
+    check_flag(accelerate, "accelerate")
     check_number(smoothing, "smoothing", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 1)

@@ -1,11 +1,13 @@
 """Columns of names as whole numbers."""
 
+from collections.abc import Sized
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_floats, name_rows
+from plausible.checks import as_array, as_floats, name_rows
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -28,9 +30,14 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
     """
     if isinstance(values, Codes):
         return values
-    column = np.asarray(values)
+    column = as_array(values, what)
     if column.ndim != 1:
         raise ValueError(f"{what} should be one column of names, but have shape {column.shape}.")
+    if column.dtype.kind not in "biufUSOM":
+        raise ValueError(
+            f"{what} should be one column of names, but came as {column.dtype}; turn them into "
+            "text."
+        )
     if column.dtype.kind in "iub" and len(column):
         return factorise_numbers(column)
     places: dict[Any, int] = {}
@@ -43,20 +50,25 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
         )
     if len({isinstance(cell, str) for cell in cells}) > 1:  # 1 and "1" are one name
         cells = list(map(canonical, cells))
-    coded = np.fromiter(
-        (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
-    )
+    try:
+        coded = np.fromiter(
+            (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
+        )
+    except TypeError:  # what has no hash
+        raise ValueError(
+            f"{what} should be one column of names, but some are lists or sets; turn them into "
+            "text."
+        ) from None
     return Codes(coded, np.array(list(places)))
 
 
 def is_gone(cell: Any) -> bool:
     """Whether a cell holds nothing: None, NaN, pandas.NA or an empty string."""
-    if cell is None or (isinstance(cell, str) and cell == ""):
-        return True
-    try:
+    if cell is None or isinstance(cell, str):
+        return not cell
+    if isinstance(cell, Number):
         return bool(cell != cell)
-    except TypeError:  # pandas.NA, which is neither equal nor unequal
-        return True
+    return type(cell).__name__ in ("NAType", "NaTType")
 
 
 def canonical(name: Any) -> str:
@@ -72,12 +84,13 @@ def factorise_numbers(column: NDArray[Any]) -> Codes:
     if high - low > 10 * len(column):
         names, first, codes = np.unique(column, return_index=True, return_inverse=True)
     else:
-        shifted = column.astype(np.int64) - low
+        wide = column if column.dtype == np.uint64 else column.astype(np.int64)
+        shifted = (wide - wide.min()).astype(np.int64)
         first = np.full(high - low + 1, -1)
         first[shifted[::-1]] = np.arange(len(column))[::-1]  # the first one is written last
         there = first >= 0
         codes = (np.cumsum(there) - 1)[shifted]
-        names, first = np.flatnonzero(there) + low, first[there]
+        names, first = np.flatnonzero(there).astype(wide.dtype) + wide.min(), first[there]
         names = names.astype(column.dtype)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -90,7 +103,10 @@ def check_lengths(**columns: Any) -> int:
     lengths = {}
     for name, values in columns.items():
         column = values.codes if isinstance(values, Codes) else values
-        if column is not None and hasattr(column, "__len__") and not isinstance(column, str):
+        shape = getattr(column, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            lengths[name] = int(shape[0])
+        elif isinstance(column, Sized) and not isinstance(column, str | np.ndarray):
             lengths[name] = len(column)
     if not lengths:
         raise ValueError(
@@ -108,7 +124,13 @@ def check_doubt(doubt: ArrayLike | None, n_rows: int) -> FloatArray | None:
     """Doubts (n,) in [0, 1]."""
     if doubt is None:
         return None
-    values = np.broadcast_to(as_floats(doubt, "doubt"), n_rows)
+    values = as_floats(doubt, "doubt")
+    if values.shape not in ((), (1,), (n_rows,)):
+        raise ValueError(
+            f"doubt should be one number, or one for each of the {n_rows} rows, but has shape "
+            f"{values.shape}; give an array ({n_rows},)."
+        )
+    values = np.broadcast_to(values, n_rows)
     bad = ~((values >= 0) & (values <= 1))
     if bad.any():
         raise ValueError(

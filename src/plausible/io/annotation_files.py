@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from plausible.checks import check_option
+from plausible.belief.sets import class_names
+from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
 from plausible.experts.tables import Codes, canonical
@@ -77,7 +78,8 @@ def read_annotations(
            [ 0., 10.]])
     """
     table = open_table(source)
-    found = find_columns(table, names or {})
+    abstain, none = as_list(abstain, "abstain", "cells"), as_list(none, "none", "cells")
+    found = find_columns(table, {} if names is None else names)
     if layout is None:
         is_long = {"item", "annotator", "label"} <= set(found) and kind is None
         layout = "long" if is_long else "classes" if kind is not None else "annotators"
@@ -108,8 +110,10 @@ def read_annotations(
 def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     """Columns of the table by what they mean."""
     known = (*ALIASES, "doubt", *NUMBERS)
+    check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
     for meaning, column in names.items():
         check_option(meaning, known, "Keys of names")
+        check_text(column, f"names[{meaning!r}]")
         if column not in table.names:
             raise TableError(
                 f"{table.name} should have a column {column!r} for {meaning!r}, but has "
@@ -183,7 +187,8 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
     """Refuse answers that are not among the classes, with their rows and lines."""
     if given["classes"] is None:
         return
-    known = {canonical(one) for one in given["classes"]}
+    check_text(given["separator"], "separator", "the text between the classes of a set")
+    known = {canonical(one) for one in class_names(given["classes"])}
     harmless = {canonical(one) for one in (*given["abstain"], *given["none"])}
     strange = [
         cell is not None
@@ -195,9 +200,9 @@ def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any])
     if bad.any():
         example = label.names.tolist()[label.codes[np.argmax(bad)]]
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {list(given['classes'])}, "
-            f"but {example!r} was found in {table.where((np.flatnonzero(bad) + 1).tolist())}; "
-            "correct it, or add the class."
+            f"Column {name!r} of {table.name} should hold the classes "
+            f"{shown(list(given['classes']), 500)}, but {example!r} was found in "
+            f"{table.where((np.flatnonzero(bad) + 1).tolist())}; correct it, or add the class."
         )
 
 
@@ -339,7 +344,10 @@ def read_doccano(
     ...     read_doccano([path])
     <Annotations: 1 answers about 1 items by 1 annotators; classes spam>
     """
-    files = sources if isinstance(sources, Mapping) else {Path(s).stem: s for s in sources}
+    if not isinstance(sources, Mapping):
+        paths = as_list(sources, "sources", "paths, or a dict of annotators and paths")
+        sources = {check_path(path).stem: path for path in paths}
+    files = sources
     items, annotators, said = [], [], []
     for annotator, path in files.items():
         for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -374,23 +382,24 @@ def made(
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The text of a file in UTF-8; "-" is standard input."""
+    is_input = isinstance(path, str) and path == "-"
+    file = Path() if is_input else check_path(path)
     try:
-        if path == "-":
+        if is_input:
             return sys.stdin.buffer.read().decode("utf-8-sig")
-        return Path(path).read_text(encoding="utf-8-sig")
+        return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(
-            f"{str(path)!r} should be a readable file in UTF-8, but is not "
-            f"({first_line(error)}); check its name and encoding."
+            f"{shown(str(path))} should be a readable file in UTF-8, but is not "
+            f"({first_line(error)[:200]}); check its name and encoding."
         ) from None
 
 
 def load_json(path: str | os.PathLike[str]) -> Any:
     """What a JSON file holds."""
+    text = read_text(path)
     try:
-        return json.loads(read_text(path))
-    except TableError:
-        raise
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise TableError(
             f"{Path(path).name!r} should be JSON, but is not ({first_line(error)}); export it "

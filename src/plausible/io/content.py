@@ -13,6 +13,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from plausible.checks import check_path
 from plausible.engine.sources import existing_file
 from plausible.io.errors import TableError, reading
 
@@ -106,7 +107,7 @@ class Content:
         elif isinstance(source, str) and source == "-":
             self.name = "standard input"
             self._keep(sys.stdin.buffer)
-        elif Path(source).is_fifo():  # such as <(command) of a shell
+        elif check_path(source, "A table").is_fifo():  # such as <(command) of a shell
             self.name = repr(Path(source).name)
             with open(source, "rb") as file:
                 self._keep(file)

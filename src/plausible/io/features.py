@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import as_list, check_text
 from plausible.experts.tables import canonical
 from plausible.io.columns import floats, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed
@@ -50,7 +51,7 @@ class Features(NamedTuple):
                 "column with read_features(..., id=)."
             )
         place = {canonical(name): row for row, name in enumerate(self.ids.tolist())}
-        wanted = [canonical(item) for item in items]
+        wanted = [canonical(item) for item in as_list(items, "items", "names of items")]
         lost = [name for name in wanted if name not in place]
         if lost:
             raise ValueError(
@@ -179,7 +180,7 @@ def read_features(
     (['a', 'b'], ['x1', 'x2'])
     """
     table = open_table(source)
-    ids = None if id is None else read_ids(table, choose(table, id)[0])
+    ids = None if id is None else read_ids(table, choose(table, check_text(id, "id"))[0])
     names = [name for name in choose(table, columns) if columns is not None or name != id]
     if not names or id in names:
         raise TableError(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_option
+from plausible.checks import check_option, check_path
 from plausible.experts import Annotations
 from plausible.io.annotation_files import (
     find_columns,
@@ -93,7 +93,7 @@ def read_known(
         return read_export(source, form, options, how)
     stream = stream_table(source)
     table = open_table(stream)
-    found = find_columns(table, options.get("names") or {})
+    found = find_columns(table, options["names"] if options.get("names") is not None else {})
     if form is None:
         form = "labels" if holds_labels(table, found, options) else "answers"
     if form == "answers":
@@ -126,7 +126,8 @@ def read_export(source: Any, form: str, options: dict[str, Any], how: dict[str, 
             f"An export in the form {form!r} should need no other option than classes, but "
             f"{strange[0]} came; leave it out."
         )
-    name = "standard input" if source == "-" else repr(Path(source).name)
+    is_input = isinstance(source, str) and source == "-"
+    name = "standard input" if is_input else repr(check_path(source, "An export").name)
     if form == "label-studio":
         return pooled(read_label_studio(source, **options), name, False, **how)
     files = sorted(Path(source).glob("*.jsonl")) if Path(source).is_dir() else [source]

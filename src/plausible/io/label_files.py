@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from plausible import belief
 from plausible.belief import SparseMasses
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
-from plausible.checks import check_option
+from plausible.belief.sets import class_names
+from plausible.checks import check_option, check_text, shown
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
@@ -104,6 +105,7 @@ def _layout(
     """The kind of labels, the columns that hold them, and the column of doubt."""
     if kind is not None:
         check_option(kind, KINDS, "kind")
+    doubt = doubt if doubt is None else check_text(doubt, "doubt")
     prefixed = {name: [c for c in table.names if c.startswith(f"{name}:")] for name in PREFIXES}
     present = [name for name in PREFIXES if prefixed[name]]
     if kind is None:
@@ -202,13 +204,13 @@ def _frame(
                 f"are empty, but names {sorted(found)}; say which classes there are with classes=."
             )
         return sorted(found)
-    given = [item.item() if isinstance(item, np.generic) else item for item in classes]
+    given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
     strange = found - set(given)
     if strange:
         rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {given}, but holds "
-            f"{sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or add it to "
+            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}, but "
+            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or add it to "
             "classes=."
         )
     return given

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
-from plausible.checks import check_option
+from plausible.checks import as_array, check_option
 from plausible.io.label_names import write_name, write_set
 from plausible.io.writing import write_table
 from plausible.labels import Labels
@@ -61,11 +61,11 @@ def write_labels(
     check_option(kind, KINDS, "kind")
     names = labels.classes.tolist()
     contour = labels.contour
-    columns: dict[str, Any] = {} if items is None else {"item": np.asarray(items)}
-    if items is not None and len(columns["item"]) != len(labels):
+    columns: dict[str, Any] = {} if items is None else {"item": as_array(items, "items")}
+    if items is not None and columns["item"].shape != (len(labels),):
         raise ValueError(
-            f"items should be one name for each of the {len(labels)} labels, but there are "
-            f"{len(columns['item'])}; give one for each."
+            f"items should be one name for each of the {len(labels)} labels, but they have shape "
+            f"{columns['item'].shape}; give one for each."
         )
     if kind == "sets":
         if not np.isin(contour, (0.0, 1.0)).all():

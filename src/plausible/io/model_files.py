@@ -14,13 +14,13 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
 import plausible
+from plausible.checks import check_path, check_text, check_texts
 from plausible.engine.sources import existing_file
 from plausible.io.errors import ModelFileError, first_line, needed
 from plausible.io.moved import brought_up_to_date
@@ -182,7 +182,7 @@ def describe(
     features = getattr(model, "feature_names_in_", None)
     n_features = getattr(model, "n_features_in_", None)
     if names is not None:
-        features = np.array([str(name) for name in names], dtype=object)
+        features = np.array(check_texts(names, "features", "names"), dtype=object)
         if n_features is not None and len(features) != n_features:
             raise ValueError(
                 f"features should name the {n_features} features of the model, but there are "
@@ -194,7 +194,7 @@ def describe(
         "classes": classes.tolist() if isinstance(classes, np.ndarray) else None,
         "features": features.tolist() if isinstance(features, np.ndarray) else None,
         "n_features": None if n_features is None else int(n_features),
-        "id": id,
+        "id": id if id is None else check_text(id, "id"),
         "versions": versions(),
     }
 
@@ -225,10 +225,11 @@ def versions() -> dict[str, str]:
 
 def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     """What a file says about itself, the bytes of the model, and the name of the file."""
-    if path == "-":
+    if isinstance(path, str) and path == "-":
         content, name = sys.stdin.buffer.read(), "standard input"
     else:
-        file = Path(path) if Path(path).is_fifo() else existing_file(Path(path))
+        given = check_path(path)
+        file = given if given.is_fifo() else existing_file(given)
         content, name = file.read_bytes(), repr(file.name)
     start = len(MAGIC) + DIGEST + 1
     if not content.startswith(MAGIC) or content[start - 1 : start] != b"\n":

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from plausible.belief import Decision
+from plausible.checks import check_kind, check_text, check_texts, check_whole, shown
 from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, read_features
 from plausible.io.label_names import write_name, write_set
@@ -43,13 +44,16 @@ def read_new(
     >>> read_new({"width": [2.0], "item": ["x"], "length": [1.0]}, ["length", "width"]).X
     array([[1., 2.]])
     """
+    names = names if names is None else check_texts(names, "names")
+    usual = usual if usual is None else check_text(usual, "usual")
+    n_features = n_features if n_features is None else check_whole(n_features, "n_features", 1)
     stream = stream_table(source)
     table = stream.table
     lost = [name for name in names or [] if name not in stream.names]
     if lost:
         raise TableError(
             f"{table.name} should have the features that the model has learnt, but lacks "
-            f"{listed([repr(name) for name in lost])}; its columns are "
+            f"{listed([shown(name) for name in lost])}; its columns are "
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )
     if id is None:
@@ -101,6 +105,7 @@ def write_predictions(
     ['"x"', '"a"', '"a"']
     ['"y"', '', '"a|b"']
     """
+    check_kind(features, Features, "features", "read them with read_new or read_features")
     beliefs = believe(model, features.X)
     classes = beliefs.classes.tolist()
     decision = beliefs.decide(reject=reject)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from plausible.checks import check_whole, guess
+from plausible.checks import check_texts, check_whole, guess, shown
 from plausible.io.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
 from plausible.io.columns import repeated
 from plausible.io.content import ARROW, CSV, JSON_LINES, PARQUET, Content
@@ -47,12 +47,12 @@ def choose(table: Source, columns: Sequence[str] | str | None) -> list[str]:
     if columns is None:
         index = table.index if isinstance(table, ArrowSource) else set()
         return [name for name in table.names if name not in index]
-    names = [columns] if isinstance(columns, str) else list(columns)
+    names = check_texts(columns, "columns")
     unknown = [name for name in names if name not in table.names]
     twice = repeated(names)
     if unknown or twice or not names:
         reason = (
-            f"{unknown[0]!r} is not there"
+            f"{shown(unknown[0])} is not there"
             if unknown
             else f"{twice[0]!r} is asked for twice"
             if twice

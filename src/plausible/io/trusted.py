@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from plausible.checks import as_list
 from plausible.io.errors import ModelFileError, first_line, listed
 
 # Rooms whose public estimators may be in a file; rooms that do not exist yet are passed over.
@@ -66,7 +67,7 @@ def trusted_types() -> list[str]:
 
 def given_types(trusted: Any) -> list[str]:
     """Names of further classes that the caller vouches for."""
-    types = [trusted] if isinstance(trusted, type) else list(trusted)
+    types = [trusted] if isinstance(trusted, type) else as_list(trusted, "trusted", "classes")
     for given in types:
         if not isinstance(given, type):
             raise TypeError(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plausible.checks import guess
+from plausible.checks import check_path, guess
 from plausible.engine.files import atomic_file
 from plausible.io.content import ARROW, CSV, JSON_LINES, KINDS, PARQUET
 from plausible.io.errors import TableError, arrow, first_line
@@ -23,13 +23,13 @@ def new_file(path: Any) -> Iterator[Any]:
 
     Standard output, too, gets the whole file or nothing.
     """
-    if path == "-":
+    if isinstance(path, str) and path == "-":
         content = io.BytesIO()
         yield content
         sys.stdout.buffer.write(content.getbuffer())
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    path = check_path(path)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise FileNotFoundError(
             f"{str(path)!r} should be a file in a folder that exists, but "
@@ -87,9 +87,9 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
     """The kind of file that a name asks for, whether with tabs, and whether compressed."""
-    if path == "-":
+    if isinstance(path, str) and path == "-":
         return CSV, False, False
-    name = Path(path).name.lower()
+    name = check_path(path).name.lower()
     is_compressed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix
     kind = KINDS.get(ending) if ending != ".txt" else None

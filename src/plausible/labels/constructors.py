@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from plausible import belief
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.belief.forms import check_masses, check_values, sparse_form
-from plausible.checks import as_floats, name_rows
+from plausible.checks import as_array, as_floats, as_list, is_whole, name_rows, shown
 from plausible.labels.operations import Operations, own_copy
 from plausible.labels.parsing import (
     NOTHING,
@@ -22,6 +22,8 @@ from plausible.labels.parsing import (
     contour_of_sets,
     find_missing,
 )
+
+MAX_ITEMS = 1 << 40  # beyond the memory of any machine
 
 
 class Constructors(Operations):
@@ -90,7 +92,7 @@ class Constructors(Operations):
             check_width(table, len(names))
             check_possible(table)
             return cls._trusted(table.astype(np.float64), names)
-        contour, names = contour_of_sets(list(sets), classes)  # type: ignore[arg-type]
+        contour, names = contour_of_sets(as_list(sets, "sets", "sets of class names"), classes)
         check_possible(contour)
         return cls._trusted(contour, names)
 
@@ -185,9 +187,8 @@ class Constructors(Operations):
         """
         if isinstance(masses, Sequence) and len(masses) and isinstance(masses[0], Mapping):
             if classes is None:
-                found = {name for row in masses for key in row for name in key}  # type: ignore[union-attr]
-                classes = sorted(check_classes(found).tolist())
-            sparse = belief.masses_from_dicts(masses, list(classes))  # type: ignore[arg-type]
+                classes = sorted(check_classes(_names_in(masses)).tolist())
+            sparse = belief.masses_from_dicts(masses, check_classes(classes).tolist())  # type: ignore[arg-type]
         else:
             checked = check_masses(masses)  # type: ignore[arg-type]
             sparse = (
@@ -220,9 +221,17 @@ class Constructors(Operations):
         array([ True,  True])
         """
         names = check_classes(classes)
-        if not isinstance(n, (int, np.integer)) or n < 0:
-            raise ValueError(f"n should be a number of items, 0 or more, but {n!r} was given.")
+        if not is_whole(n) or not 0 <= n <= MAX_ITEMS:
+            raise ValueError(
+                f"n should be a number of items, 0 or more, but {shown(n)} was given; count them."
+            )
         return cls._trusted(np.ones((n, len(names))), names)
+
+
+def _names_in(rows: Sequence[Any]) -> set[Any]:
+    """The classes in the sets of mass functions that are written as mappings."""
+    sets = [key for row in rows if isinstance(row, Mapping) for key in row]
+    return {name for key in sets for name in as_list(key, "A set", "class names")}
 
 
 def _names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> Sequence[Hashable]:
@@ -230,6 +239,6 @@ def _names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> S
     if classes is not None:
         return classes
     if hasattr(table, "columns"):  # a data frame
-        return list(table.columns)
-    shape = np.shape(table)
+        return as_list(table.columns, "columns", "class names")
+    shape = as_array(table, "the table").shape
     return list(range(shape[-1])) if len(shape) == 2 and shape[-1] else [0]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.checks import as_list
 from plausible.labels.container import Labels
 from plausible.labels.parsing import check_classes
 
@@ -44,7 +45,7 @@ def as_labels(
     if isinstance(y, Labels):
         if classes is None or y.classes.tolist() == check_classes(classes).tolist():
             return y
-        return y.reorder(list(classes))
+        return y.reorder(check_classes(classes).tolist())
     if y is None:
         raise ValueError(
             "Labels are needed, but y is None; give Labels.unknown(n, classes) if nothing is known."
@@ -56,8 +57,9 @@ def as_labels(
         )
     if holds_sets(y):
         return Labels.from_sets(y, classes)
-    if hasattr(y, "columns") and classes is None and len(y.columns) > 1:
-        classes = list(y.columns)
+    if hasattr(y, "columns") and classes is None:
+        names = as_list(y.columns, "columns", "class names")
+        classes = names if len(names) > 1 else None
     table = _as_table(y)
     if table.ndim == 0:
         raise ValueError(
@@ -81,6 +83,8 @@ def holds_sets(y: Any) -> bool:
     is_column = hasattr(y, "to_list") or (isinstance(y, np.ndarray) and y.dtype == object)
     if not (is_column or isinstance(y, (list, tuple))):
         return False
+    if np.ndim(y) == 0 if isinstance(y, np.ndarray) else isinstance(y, type):
+        return False
     first = next((row for row in y if row is not None), None)
     return isinstance(first, (set, frozenset))
 
@@ -88,7 +92,7 @@ def holds_sets(y: Any) -> bool:
 def _as_table(y: Any) -> NDArray[Any]:
     try:
         return np.asarray(y)
-    except ValueError:
+    except Exception:  # ragged rows, and whatever the caller's own class raises
         raise ValueError(
             "y should be hard labels (n,), a list of sets, or an array (n, K), but its rows have "
             "unequal lengths; write sets as {...}, with curly brackets."

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from plausible import belief
 from plausible.belief import SparseMasses
 from plausible.belief.forms import check_unit_interval
-from plausible.checks import name_rows
+from plausible.checks import as_list, name_rows, shown
 from plausible.labels.parsing import check_classes
 from plausible.labels.state import LabelsState
 
@@ -54,8 +54,8 @@ class Operations(LabelsState):
         strange = sorted(set(kept.tolist()) - set(self.classes.tolist()), key=str)
         if strange:
             raise ValueError(
-                f"The given classes should be among {self.classes.tolist()}, but {strange[0]!r} is "
-                "not; correct it."
+                f"The given classes should be among {self.classes.tolist()}, but "
+                f"{shown(strange[0])} is not; correct it."
             )
         inside = np.isin(self.classes, kept)
         contour = self.contour * inside
@@ -113,7 +113,7 @@ class Operations(LabelsState):
             if unknown:
                 raise ValueError(
                     f"The mapping should rename classes of {self.classes.tolist()}, but names "
-                    f"{unknown[0]!r}; correct it."
+                    f"{shown(unknown[0])}; correct it."
                 )
             names = [names.get(name, name) for name in self.classes.tolist()]
         return type(self)(self.contour, names, self._masses)._also(self)
@@ -129,7 +129,7 @@ class Operations(LabelsState):
         >>> len(Labels.concatenate([a, Labels.unknown(3, a.classes)]))
         5
         """
-        groups = [] if isinstance(parts, LabelsState) else list(parts)
+        groups = [] if isinstance(parts, LabelsState) else as_list(parts, "parts", "Labels")
         if not groups or not all(isinstance(group, LabelsState) for group in groups):
             raise ValueError(
                 "concatenate needs a list of Labels, at least one group, but something else came; "

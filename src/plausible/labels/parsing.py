@@ -1,13 +1,14 @@
 """Class names and hard labels as they come: lists, arrays, missing entries, mixed types."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief.forms import ROUNDING, check_unit_interval
-from plausible.checks import found, name_rows
+from plausible.checks import as_array, as_list, found, name_rows, shown
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -18,17 +19,19 @@ NOTHING: tuple[()] = ()
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     """Class names as an array of numbers or of strings, refusing mixtures and repetitions."""
-    if not isinstance(classes, Iterable):
-        raise ValueError(f"classes should be a list of names, but {classes!r} was given.")
-    names = classes.ravel().tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if isinstance(classes, np.ndarray):
+        names = classes.ravel().tolist()
+    else:
+        names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
     if not names:
         raise ValueError("Labels need at least one class, but none was given; name them.")
-    kinds = {"text" if isinstance(name, str) else "number" for name in names}
-    array = np.asarray(names)
-    if len(kinds) > 1 or array.dtype.kind not in "biufU":
-        shown = ", ".join(repr(name) for name in names[:5])
+    are_text = [isinstance(name, str) for name in names]
+    are_numbers = not any(are_text) and all(isinstance(name, Number) for name in names)
+    array = np.asarray(names if all(are_text) or are_numbers else None)
+    if array.dtype.kind not in "biufU":
+        first = ", ".join(shown(name) for name in names[:5])
         raise ValueError(
-            f"classes should be all numbers or all strings, but came as {shown}; turn them into "
+            f"classes should be all numbers or all strings, but came as {first}; turn them into "
             "strings."
         )
     if any(name == "" or name != name or name in (np.inf, -np.inf) for name in names):
@@ -55,15 +58,19 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
             "y.filled(-1), and say missing=-1."
         )
     values = _as_array(y)
+    if values.dtype.kind not in "biufUO":
+        raise ValueError(
+            f"Hard labels should be names or numbers, but came as {values.dtype}; turn them into "
+            "strings with y.astype(str)."
+        )
     if values.ndim != 1:
         raise ValueError(
             f"Hard labels should be one-dimensional, but have shape {values.shape}; use "
             "from_plausibility, from_probability or from_sets for one column for each class."
         )
     no_value, no_text = _blanks(values)
-    markers = list(missing) if isinstance(missing, (list, tuple, set)) else [missing]
     declared = np.zeros(len(values), dtype=bool)
-    for marker in markers:
+    for marker in _markers(missing):
         if _is_nothing(marker):
             declared |= no_value
         elif isinstance(marker, str) and marker == "":
@@ -86,6 +93,7 @@ def codes_of(
     """Classes, and the position of each known value among them (0 where it is not known)."""
     present = values[known]
     if values.dtype.kind == "O" and len(present):
+        check_entries(values, known)
         check_classes(set(present.tolist()))
         present = np.asarray(present.tolist())
     codes = np.zeros(len(values), dtype=np.int64)
@@ -98,18 +106,45 @@ def codes_of(
         names, codes[known] = np.unique(present, return_inverse=True)
         return check_classes(names), codes
     names = check_classes(classes)
-    order = np.argsort(names)
-    place = order[np.minimum(np.searchsorted(names, present, sorter=order), len(names) - 1)]
-    codes[known] = place
-    wrong = np.zeros(len(values), dtype=bool)
-    wrong[known] = np.asarray(names[place] != present)
+    wrong = known.copy()
+    if (names.dtype.kind == "U") == (present.dtype.kind == "U"):
+        order = np.argsort(names)
+        place = order[np.minimum(np.searchsorted(names, present, sorter=order), len(names) - 1)]
+        codes[known] = place
+        wrong[known] = np.asarray(names[place] != present)
     if wrong.any():
         raise ValueError(
-            f"Labels should be among the classes {names.tolist()}, but "
-            f"{values[wrong].tolist()[0]!r} was found in {name_rows(wrong)}; correct them, or add "
-            "the class to classes=."
+            f"Labels should be among the classes {shown(names.tolist(), 500)}, but "
+            f"{shown(values[wrong].tolist()[0])} was found in {name_rows(wrong)}; correct them, or "
+            "add the class to classes=."
         )
     return names, codes
+
+
+def check_entries(values: NDArray[Any], known: BoolArray) -> None:
+    """Refuse entries of an array of objects that are neither text nor numbers."""
+    are_names = [isinstance(item, str | Number) for item in values.tolist()]
+    strange = known & ~np.array(are_names, dtype=bool)
+    if strange.any():
+        raise ValueError(
+            f"Hard labels should be names or numbers, but {shown(values[strange].tolist()[0])} was "
+            f"found in {name_rows(strange)}; use from_sets for sets of classes."
+        )
+
+
+def _markers(missing: Any) -> list[Any]:
+    """The values that mean "not labelled"."""
+    given = missing
+    if isinstance(missing, np.ndarray):
+        given = missing.ravel().tolist()
+    markers = list(given) if isinstance(given, list | tuple | set | frozenset) else [given]
+    for marker in markers:
+        if not isinstance(marker, str | Number) and not _is_nothing(marker):
+            raise ValueError(
+                "missing should be a value, or a list of values, that means that an item is not "
+                f"labelled, but {shown(marker)} was given; give None, a name or a number."
+            )
+    return markers
 
 
 def contour_of_sets(
@@ -124,8 +159,15 @@ def contour_of_sets(
             )
         if isinstance(row, str) or not (row is None or isinstance(row, Iterable)):
             raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is {row!r}; write "
-                f"{{{row!r}}} for a set of one class, or use from_crisp."
+                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
+                f"write {{{shown(row)}}} for a set of one class, or use from_crisp."
+            )
+    rows = [row if row is None else as_list(row, f"set {i}") for i, row in enumerate(rows)]
+    for i, row in enumerate(rows):
+        if row is not None and not all(isinstance(name, str | Number) for name in row):
+            raise ValueError(
+                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
+                "name classes by text or numbers."
             )
     if classes is None:
         found = {name for row in rows if row is not None for name in row}
@@ -142,7 +184,8 @@ def contour_of_sets(
         for name in row:
             if name not in position:
                 raise ValueError(
-                    f"Sets should hold classes of {names.tolist()}, but row {i} holds {name!r}; "
+                    f"Sets should hold classes of {shown(names.tolist(), 500)}, but row {i} holds "
+                    f"{shown(name)}; "
                     "correct it, or add the class to classes=."
                 )
             flat_rows.append(i)
@@ -158,7 +201,7 @@ def bool_table(sets: Any) -> NDArray[np.bool_] | None:
         is_table = isinstance(sets[0], (list, tuple)) and all(isinstance(v, bool) for v in sets[0])
     if not is_table:
         return None
-    table = np.asarray(sets)
+    table = as_array(sets, "sets")
     if table.dtype != bool:
         raise ValueError(
             f"A table of sets should hold True and False, but came as {table.dtype}; write "
@@ -222,8 +265,16 @@ def _as_array(y: ArrayLike) -> NDArray[Any]:
     if isinstance(y, (list, tuple)):
         kinds = set(map(type, y))
         if str in kinds and len(kinds) > 1:
-            return np.array(y, dtype=object)
-    return np.asarray(y)
+            return _objects(y)
+    return as_array(y, "labels")
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    """An array of the entries as they are, even where these are lists."""
+    array = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
 
 
 def _blanks(values: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
@@ -243,4 +294,8 @@ def _blanks(values: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
 
 def _is_nothing(item: Any) -> bool:
     """None, NaN, or the NA of pandas, which cannot be asked whether it equals itself."""
-    return item is None or type(item).__name__ == "NAType" or bool(item != item)
+    if item is None or isinstance(item, str):
+        return item is None
+    if type(item).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(item, Number) and bool(item != item)

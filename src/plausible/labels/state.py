@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.checks import as_floats
+from plausible.checks import as_floats, check_kind
 from plausible.labels.parsing import check_classes, check_conflict, check_contour
 from plausible.labels.warnings import ApproximationWarning, warn
 
@@ -30,6 +30,8 @@ class LabelsState:
         self.classes.flags.writeable = False
         self.contour = check_contour(as_floats(contour, "contour"), len(self.classes))
         self.contour.flags.writeable = False
+        if masses is not None:
+            check_kind(masses, SparseMasses, "masses", "use Labels.from_masses for other forms")
         if masses is not None and (*masses.shape[:-1], masses.n_classes) != self.contour.shape:
             raise ValueError(
                 f"masses should have a row for each of the {len(self.contour)} items on a frame of "

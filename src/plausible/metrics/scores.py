@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
+from plausible.checks import check_whole
 from plausible.metrics.truth import (
     Classes,
     FloatArray,
@@ -34,6 +35,8 @@ from plausible.metrics.truth import (
 )
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
+
+MAX_BINS = 1 << 20
 
 
 def soft_accuracy(
@@ -151,8 +154,7 @@ def expected_calibration_error(
     >>> expected_calibration_error(["a", "b"], [[0.75, 0.25], [0.75, 0.25]])
     0.25
     """
-    if not isinstance(n_bins, (int, np.integer)) or isinstance(n_bins, bool) or n_bins < 1:
-        raise ValueError(f"n_bins should be a positive whole number, but {n_bins!r} was given.")
+    check_whole(n_bins, "n_bins", 1, MAX_BINS)
     truth = read_truth(y_true, sample_weight, classes)
     p = read_probabilities(prediction, truth.labels, classes)
     confidence = p.max(axis=1)

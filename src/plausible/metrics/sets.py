@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
-from plausible.checks import check_number
+from plausible.checks import as_array, check_number
 from plausible.metrics.truth import (
     BoolArray,
     Classes,
@@ -89,7 +89,7 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
     >>> set_imprecision([[True, True, False], [True, False, False]])
     0.25
     """
-    chosen = np.asarray(y_pred.chosen if isinstance(y_pred, Decision) else y_pred)
+    chosen = as_array(y_pred.chosen if isinstance(y_pred, Decision) else y_pred, "Sets")
     if isinstance(y_pred, Decision) and y_pred.offers_refusal:
         chosen = chosen[..., :-1] & ~chosen[..., -1:]
     if chosen.ndim != 2 or chosen.dtype != bool:

@@ -13,6 +13,7 @@ score is the classical one, and rows that say nothing do not move it.
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision, SparseMasses, pignistic
 from plausible.belief.forms import check_values
-from plausible.checks import as_floats
+from plausible.checks import as_array, as_floats, as_list
 from plausible.labels import Labels, as_labels
 from plausible.labels.parsing import check_classes
 
@@ -118,7 +119,7 @@ def read_probabilities(
     else:
         given = as_floats(prediction, "probabilities")
     if classes is None and hasattr(prediction, "columns"):  # a data frame
-        classes = list(prediction.columns)
+        classes = as_list(prediction.columns, "columns", "class names")
     names = (labels.classes if classes is None else check_classes(classes)).tolist()
     if given.shape != (len(labels), len(names)):
         raise ValueError(
@@ -141,9 +142,9 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
         if y_pred.offers_refusal:
             given = given[..., :-1] & ~given[..., -1:]
     else:
-        given = np.asarray(y_pred)
+        given = as_array(y_pred, "Answers")
         if given.ndim == 1:
-            given = given[:, None] == names
+            given = same_names(given, names)
     if given.dtype != bool or given.shape != (len(labels), len(names)):
         raise ValueError(
             f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
@@ -156,11 +157,22 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
     return aligned
 
 
+def same_names(answers: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+    """Which class (n, K) each answer names; the answers as they are if they can name none."""
+    if answers.dtype.kind not in "biufUO":
+        return answers
+    if answers.dtype == object:
+        is_name = [isinstance(answer, str | Number) for answer in answers.tolist()]
+        answers = answers.copy()
+        answers[~np.array(is_name, dtype=bool)] = None
+    return np.asarray(answers[:, None] == names, dtype=bool)
+
+
 def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classes:
     """Classes that answers may name: those said, or those that occur."""
     if classes is not None or isinstance(y_pred, Decision):
         return classes
-    given = np.asarray(y_pred)
+    given = as_array(y_pred, "Answers")
     if given.ndim != 1 or len(given) == 0:
         return None
     if given.dtype.kind == "O" or (given.dtype.kind == "f" and not np.isfinite(given).all()):

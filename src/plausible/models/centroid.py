@@ -11,9 +11,8 @@ are those of scikit-learn's `NearestCentroid`.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.utils.validation import validate_data
 
-from plausible.base import EvidenceClassifier, check_labels_and_weights
+from plausible.base import EvidenceClassifier, check_features, check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +65,7 @@ class SoftNearestCentroid(EvidenceClassifier):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64)
+        data: FloatArray = check_features(self, X, dtype=np.float64)
         labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
         scaled = labels.scaled()
         favoured = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)

@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plausible
-from plausible.checks import check_number, check_whole
+from plausible.checks import as_list, check_kind, check_number, check_texts, check_whole
 from plausible.experts import Annotations
 from plausible.labels import Labels, as_labels
 from plausible.models import Beliefs, believe
-from plausible.report.of_experts import (
-    summarise_clash,
-    summarise_questions,
-    summarise_reliability,
-)
+from plausible.report.of_experts import summarise_clash, summarise_questions, summarise_reliability
 from plausible.report.of_labels import summarise_labels
 from plausible.report.of_models import summarise_beliefs
 from plausible.report.of_scores import summarise_scores
@@ -123,6 +119,11 @@ def summarise(
     check_whole(n_bootstrap, "n_bootstrap", 1)
     check_whole(seed, "seed", 0)
     check_number(reject, "reject", 0.0, 1.0)
+    if annotations is not None:
+        check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_long")
+    if reliability is not None:
+        check_kind(reliability, Mapping, "reliability", "write {'model': 'full'}")
+        check_texts(reliability, "reliability", "options by name")
     known = gather(labels, annotations, items)
     tested = None if model is None or X_test is None else believe(model, X_test)
     options = dict(reliability or {})
@@ -152,6 +153,7 @@ def gather(labels: Any, annotations: Annotations | None, items: Sequence[Any] | 
     if annotations is not None and conflict is None:
         pooled = annotations.pool(on_conflict="vacuous")
         conflict, known = pooled.conflict, pooled if given is None else given
+    items = items if items is None else as_list(items, "items", "names")
     if items is not None and known is not None and len(items) != len(known):
         raise ValueError(
             f"items should be one name for each of the {len(known)} labels, but there are "

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import as_list
+
 LONGEST = 80  # letters of a name that are kept
 MOST_CLASSES = 4  # classes of a statement that are named
 LEAST = 0.005  # degrees below are not told
@@ -113,8 +115,13 @@ def without_folders(command: str | Sequence[str]) -> str:
     >>> without_folders("plausible report /home/me/answers.csv --output=/data/report.html")
     'plausible report answers.csv --output=report.html'
     """
-    parts = _words(command) if isinstance(command, str) else [str(part) for part in command]
+    parts = _words(command) if isinstance(command, str) else as_texts(command)
     return " ".join(_quoted(_without_folder(part)) for part in parts)
+
+
+def as_texts(command: Any) -> list[str]:
+    """Words of a command that came as a list."""
+    return [str(part) for part in as_list(command, "command", "words")]
 
 
 def _words(command: str) -> list[str]:

@@ -26,11 +26,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import Beliefs, MassClassifier, check_labels_and_weights
+from plausible.base import (
+    Beliefs,
+    MassClassifier,
+    check_features,
+    check_labels_and_weights,
+    count_rows,
+)
 from plausible.belief import SparseMasses, all_sets, dempster, full_set
-from plausible.checks import check_option, name_rows
+from plausible.checks import check_flag, check_option, name_rows, shown
 from plausible.labels import Labels, as_labels
 from plausible.models.calibration.predictive import Calibration, calibrate
 from plausible.models.calibration.scores import (
@@ -93,9 +99,10 @@ def combine_pairs(masses: FloatArray, pairs: IntArray, n_classes: int) -> Sparse
 
 def check_classifier(estimator: Any) -> None:
     """Refuse what is not a classifier; None is the default one."""
-    if estimator is not None and not (hasattr(estimator, "fit") and is_classifier(estimator)):
+    is_one = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if estimator is not None and not (is_one and is_classifier(estimator)):
         raise ValueError(
-            f"estimator should be a classifier, but {estimator!r} is none; give one with "
+            f"estimator should be a classifier, but {shown(estimator)} is none; give one with "
             "decision_function or predict_proba."
         )
 
@@ -206,9 +213,10 @@ class EvidentialCalibratedClassifier(MassClassifier):
         self
         """
         check_option(self.scores, ("pairs", "classes"), "scores")
+        check_flag(self.smoothing, "smoothing")
         check_classifier(self.estimator)
         data = self._validate(X)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
+        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=known_classes(self.estimator, labels))
         counted = weight > 0.0
@@ -306,10 +314,10 @@ class EvidentialCalibratedClassifier(MassClassifier):
 
     def _validate(self, X: Any, reset: bool = True) -> Any:
         if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            check_features(self, X, reset=reset, skip_check_array=True)
             return X
         tags = get_tags(self).input_tags
-        return validate_data(
+        return check_features(
             self,
             X,
             reset=reset,

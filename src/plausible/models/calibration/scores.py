@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from plausible.base import takes_labels
-from plausible.checks import check_whole
+from plausible.checks import as_list, check_whole, row_numbers, shown
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -148,16 +148,40 @@ def row_ranks(X: Any) -> tuple[IntArray, int]:
         return np.array([place[key] for key in keys]), len(place)
     if hasattr(X, "columns"):  # a frame, which may hold names as well as numbers
         columns = [np.asarray(X[name]) for name in X.columns]
-        X = np.stack([np.unique(c, return_inverse=True)[1] for c in columns], axis=1)
+        X = np.stack([ranks(column) for column in columns], axis=1)
     distinct, rank = np.unique(X + 0.0, axis=0, return_inverse=True)
     return rank.ravel().astype(np.int64), len(distinct)
+
+
+def ranks(column: NDArray[Any]) -> IntArray:
+    """Place (n,) of each entry among the distinct ones; as text where they have no order."""
+    try:
+        return np.unique(column, return_inverse=True)[1]
+    except (TypeError, ValueError):
+        return np.unique(list(map(str, column.tolist())), return_inverse=True)[1]
+
+
+def is_splitter(cv: Any) -> bool:
+    """Whether cv makes folds of its own, as those of scikit-learn do; text, too, has a split."""
+    return hasattr(cv, "split") and hasattr(cv, "get_n_splits") and not isinstance(cv, type)
+
+
+def check_splits(cv: Any, n_rows: int) -> list[tuple[Any, Any]]:
+    """Splits that are listed as pairs of row numbers to train and to test on."""
+    remedy = "a number of folds, a splitter, or pairs of rows to train and to test on"
+    pairs = [as_list(pair, "Each split", "two") for pair in as_list(cv, "cv", remedy)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"cv should be {remedy}, but {shown(cv)} was given; give a number.")
+    return [tuple(row_numbers(part, n_rows, "Rows of cv") for part in pair) for pair in pairs]
 
 
 def given_folds(cv: Any, X: Any, labels: Labels) -> IntArray | None:
     """Folds (n,) of a splitter, -1 for rows that are never tested; None for a number of folds."""
     if isinstance(cv, (int, np.integer)):
-        check_whole(int(cv), "cv", 2)
+        check_whole(cv, "cv", 2)
         return None
+    if cv is not None and not is_splitter(cv):
+        cv = check_splits(cv, len(labels))
     folds = np.full(len(labels), -1)
     splits = check_cv(cv, labels.crisp(), classifier=True).split(X, labels.crisp())
     for fold, (_, test) in enumerate(splits):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from plausible.checks import check_number, check_option
+from plausible.checks import check_flag, check_number, check_option, is_whole, shown
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
 from plausible.models.gaussian.e_step import as_float64, favours
@@ -113,6 +113,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the classes; see `GaussianMixtureClassifier.fit`."""
+        check_flag(self.shared_covariance, "shared_covariance")
         super().fit(X, y, sample_weight)
         weights, means, covariances = self._parameters
         self.xbar_ = weights @ means
@@ -126,11 +127,11 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Directions that maximise the variance between classes relative to that within."""
         most = max(min(len(weights) - 1, len(within)), 0)
         wanted = most if self.n_components is None else self.n_components
-        if not isinstance(wanted, int | np.integer) or not 0 <= wanted <= most:
+        if not is_whole(wanted) or not 0 <= wanted <= most:
             raise ValueError(
                 f"n_components should be a whole number from 0 to {most} for {len(weights)} "
                 f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
-                f"{wanted} was given."
+                f"{shown(wanted)} was given."
             )
         # In coordinates in which `within` is the identity; there are at most as many axes as gaps.
         factor = cholesky(within, "tied")

@@ -2,14 +2,12 @@
 
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import (
@@ -19,7 +17,16 @@ from plausible.base import (
     normalized,
     training_rows,
 )
-from plausible.checks import check_number, check_option, check_whole
+from plausible.checks import (
+    check_callable,
+    check_flag,
+    check_number,
+    check_option,
+    check_path,
+    check_verbose,
+    check_whole,
+    random_from,
+)
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
 from plausible.models.gaussian.e_step import log_joint
@@ -99,7 +106,7 @@ class GaussianClassifier(EvidenceClassifier):
         training = training_rows(self, X, y, sample_weight, self.n_classes)
         problem = self._pose(training)
         problem.prior = self._make_prior(problem)
-        random = check_random_state(self.random_state)
+        random = random_from(self.random_state)
         try:
             starts = make_starts(problem, self.init, self.n_init, random)
             result = self._maximise(problem, starts)
@@ -217,7 +224,7 @@ class GaussianClassifier(EvidenceClassifier):
         """Draw items: features (n, d) and classes (n,), with `random_state`."""
         check_is_fitted(self)
         check_whole(n_samples, "n_samples", 0)
-        random = check_random_state(self.random_state)
+        random = random_from(self.random_state)
         weights, means, covariances = self._parameters
         drawn = random.choice(len(weights), size=n_samples, p=weights)
         noise = random.normal(size=(n_samples, means.shape[1]))
@@ -261,17 +268,15 @@ class GaussianClassifier(EvidenceClassifier):
         check_number(self.reg_covar, "reg_covar", 0.0)
         check_whole(self.n_init, "n_init", 1)
         check_whole(self.max_iter, "max_iter", 1)
-        check_whole(int(self.verbose), "verbose", 0)
+        check_verbose(self.verbose)
+        check_flag(self.accelerate, "accelerate")
+        check_flag(self.store_responsibilities, "store_responsibilities")
         if self.n_classes is not None:
             check_whole(self.n_classes, "n_classes", 1)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(
-                f"callback should be a function of the progress, but {self.callback!r} was given."
-            )
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
-            raise ValueError(
-                f"checkpoint should be the path of a file, but {self.checkpoint!r} was given."
-            )
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "the progress")
+        if self.checkpoint is not None:
+            check_path(self.checkpoint, "checkpoint")
 
 
 def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:

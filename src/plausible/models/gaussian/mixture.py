@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import check_option
+from plausible.checks import as_array, check_option, shown
 from plausible.engine.loop import Callback
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import KINDS, Prior
@@ -153,11 +153,11 @@ class GaussianMixtureClassifier(GaussianClassifier):
 
 def component_counts(n_components: Any, n_classes: int) -> NDArray[np.int64]:
     """Number of components of each class."""
-    counts = np.asarray(n_components)
+    counts = as_array(n_components, "n_components")
     wrong = counts.dtype.kind not in "iu" or counts.shape not in ((), (n_classes,))
     if wrong or not (counts >= 1).all():
         raise ValueError(
             f"n_components should be a whole number from 1, or one for each of the {n_classes} "
-            f"classes, but {n_components!r} was found."
+            f"classes, but {shown(n_components)} was found."
         )
     return np.broadcast_to(counts, n_classes).astype(np.int64)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.checks import as_floats, check_number, check_option
+from plausible.checks import as_floats, check_number, check_option, shown
 from plausible.models.gaussian.parameters import FloatArray, Prior
 from plausible.models.gaussian.soft_mixture import Census
 
@@ -41,8 +41,8 @@ def make_prior(
     unknown = set(prior) - set(KEYS)
     if unknown:
         raise ValueError(
-            f"A prior should have entries among {', '.join(KEYS)}, but has {sorted(unknown)}; "
-            "rename or leave them out."
+            f"A prior should have entries among {', '.join(KEYS)}, but has "
+            f"{shown(sorted(unknown, key=str))}; rename or leave them out."
         )
     d = len(census.centre)
     concentration = at_least(prior.get("weights", 1.0), 1.0, "weights")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import name_rows
-from plausible.engine.rows import Columns, Rows
+from plausible.engine.rows import Columns, Rows, is_sparse
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.parameters import (
     FloatArray,
@@ -99,6 +99,11 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> Census:
     """Count the rows and locate them; `single` says which classes have one component."""
     first = rows.peek()[0]
     assert first is not None
+    if is_sparse(first):
+        raise TypeError(
+            "Features of a Gaussian model should be dense arrays, but sparse matrices came; yield "
+            "X.toarray(), chunk by chunk."
+        )
     head = np.asarray(first[:1000], dtype=np.float64)
     check_finite(head)
     origin = head.mean(axis=0)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from plausible.checks import as_floats
+from plausible.checks import as_floats, shown
 from plausible.models.gaussian.e_step import as_float64, centred_sums, favours
 from plausible.models.gaussian.parameters import (
     FloatArray,
@@ -238,7 +238,7 @@ def given_start(problem: SoftMixture, init: Mapping[str, Any]) -> Gaussians:
     if unknown or "means" not in init:
         raise ValueError(
             "init should be a dict with means, and weights and covariances if known, but has the "
-            f"keys {sorted(init)}; rename or leave out the others."
+            f"keys {shown(list(init))}; rename or leave out the others."
         )
     n_components, d = len(problem.owner), len(problem.centre)
     kind = problem.kind

@@ -31,7 +31,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, to_sparse
-from plausible.checks import as_floats
+from plausible.checks import as_floats, row_numbers, shown
 
 FloatArray = NDArray[np.float64]
 
@@ -159,7 +159,9 @@ class Evidence:
         rows : slice, mask or list of positions, optional
             All rows by default.
         """
-        chosen = self._inputs if rows is None else self._inputs[np.arange(len(self))[rows]]
+        chosen = (
+            self._inputs if rows is None else self._inputs[row_numbers(rows, len(self), "rows")]
+        )
         chosen = dense(chosen)
         return feature_weights(chosen.reshape(-1, len(self._terms.center)), self._terms)
 
@@ -219,6 +221,11 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
     >>> bool(abs(evidence.probability() - model.predict_proba(X)).max() < 1e-10)
     True
     """
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise TypeError(
+            f"model should be a fitted logistic regression, but {shown(model)} was given; fit one, "
+            "or a pipeline that ends in one."
+        )
     check_is_fitted(model)
     last = model[-1] if isinstance(model, Pipeline) else model
     coef, intercept, classes = check_linear(last)
@@ -245,7 +252,7 @@ def dense(X: Any) -> FloatArray:
 
 def transform_center(steps: Pipeline, X: Any, center: ArrayLike) -> Any:
     """The center as the last step of a pipeline sees it."""
-    point: Any = np.asarray(center, dtype=np.float64).reshape(1, -1)
+    point: Any = as_floats(center, "center").reshape(1, -1)
     if hasattr(X, "columns"):
         point = type(X)(dict(zip(X.columns, point.T, strict=True)))
     return np.ravel(dense(steps.transform(point)))

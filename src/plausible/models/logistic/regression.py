@@ -16,11 +16,25 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import EmptyClassWarning, EvidenceClassifier, TrainingRows, training_rows
-from plausible.checks import as_floats, check_number, check_option, check_whole
+from plausible.base import (
+    EmptyClassWarning,
+    EvidenceClassifier,
+    TrainingRows,
+    check_features,
+    training_rows,
+)
+from plausible.checks import (
+    as_floats,
+    check_callable,
+    check_flag,
+    check_number,
+    check_option,
+    check_verbose,
+    check_whole,
+    random_from,
+)
 from plausible.engine import Result
 from plausible.engine.loop import Callback
 from plausible.engine.reporting import reporter
@@ -239,8 +253,15 @@ class PartialLogisticRegression(EvidenceClassifier):
         check_number(self.alpha, "alpha", low=0.0)
         check_number(self.tol, "tol", low=0.0)
         check_whole(self.max_iter, "max_iter", low=1)
-        if self.n_init != "auto":
-            check_whole(self.n_init, "n_init", low=1)  # type: ignore[arg-type]
+        if isinstance(self.n_init, str):
+            check_option(self.n_init, ("auto",), "n_init")
+        else:
+            check_whole(self.n_init, "n_init", low=1)
+        for name in ("fit_intercept", "penalize_intercept", "warm_start"):
+            check_flag(getattr(self, name), name)
+        check_verbose(self.verbose)
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "the progress")
 
     def _reporter(self) -> Any:
         return reporter(self.verbose, type(self).__name__, self.callback)
@@ -302,7 +323,7 @@ class PartialLogisticRegression(EvidenceClassifier):
             return solver.run(problem, given)
         if problem.targets is not None:
             return solver.run(problem, np.zeros_like(problem.targets))
-        random = check_random_state(self.random_state)
+        random = random_from(self.random_state)
         n_init = None if self.n_init == "auto" else int(self.n_init)
         return best_start(problem, solver, n_init, random)
 
@@ -365,7 +386,7 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)
         numbers = (np.float64, np.float32)
-        return validate_data(self, X, dtype=numbers, accept_sparse="csr", reset=False)
+        return check_features(self, X, dtype=numbers, accept_sparse="csr", reset=False)
 
     def _logits(self, data: Any) -> NDArray[Any]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -8,7 +8,7 @@ raised to a small one ("clip"), or the row becomes a label that excludes these c
 ("certain").
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import check_weights, log_normalized
-from plausible.checks import as_floats, check_option, found, name_rows
+from plausible.checks import as_floats, as_list, check_option, found, name_rows
 from plausible.labels import Labels, as_labels
 
 FloatArray = NDArray[np.float64]
@@ -262,14 +262,13 @@ class Reader:
 
 def names_of(Z: Any) -> list[Any] | None:
     """Names of the columns of a data frame with several, unless they are mere numbers."""
-    names = list(getattr(Z, "columns", ()))
+    names = as_list(getattr(Z, "columns", ()), "columns", "names")
     return names if len(names) > 1 and any(isinstance(name, str) for name in names) else None
 
 
 def check_names(classes: Sequence[Any] | None, n_classes: int) -> list[Any]:
     """Names of the classes in the order in which they were given."""
-    names = list(range(n_classes)) if classes is None else list(classes)
-    names = Labels.unknown(1, names).classes.tolist()
+    names = Labels.unknown(1, range(n_classes) if classes is None else classes).classes.tolist()
     if len(set(names)) != n_classes or len(names) != n_classes:
         raise ValueError(
             f"classes should be {n_classes} different names, one for each class that is assessed, "
@@ -280,7 +279,10 @@ def check_names(classes: Sequence[Any] | None, n_classes: int) -> list[Any]:
 
 def check_rows(n_rows: int, given: Any, name: str) -> None:
     """Refuse what does not have one row for each item."""
-    length = len(given) if hasattr(given, "__len__") else 1
+    shape = getattr(given, "shape", None)
+    if not isinstance(shape, tuple):
+        shape = (len(given),) if isinstance(given, Sized) else ()
+    length = shape[0] if shape else 1
     if length != n_rows:
         raise ValueError(
             f"X and {name} should have the same length, but X has {n_rows} rows and {name} "

@@ -14,22 +14,29 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from plausible.base import check_features
 from plausible.base.training import check_weights, is_dask
-from plausible.checks import check_number, check_option, check_whole
+from plausible.checks import (
+    as_array,
+    check_callable,
+    check_flag,
+    check_number,
+    check_option,
+    check_path,
+    check_verbose,
+    check_whole,
+    random_from,
+    shown,
+)
 from plausible.engine import maximise
 from plausible.engine.loop import Callback, Result
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.labels import Labels
 from plausible.models.gaussian.mixture import component_counts
-from plausible.models.gaussian.parameters import (
-    KINDS,
-    TOO_MUCH_ADDED,
-    SingularCovarianceError,
-)
+from plausible.models.gaussian.parameters import KINDS, TOO_MUCH_ADDED, SingularCovarianceError
 from plausible.models.supervision.assessed import AssessedClassifier
 from plausible.models.supervision.assessments import (
     SCALES,
@@ -272,10 +279,11 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                         f"leave out model or {name}."
                     )
             kind, family = named
-            if self.model not in MULTIMODAL and np.any(np.asarray(self.n_components) != 1):
+            sizes = as_array(self.n_components, "n_components")
+            if self.model not in MULTIMODAL and np.any(sizes != 1):
                 raise ValueError(
                     f"model={self.model!r} has one component for each class, but n_components="
-                    f"{self.n_components!r} was given; use model 'g4' or 'g34', or name none."
+                    f"{shown(self.n_components)} was given; use model 'g4' or 'g34', or name none."
                 )
         check_option(self.scale, SCALES, "scale")
         check_saturated(self.saturated)
@@ -283,15 +291,12 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         check_number(self.reg_covar, "reg_covar", 0.0)
         check_whole(self.n_init, "n_init", 1)
         check_whole(self.max_iter, "max_iter", 1)
-        check_whole(self.verbose, "verbose", 0)
-        if self.callback is not None and not callable(self.callback):
-            raise ValueError(
-                f"callback should be a function of the progress, but {self.callback!r} was given."
-            )
-        if self.checkpoint is not None and not isinstance(self.checkpoint, str | Path):
-            raise ValueError(
-                f"checkpoint should be the path of a file, but {self.checkpoint!r} was given."
-            )
+        check_verbose(self.verbose)
+        check_flag(self.accelerate, "accelerate")
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "the progress")
+        if self.checkpoint is not None:
+            check_path(self.checkpoint, "checkpoint")
         return kind, family
 
     @property
@@ -337,7 +342,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                 "StochasticSupervisionClassifier requires y to be passed, but the target y is "
                 "None; give an expert's probabilities, (n,) or (n, J)."
             )
-        data = validate_data(self, X, dtype=np.float64)
+        data = check_features(self, X, dtype=np.float64)
         check_rows(len(data), Z, "assessments")
         if labels is not None:
             check_rows(len(data), labels, "labels")
@@ -373,7 +378,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             return [embed(problem, self.init._parameters, self.init._owner)]
         if isinstance(self.init, str):
             check_option(self.init, ("assessments",), "init")
-            random = check_random_state(self.random_state)
+            random = random_from(self.random_state)
             return make_starts(problem, self.n_init, random, self.classes_.tolist())
         sizes = component_counts(self.n_components, problem.n_classes)
         ends = np.cumsum(sizes)

@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.checks import check_option, check_whole
+from plausible.base import count_rows
+from plausible.base.training import check_weights
+from plausible.checks import as_array, as_list, check_option, check_whole, shown
 from plausible.models.supervision.assessments import jacobian, read_assessments
 from plausible.models.supervision.classifier import (
     MODELS,
@@ -130,6 +132,11 @@ def log_density(estimator: Any, X: Any, y: Any) -> float:
     """
     if isinstance(estimator, Pipeline):
         X, estimator = estimator[:-1].transform(X), estimator[-1]
+    if not hasattr(estimator, "score_samples") or isinstance(estimator, type):
+        raise TypeError(
+            "estimator should be a fitted StochasticSupervisionClassifier, or a pipeline that ends "
+            f"in one, but {shown(estimator)} was given; fit one."
+        )
     return float(estimator.score_samples(X, y).mean())
 
 
@@ -174,20 +181,23 @@ def compare_models(
     >>> table["g1"].held_out > table["titterington"].held_out
     True
     """
-    X = np.asarray(X)
+    n_rows = count_rows(X)
+    check_whole(cv, "cv", 2, max(n_rows, 2))
+    X = as_array(X, "X")
     reading = options.get("scale", "probability"), options.get("saturated", "clip")
     log_odds = read_assessments(y, *reading).log_odds
     n_classes = log_odds.shape[1] + 1
-    check_whole(cv, "cv", 2)
     if models is None:
         models = [name for name in CONTAINS if n_classes == 2 or name not in ONLY_TWO]
-    models = [models] if isinstance(models, str) else models
-    for name in models:
+    models = [models] if isinstance(models, str) else as_list(models, "models", "names")
+    for name in models or [None]:
         check_option(name, tuple(MODELS), "models")
+    if sample_weight is not None:
+        sample_weight = check_weights(sample_weight, len(X))
     family = Family(list(models), n_components, options | {"random_state": random_state})
     given = {"labels": labels, "sample_weight": sample_weight}
     fitted, messages = family.fit(X, y, given, classes)
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = np.ones(len(X)) if sample_weight is None else sample_weight
     held_out = np.empty((len(fitted), len(X)))
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(X):
         part = {name: None if v is None else take(v, train) for name, v in given.items()}
