@@ -210,8 +210,8 @@ def _frame(
         rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]
         raise TableError(
             f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}, but "
-            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or add it to "
-            "classes=."
+            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or "
+            "add it to classes=."
         )
     return given
 
