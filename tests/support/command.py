@@ -77,13 +77,13 @@ class Running:
     def __init__(self, server: "Server", pid: int) -> None:
         self.server, self.pid = server, pid
 
-    def interrupt(self) -> None:
-        """What Ctrl-C does."""
-        os.kill(self.pid, signal.SIGINT)
+    def interrupt(self, number: int = signal.SIGINT) -> None:
+        """What Ctrl-C does, or another signal."""
+        os.kill(self.pid, number)
 
     def wait(self) -> int:
         """The exit code; negative if a signal ended it."""
-        return int(self.server.answer())
+        return self.server.answer("ended")
 
 
 class Server:
@@ -96,10 +96,12 @@ class Server:
             env=environment(), text=True,
         )  # fmt: skip
 
-    def answer(self) -> str:
+    def answer(self, kind: str) -> int:
         line = self.process.stdout.readline()
         assert line, "the server of commands has ended"
-        return line
+        # The code of a command that nobody waited for must not be taken for a process.
+        assert line.startswith(kind), f"{kind!r} was expected, but {line!r} came"
+        return int(line.split()[1])
 
     def start(self, *words, folder, stdin="/dev/null", stdout="/dev/null", stderr="/dev/null"):
         """Start a command whose streams are files, pipes or terminals with a name."""
@@ -107,7 +109,7 @@ class Server:
         request["streams"] = [str(stdin), str(stdout), str(stderr)]
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
-        return Running(self, int(self.answer()))
+        return Running(self, self.answer("started"))
 
     def run(self, *words, folder, stdin: bytes = b"", stdout=None) -> Finished:
         """Run a command to its end."""
@@ -151,13 +153,13 @@ def serve() -> None:
         pid = os.fork()
         if pid == 0:
             be_the_command(request)
-        print(pid, flush=True)
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+        print("started", pid, flush=True)
+        print("ended", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 
 def be_the_command(request) -> None:
     """Take streams and folder, run, and leave as an interpreter does."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    be_heard()
     names = request["streams"]
     flags = os.O_RDONLY, os.O_WRONLY | os.O_APPEND, os.O_WRONLY | os.O_APPEND
     for number, (name, flag) in enumerate(zip(names, flags, strict=True)):
@@ -171,6 +173,13 @@ def be_the_command(request) -> None:
     os.chdir(request["folder"])
     sys.argv = ["plausible", *request["words"]]
     os._exit(run_main())
+
+
+def be_heard() -> None:
+    """Let signals do what they do by default, also where the parent ignores some."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def run_main() -> int:

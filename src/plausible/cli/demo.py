@@ -5,11 +5,11 @@ Example: plausible demo
 
 import argparse
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from plausible.cli import signals
 from plausible.cli.options import add_seed
 from plausible.cli.talk import Talk
 
@@ -48,9 +48,9 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         words = [sys.executable, "-m", "plausible.cli", *shlex.split(command)[1:]]
         quiet = ["--quiet"] if given.quiet else []
         shown = sys.stderr if talk.is_mute else None
-        done = subprocess.run(words + quiet, cwd=folder, stdout=shown)
-        if done.returncode:
-            return {"exit_code": done.returncode}
+        code = signals.run(words + quiet, cwd=folder, stdout=shown)
+        if code:
+            return {"exit_code": code}
         talk.say("")
     talk.say(f"Open the report in a browser: {report}")
     return {"report": str(report), "seed": given.seed, "commands": list(COMMANDS)}

@@ -3,20 +3,18 @@
 Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
 
 Items are matched by a column of the features that is named item, task or id, or that holds all of
-them. Ctrl-C saves the best parameters so far; --resume goes on from there.
+them. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
 import os
-import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from plausible.cli import models
+from plausible.cli import models, signals
 from plausible.cli.options import (
     add_features,
     add_known,
@@ -26,7 +24,7 @@ from plausible.cli.options import (
     check_streams,
     known_options,
 )
-from plausible.cli.talk import INTERRUPTED, Talk, UsageError
+from plausible.cli.talk import Talk, UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +67,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         model = resumed(given.output, given.model, models.last_step(model), training)
     with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
         try:
-            learn(model, training, models.MODELS[given.model].from_answers, step)
+            learn(model, training, models.MODELS[given.model].from_answers, step, interrupted)
         except ValueError as error:
             raise blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
@@ -119,11 +117,17 @@ def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
     return model
 
 
-def learn(model: Any, training: Any, from_answers: bool, step: Any) -> None:
+def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted: list[int]) -> None:
     """Fit to answers or to labels, with progress."""
+
+    def after_iteration(progress: Any) -> bool:
+        if step is not None:
+            step(progress)
+        return bool(interrupted)  # an exception that came in a destructor got lost there
+
     estimator = models.last_step(model)
     if "callback" in estimator.get_params(deep=False):
-        estimator.set_params(callback=step)
+        estimator.set_params(callback=after_iteration)
     if not from_answers:
         model.fit(training.X, training.labels)
         return
@@ -161,20 +165,10 @@ def clean(model: Any) -> Any:
 
 @contextmanager
 def watched() -> Iterator[list[int]]:
-    """A list that holds something once Ctrl-C was pressed; a second one ends everything."""
-    pressed: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The fit was interrupted")
-            yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
+    """A list that holds something once the fit was interrupted; a second time ends everything."""
+    with warnings.catch_warnings(), signals.saving() as stopped:
+        warnings.filterwarnings("ignore", message="The fit was interrupted")
+        yield stopped
 
 
 def conclude(
@@ -210,7 +204,7 @@ def conclude(
             f"Interrupted after {n_iter} iterations. The best parameters so far are in {place}"
             + ("; the same command with --resume goes on from there." if can_resume else ".")
         )
-        return result | {"interrupted": True, "exit_code": INTERRUPTED}
+        return result | {"interrupted": True, "exit_code": signals.exit_code()}
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     talk.say(

@@ -17,15 +17,18 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import plausible
-from plausible.cli.talk import BAD_DATA, INTERRUPTED, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli import signals
+from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
+INTERRUPTED = "Interrupted; nothing was written."
 
 EPILOG = """\
 Files may be CSV, JSON lines, Parquet or Arrow; "-" is standard input or output.
-Exit codes: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C.
+Exit codes: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C (143 and 129 by
+SIGTERM and SIGHUP).
 Shell completion: eval "$(plausible --completion bash)" (or zsh)."""
 
 
@@ -78,7 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     {...
     0
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return run_words(list(arguments))
+    signals.listen()
+    try:
+        return run_words(sys.argv[1:])
+    finally:
+        signals.finish()
+
+
+def run_words(words: list[str]) -> int:
+    """Run the command, whatever goes wrong; the answer is the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for letters that it does not have
     try:
@@ -90,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return print_result({"error": str(error)}, USAGE, "--json" in words)
     except KeyboardInterrupt:
         tell("plausible: Interrupted.")
-        return INTERRUPTED
+        return signals.exit_code()
 
 
 def start(words: list[str]) -> int:
@@ -121,7 +134,9 @@ def run_verb(given: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = talk.show_warning  # type: ignore[assignment]
+        signals.state.farewell = lambda: talk.leave(INTERRUPTED)
         code, message, result = attempt(given, talk)
+        signals.state.farewell = None
     if message:
         talk.fail(message)
     shown = {"error": message} if message and not result else result
@@ -134,7 +149,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
         result = given.run(given, talk)
         return int(result.pop("exit_code", 0)), "", result
     except KeyboardInterrupt:
-        return INTERRUPTED, "Interrupted; nothing was written.", {}
+        return signals.exit_code(), INTERRUPTED, {}
     except UsageError as error:
         return USAGE, str(error), {}
     except BrokenPipeError:  # the reader has had enough

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-BAD_DATA, USAGE, INTERRUPTED = 1, 2, 130  # exit codes
+from plausible.cli import signals
+
+BAD_DATA, USAGE = 1, 2  # exit codes; that of a signal is in `plausible.cli.signals`
 STDOUT = "standard output"
 ECHO = 4  # columns that are left free for the ^C of a terminal, so that the bar can be wiped away
 Step = Callable[[Any], None]
@@ -29,8 +31,9 @@ class Talk:
     """
 
     def __init__(self, verb: str, *, quiet: bool, json: bool, to_stdout: bool) -> None:
-        self.verb, self.quiet = verb, quiet
+        self.verb, self.quiet, self.json = verb, quiet, json
         self.is_mute = json or to_stdout
+        self.has_bar = False
 
     def note(self, *lines: str) -> None:
         """Say what is being done, or was assumed."""
@@ -51,6 +54,13 @@ class Talk:
         """Say what went wrong."""
         tell(f"plausible {self.verb}: {message}")
 
+    def leave(self, message: str) -> None:
+        """Say why the process ends at once, past all that may be under way."""
+        shown = "\r\x1b[2K\x1b[?25h" if self.has_bar else ""  # no bar, and a cursor
+        signals.write(2, f"{shown}plausible {self.verb}: {message}\n")
+        if self.json:
+            signals.write(1, f'{{\n "error": "{message}"\n}}\n')
+
     def show_warning(self, message: Warning | str, *where: Any) -> None:
         """A warning in one line, without the line of code."""
         self.note(f"Warning: {' '.join(str(message).split())}")
@@ -63,6 +73,7 @@ class Talk:
             yield None
             return
         with bar:
+            self.has_bar = True
             task = bar.add_task(what, total=1.0, criterion="")
 
             def step(progress: Any) -> None:
@@ -77,6 +88,7 @@ class Talk:
                 )
 
             yield step
+        self.has_bar = False
 
 
 def in_time(seconds: float) -> str:

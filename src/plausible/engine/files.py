@@ -7,10 +7,14 @@ the name that was asked for. An exception or an interruption on the way leaves w
 import contextlib
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+_parts: set[Path] = set()  # files that are being written
+_changing = threading.RLock()
 
 
 @contextmanager
@@ -37,7 +41,7 @@ def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     path = Path(os.path.realpath(path))
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with open(temporary, "xb") as file:
+        with _begin(temporary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -47,7 +51,26 @@ def atomic_file(path: str | Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        _parts.discard(temporary)
     _sync_folder(path.parent)
+
+
+def _begin(part: Path) -> BinaryIO:
+    with _changing:
+        _parts.add(part)
+        return open(part, "xb")
+
+
+def remove_parts() -> None:
+    """Remove what has not been written to its end; for a process that ends at once.
+
+    No more can be begun afterwards: whoever tries waits for the end.
+    """
+    _changing.acquire(timeout=1.0)
+    for part in list(_parts):
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
