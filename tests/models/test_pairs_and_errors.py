@@ -8,8 +8,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier
-from plausible.models.calibration import about_pair
-from plausible.models.comparison import tabulate
+from plausible.models.calibration.classifier import about_pair
+from plausible.models.supervision.comparison import tabulate
 
 
 def test_a_row_counts_in_a_pair_by_the_probability_that_its_class_is_there():
