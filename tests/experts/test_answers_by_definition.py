@@ -5,6 +5,7 @@ from math import log, prod
 import numpy as np
 import pytest
 
+from plausible.belief import conjunctive, consonant, contour, discount, normalize
 from plausible.experts import Annotations, fit_reliability, next_items
 from plausible.labels import Labels
 
@@ -33,10 +34,10 @@ def answers_of(n_items=25, doubt=False):
 def each_answer(answers):
     """(item, annotator, plausibility of each class) of one answer after another."""
     for number in range(len(answers)):
-        contour = answers.contours[answers.statement[number]]
+        said = answers.contours[answers.statement[number]]
         if answers.doubt is not None:
-            contour = answers.doubt[number] + (1 - answers.doubt[number]) * contour
-        yield int(answers.item[number]), int(answers.annotator[number]), contour.tolist()
+            said = answers.doubt[number] + (1 - answers.doubt[number]) * said
+        yield int(answers.item[number]), int(answers.annotator[number]), said.tolist()
 
 
 @pytest.mark.parametrize("doubt", [False, True])
@@ -64,11 +65,11 @@ def test_known_classes_belong_to_the_items_that_are_named():
     answers = answers_of()
     names = answers.items.tolist()
     some = {names[17]: "z", names[3]: "b", names[9]: "m"}
-    contour = np.ones((len(names), 3))
+    known_rows = np.ones((len(names), 3))
     for name, known in some.items():
-        contour[names.index(name)] = [known == k for k in CLASSES]
+        known_rows[names.index(name)] = [known == k for k in CLASSES]
     by_name = fit_reliability(answers, gold=some)
-    by_row = fit_reliability(answers, gold=Labels.from_plausibility(contour, CLASSES))
+    by_row = fit_reliability(answers, gold=Labels.from_plausibility(known_rows, CLASSES))
     np.testing.assert_allclose(by_name.posterior, by_row.posterior)
     for name, known in some.items():
         best = by_name.posterior[names.index(name)].argmax()
@@ -101,3 +102,26 @@ def test_priorities_are_means_of_three_reasons(weights):
         mean = sum(w * r for w, r in zip(weights, reasons, strict=True)) / sum(weights)
         assert question.priority == pytest.approx(mean)
     assert [q.priority for q in found] == sorted((q.priority for q in found), reverse=True)
+
+
+def test_degrees_are_discounted_and_combined_as_mass_functions():
+    rng = np.random.default_rng(2)
+    degrees = rng.uniform(0.05, 0.9, size=(8, 3))
+    degrees[np.arange(8), rng.integers(3, size=8)] = 1.0
+    items, people = ["x", "y", "x", "x", "y", "w", "w", "w"], list("abcabcab")
+    answers = Annotations.from_classes(degrees, "plausibility", CLASSES, items, people)
+    doubts = {"a": 0.1, "b": 0.35, "c": 0.6}
+    pooled = answers.pool(doubt=doubts)
+    for row, name in enumerate(answers.items.tolist()):
+        mine = [k for k in range(8) if items[k] == name]
+        sources = [discount(consonant(degrees[k]), doubts[people[k]]) for k in mine]
+        together = conjunctive(*sources).to_dense()
+        assert pooled.conflict[row] == pytest.approx(together[0])
+        expected = normalize(together)
+        np.testing.assert_allclose(pooled.contour[row], contour(expected), atol=1e-12)
+        np.testing.assert_allclose(pooled.masses().to_dense()[row], expected, atol=1e-12)
+        product = [prod(doubts[people[k]] + (1 - doubts[people[k]]) * degrees[k, c] for k in mine)
+                   for c in range(3)]  # fmt: skip
+        np.testing.assert_allclose(
+            pooled.contour[row] / pooled.contour[row].max(), np.array(product) / max(product)
+        )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from plausible.engine import StreamRows
 from plausible.labels import Labels
@@ -85,3 +86,17 @@ def test_covariances_are_shrunk_by_rows_as_far_as_they_favour_a_class(soft):
     labels = Labels.from_plausibility(contour, CLASSES)
     model = DiscriminantClassifier(shrinkage=1.0).fit(X, labels)
     np.testing.assert_allclose(model.covariances_, target, rtol=1e-4, atol=1e-4)
+
+
+def test_axes_weigh_classes_by_how_frequent_they_are():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2, 3], [60, 25, 10, 5])
+    X = rng.normal(size=(100, 4)) + 2.0 * rng.normal(size=(4, 4))[y]
+    model = DiscriminantClassifier(n_components=2).fit(X, np.array(["m", "z", "b", "k"])[y])
+    peer = LinearDiscriminantAnalysis(solver="eigen", n_components=2).fit(X, y)
+    np.testing.assert_allclose(
+        model.explained_variance_ratio_, peer.explained_variance_ratio_, rtol=1e-6
+    )
+    found, expected = model.transform(X), peer.transform(X)
+    for axis in range(2):
+        assert abs(np.corrcoef(found[:, axis], expected[:, axis])[0, 1]) == pytest.approx(1)

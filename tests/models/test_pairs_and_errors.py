@@ -4,7 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+from plausible.labels import Labels
+from plausible.models import EvidentialCalibratedClassifier
 from plausible.models.calibration import about_pair
 from plausible.models.supervision.comparison import tabulate
 
@@ -25,6 +28,25 @@ def test_a_row_counts_in_a_pair_by_the_probability_that_its_class_is_there():
                 expected.append((row, *scaled, w * sum(own) / sum(degrees)))
         found = np.column_stack([rows, inside, share])
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_other_classifiers_weigh_a_row_by_its_margin_over_the_next_class():
+    rng = np.random.default_rng(0)
+    names, truth = np.array(["z", "b", "m"]), rng.integers(3, size=90)
+    X = rng.normal(size=(90, 2)) + 2 * np.array([[0, 0], [1, 0], [0, 1]])[truth]
+    contour = np.where(np.eye(3)[truth] > 0, 1.0, rng.uniform(0.1, 0.8, (90, 3)))
+    contour[::9] = [1.0, 1.0, 0.0]  # two classes alike: no margin
+    labels = Labels.from_plausibility(contour, names)
+    model = EvidentialCalibratedClassifier(GaussianNB(), scores="classes").fit(X, labels)
+    rows, said, margins = [], [], []
+    for row, degrees in enumerate(contour.tolist()):
+        first, second, _ = sorted(degrees, reverse=True)
+        if first > second:
+            rows.append(row)
+            said.append(names[degrees.index(first)])
+            margins.append(1 - second / first)
+    peer = GaussianNB().fit(X[rows], said, sample_weight=margins)
+    np.testing.assert_allclose(model.estimators_[0].theta_, peer.theta_)
 
 
 def test_errors_are_those_of_the_difference_about_its_mean():
