@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from plausible._visible import visible
+
 BAD_DATA, USAGE, INTERRUPTED = 1, 2, 130  # exit codes
 STDOUT = "standard output"
 ECHO = 4  # columns that are left free for the ^C of a terminal, so that the bar can be wiped away
@@ -19,7 +21,7 @@ def tell(line: str) -> None:
     """A line on standard error, if anybody listens there."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(line, file=sys.stderr, flush=True)
+            print(visible(line, keep="\t"), file=sys.stderr, flush=True)
 
 
 class Talk:
@@ -43,7 +45,7 @@ class Talk:
         if self.is_mute:
             return
         try:
-            print(text, flush=True)
+            print(visible(text, keep="\n\t"), flush=True)
         except OSError as error:
             raise OSError(error.errno, error.strerror, STDOUT) from error
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
-from plausible.io.columns import floats, repeated, show, values_of
+from plausible.io.columns import floats, names_of, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed
 from plausible.io.tables import Source, choose, open_table
 
@@ -115,10 +115,15 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
     return np.concatenate(parts)
 
 
+def column_of(table: Source, name: str) -> Any:
+    """One column, as Arrow has it."""
+    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
+    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
+
+
 def read_ids(table: Source, name: str) -> NDArray[Any]:
     """The names of rows, of which each must be there once."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    column = arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    column = names_of(column_of(table, name), name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any():
         raise TableError(
@@ -131,7 +136,7 @@ def read_ids(table: Source, name: str) -> NDArray[Any]:
         rows = [row for row, value in enumerate(ids.tolist(), 1) if value in twice]
         raise TableError(
             f"Column {name!r} of {table.name} should name every row differently, but repeats "
-            f"{ids[rows[0] - 1].item()!r} and perhaps others in {table.where(rows)}; correct it, "
+            f"{ids.tolist()[rows[0] - 1]!r} and perhaps others in {table.where(rows)}; correct it, "
             "or name another column."
         )
     return ids

@@ -26,6 +26,7 @@ from plausible import belief
 from plausible.belief import SparseMasses
 from plausible.belief.errors import check_option
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
+from plausible.io.columns import names_of
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
@@ -148,7 +149,9 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
 def _read_names(
     table: Source, name: str, kind: str, doubt: str | None, classes: Sequence[Hashable] | None
 ) -> Labels:
-    parts = [batch.column(0) for batch in table.batches([name], typed=False)]
+    parts = [
+        names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
+    ]
     cells = [cell for part in parts for cell in part.to_pylist()]
     check_rows(table, len(cells))
     sets = _parse(table, name, cells, single=kind != "sets")

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
+from plausible.io.columns import plain
 from plausible.io.errors import TableError, counted, listed
-from plausible.io.features import Features, read_features
+from plausible.io.features import Features, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
-from plausible.io.tables import Source, TableStream, open_table, read_table, stream_table
+from plausible.io.tables import Source, TableStream, open_table, stream_table
 from plausible.labels import Labels
 
 
@@ -170,7 +171,8 @@ def find_id(
     if all(item.isdecimal() for item in wanted):  # a feature may hold all numbers, too
         return None
     for name in free:
-        if wanted <= set(map(canonical, read_table(stream, name).column(0).to_pylist())):
+        column = plain(column_of(stream.table, name))
+        if column is not None and wanted <= set(map(canonical, column.to_pylist())):
             return name
     return None
 
