@@ -26,9 +26,11 @@ OUTPUTS = ["no/out.csv", "folder", "", "/dev/null", "/dev/full", "out", "out.xyz
            "x" * 300 + ".csv", "/proc/out.csv", "answers.csv", "model.skops", "features.csv",
            "features.csv/out.csv", ".", "~"]  # fmt: skip
 ENDS = {"pool": "csv", "fit": "skops", "predict": "csv", "report": "html"}
-SETTINGS = ["max_iter", "tol", "n_init", "init", "criterion", "alpha", "covariance", "solver",
-            "metric", "shrink_threshold", "priors", "nonsense", "", "random_state", "callback",
-            "regularization", "fit_intercept", "reliability", "n_components", "assessment"]  # fmt: skip
+SETTINGS = [
+    "max_iter", "tol", "n_init", "init", "criterion", "alpha", "covariance", "solver", "metric",
+    "shrink_threshold", "priors", "nonsense", "", "random_state", "callback", "regularization",
+    "fit_intercept", "reliability", "n_components", "assessment",
+]  # fmt: skip
 VALUES = ["0", "-1", "1", "2", "0.5", "1e-300", "NaN", "Infinity", "true", "null", "[]", "[1, 2]",
           '{"a": 1}', '"text"', "tied", "x", "[[1]]", "-0.5", "[null]", "[0.2, 0.3, 0.5]",
           '["a"]', "1e30"]  # fmt: skip
@@ -70,10 +72,15 @@ OF_VERB = {
     "report": [*KNOWN, "--id", "--seed", "--reject", "--title", "--test"],
     "info": [],
 }
-OTHERS = [["reproduce", "nonsense"], ["reproduce", "--list", "-o", "nowhere"], ["demo", "--seed"],
-          ["reproduce", "--seed", "x"], ["demo", "a", "b"], ["demo", "--seed", "-1"], ["--completion"],
-          ["--completion", "fish"], ["nonsense"], [], ["--version"], ["reproduce", "--list", "all", "x"],
-          ["reproduce", "--list", "-o", "folder"], ["fit", "--help"]]  # fmt: skip
+OTHERS = [
+    line.split()
+    for line in (
+        "", "nonsense", "--version", "--completion", "--completion fish", "fit --help",
+        "reproduce nonsense", "reproduce --seed x", "reproduce --list all x",
+        "reproduce --list -o nowhere", "reproduce --list -o folder",
+        "demo --seed", "demo --seed -1", "demo a b",
+    )
+]  # fmt: skip
 
 
 @dataclass
@@ -235,7 +242,7 @@ class Drawing:
             what = random.choice(SETTINGS)
             value = odd_text(random) if random.random() < 0.1 else random.choice(VALUES)
             return f"{what}={value}"
-        if random.random() < 0.07 or not OPTIONS[name]:
+        if random.random() < 0.04 or not OPTIONS[name]:
             return odd_text(random)
         if name == "--form" and random.random() < 0.3:
             return random.choice(["label-studio", "doccano"])

@@ -20,8 +20,10 @@ MODULES = [
     "plausible.labels.container", "sklearn.pipeline", "sklearn.preprocessing._data", "builtins",
     "sklearn.linear_model._logistic", "sklearn.dummy", "sklearn.cluster._kmeans", "numpy", "os",
 ]  # fmt: skip
-LOADERS = ["ObjectNode", "DictNode", "ListNode", "JsonNode", "NdArrayNode", "TupleNode", "TypeNode",
-           "SetNode", "DTypeNode", "FunctionNode", "SliceNode", "OperatorFuncNode", "x"]  # fmt: skip
+LOADERS = [
+    "ObjectNode", "DictNode", "ListNode", "JsonNode", "NdArrayNode", "TupleNode", "TypeNode",
+    "SetNode", "DTypeNode", "FunctionNode", "SliceNode", "OperatorFuncNode", "x",
+]  # fmt: skip
 ARRAYS = [
     np.zeros(0), np.zeros((0, 2)), np.zeros(3), np.ones((3, 2)), np.full((3, 3), np.nan),
     np.array(1.0), np.array(["a", "b", "c"]), np.array(["\x1b[31m", "b", "c"]), np.array([True]),
@@ -171,8 +173,8 @@ def odd_export(random):
         [["ash"], ["ash", "elm"], "oak", odd_json(random), [odd_json(random)]])}}  # fmt: skip
     annotation = {"completed_by": random.choice([1, {"id": 1}, {"email": "a"}, odd_json(random)]),
                   "result": random.choice([[chosen], [], odd_json(random)])}  # fmt: skip
-    task = {"id": random.choice([1, 2, odd_json(random)]),
-            "annotations": random.choice([[annotation], [annotation] * 2, odd_json(random)])}  # fmt: skip
+    several = random.choice([[annotation], [annotation] * 2, odd_json(random)])
+    task = {"id": random.choice([1, 2, odd_json(random)]), "annotations": several}
     entry = {"id": random.choice([1, 2, odd_json(random)]),
              "label": random.choice([["ash"], "elm", [], odd_json(random)])}  # fmt: skip
     second = {"id": 5, "label": ["oak"]}

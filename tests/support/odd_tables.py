@@ -53,7 +53,7 @@ def wide_answers(random):
     """A column for each annotator or class."""
     n_rows = random.choice([0, 1, 5])
     columns = [("item", items(n_rows))] if random.random() < 0.7 else []
-    for name in (["ann", "bob", "cy"] if random.random() < 0.6 else classes(random)):
+    for name in ["ann", "bob", "cy"] if random.random() < 0.6 else classes(random):
         kind = random.random()
         if kind < 0.4:
             cells = pa.array([random.choice([*CLASSES, None]) for _ in range(n_rows)], pa.string())
@@ -119,7 +119,7 @@ def change(random, columns):
     """Make one thing different."""
     place = random.randrange(len(columns))
     name, column = columns[place]
-    kind = random.randrange(9)
+    kind = random.randrange(10)
     if kind <= 2:
         columns[place] = (name, odd_column(random, len(column)))
     elif kind == 3:
@@ -134,6 +134,20 @@ def change(random, columns):
         columns[place] = (name, pa.array(cells, pa.string()))
     elif kind == 7:
         columns.append((odd_text(random), odd_column(random, len(column))))
+    elif kind == 8:
+        few = random.choice(
+            [
+                [0.0],
+                [1e308, -1e308],
+                [1e-320, 0.0],
+                [1e16, 1e16 + 2, 5.0],
+                [1, 2],
+                [1e149, -1e149, 0.0],
+                [1e-150, -1e-150],
+                [3e9, 3e9 + 1e-6],
+            ]
+        )
+        columns[place] = (name, pa.array([random.choice(few) for _ in column]))
     else:
         columns[place] = (name, pa.array([float(random.choice(NUMBERS)) for _ in column]))
 

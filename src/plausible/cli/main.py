@@ -106,7 +106,9 @@ def start(words: list[str]) -> int:
     given, strange = parser.parse_known_args(words)
     if strange:
         prog = " ".join(filter(None, (parser.prog, given.verb)))
-        raise UsageError(f"{prog}: unknown arguments: {shortened(' '.join(strange))}; see {prog} --help.")
+        raise UsageError(
+            f"{prog}: unknown arguments: {shortened(' '.join(strange))}; see {prog} --help."
+        )
     if given.completion:
         return print_result({}, complete(parser, given.completion), False)
     if given.verb is None:

@@ -25,6 +25,7 @@ from plausible.io.label_files import read_unit
 from plausible.io.tables import Source, open_table
 
 LAYOUTS = ("long", "annotators", "classes")
+MOST_COUNTED = 10**8  # answers, each of which takes memory
 NUMBERS = ("plausibility", "probability", "mass")
 ALIASES = {
     "item": ("item", "task", "item_id", "task_id", "id"),
@@ -226,6 +227,11 @@ def from_classes(
         )
     numbers = read_numbers(table, columns, "Answers", gaps=False)
     check_rows(table, len(numbers))
+    if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
+        raise TableError(
+            f"{table.name} should count at most {MOST_COUNTED:,} answers, but counts more; are "
+            "these counts? Say kind= otherwise."
+        )
     prefix = f"{kind}:"
     names = [name.removeprefix(prefix) for name in columns] if classes is None else list(classes)
     more: dict[str, Any] = {

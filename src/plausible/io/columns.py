@@ -164,6 +164,8 @@ def plain(column: Any) -> Any:
             text = column.cast(pa.string())
         except pa.ArrowInvalid:  # a zone that nobody knows
             return None
+        if arrow(".compute").any(arrow(".compute").starts_with(text, "<")).as_py():
+            return None  # a day that is in no calendar
         return arrow(".compute").replace_substring_regex(text, r"\.0+([Z+-]|$)", r"\1")
     return column if is_number(given) or types.is_string(given) else None
 

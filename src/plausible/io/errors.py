@@ -22,8 +22,9 @@ REASONS: dict[type[Exception], str] = {
         "its parts do not fit together",
     ),
     zlib.error: DAMAGED,
+    EOFError: "it ends too early",
 }
-INTERNAL = re.compile(r"\w+(Error|Exception)\b|codec can't|/\w+\.(cc|h)\b")
+INTERNAL = re.compile(r"\w+(Error|Exception)\b|codec can't|Invalid: |\.(cc|h)\b")
 
 
 class TableError(ValueError):
@@ -98,11 +99,11 @@ def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of another library says to people, in short.
+    r"""What an error of another library says to people, in short.
 
     Examples
     --------
-    >>> first_line(ValueError("row 3 has no end.\\nat byte 7"))
+    >>> first_line(ValueError("row 3 has no end.\nat byte 7"))
     'row 3 has no end'
     >>> first_line(KeyError("content")), first_line(RecursionError())
     ('its parts do not fit together', 'it is nested too deeply')

@@ -11,6 +11,8 @@ from plausible.io.columns import floats, names_of, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed
 from plausible.io.tables import Source, choose, open_table
 
+LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
+
 
 class Features(NamedTuple):
     """What `read_features` returns.
@@ -148,6 +150,23 @@ def check_rows(table: Source, n_rows: int) -> None:
         raise TableError(
             f"{table.name} should have at least one row, but has only the names of its columns; "
             "add the data."
+        )
+
+
+def check_usable(read: Features, table: Source, n_features: int | None) -> None:
+    """Refuse features that no model can compute with, or other ones than a model has learnt."""
+    if n_features is not None and len(read.names) != n_features:
+        raise TableError(
+            f"{table.name} should have the {n_features} features that the model has learnt, but "
+            f"has {len(read.names)} ({listed(read.names)}); add or leave out columns."
+        )
+    large = Faults()
+    for i, name in enumerate(read.names):
+        large.add(np.abs(read.X[:, i]) > LARGEST, 0, name)
+    if large.count:
+        raise TableError(
+            f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
+            f"larger numbers stand in {large.places(table)}; scale or correct them."
         )
 
 

@@ -14,7 +14,9 @@ import numpy as np
 from plausible.io.errors import ModelFileError, first_line
 from plausible.models import believe
 
-N_ASKED = 3  # rows about which a classifier is asked on trial
+# Rows about which a classifier is asked on trial: of two numbers, so that no array of another shape
+# fits by chance.
+TRIALS = (7, 11)
 
 
 def _is_text(value: Any) -> bool:
@@ -100,12 +102,19 @@ def _answers(model: Any, about: dict[str, Any]) -> bool:
         return False
     if about["features"] is not None and len(about["features"]) != n_features:
         return False
-    rows = np.linspace(-1.0, 1.0, N_ASKED)[:, None] * np.ones(n_features)
+    if len(set(classes.tolist())) < len(classes):
+        return False
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        beliefs = believe(model, rows)
-    shapes = {part.shape for part in (beliefs.probability, beliefs.contour, beliefs.sets)}
-    return shapes == {(N_ASKED, len(classes))} and len(set(classes.tolist())) == len(classes)
+        model.get_params()  # which reports tell
+        return all(_answers_about(model, n_rows, n_features, len(classes)) for n_rows in TRIALS)
+
+
+def _answers_about(model: Any, n_rows: int, n_features: int, n_classes: int) -> bool:
+    """Whether answers about some rows have the right shapes."""
+    beliefs = believe(model, np.linspace(-1.0, 1.0, n_rows)[:, None] * np.ones(n_features))
+    parts = (beliefs.probability, beliefs.contour, beliefs.sets)
+    return all(part.shape == (n_rows, n_classes) for part in parts)
 
 
 def _unfit(name: str) -> ModelFileError:

@@ -133,9 +133,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
 def load_classifier(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """A classifier that can answer, and what its file says about it."""
     model, about = load_described(path)
-    check_classifier(
-        model, about, "standard input" if path == "-" else repr(Path(path).name)
-    )
+    check_classifier(model, about, "standard input" if path == "-" else repr(Path(path).name))
     return model, about
 
 

@@ -10,7 +10,7 @@ from plausible.experts.tables import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
 from plausible.io.columns import plain
 from plausible.io.errors import TableError, counted, listed
-from plausible.io.features import Features, column_of, read_features
+from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.tables import Source, TableStream, open_table, stream_table
 from plausible.labels import Labels
@@ -56,6 +56,7 @@ def read_training(
     *,
     id: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
+    n_features: int | None = None,
     **options: Any,
 ) -> Training:
     r"""Features and labels of the same items, from two tables.
@@ -72,6 +73,8 @@ def read_training(
         rows, counted from 0, or labels are those of the rows in order.
     columns : list of names, optional
         The features; all other columns by default.
+    n_features : int, optional
+        How many there should be.
     **options
         Of `read_known`.
 
@@ -102,6 +105,7 @@ def read_training(
         id = find_id(stream, known.items, columns)  # noqa: A001
         check_found(id, known, table)
     read = read_features(stream, id, columns)
+    check_usable(read, table, n_features)
     n_rows = len(read.X)
     rows, how = match(known, read, id, table)
     place = np.full(n_rows, len(known.labels))
