@@ -21,7 +21,7 @@ from plausible.belief import (
     to_sparse,
     vacuous,
 )
-from plausible.belief.errors import TotalConflictError, name_rows
+from plausible.checks import TotalConflictError, name_rows
 from support.strategies import frames, mass_functions
 
 

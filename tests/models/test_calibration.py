@@ -20,9 +20,9 @@ from sklearn.svm import SVC, LinearSVC
 from plausible.belief import belief, contour, decide, plausibility, plausibility_probability
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
-from plausible.models.calibration import combine_pairs, log_plausibilities
-from plausible.models.predictive import calibrate
-from plausible.models.scoring import class_scores, content_folds, takes_labels
+from plausible.models.calibration.classifier import combine_pairs, log_plausibilities
+from plausible.models.calibration.predictive import calibrate
+from plausible.models.calibration.scores import class_scores, content_folds, takes_labels
 
 IRIS = load_iris(return_X_y=True)
 

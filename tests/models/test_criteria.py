@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from plausible.labels import Labels
 from plausible.models import partial_label_loss
-from plausible.models.criteria import CRITERIA, curvature, curvature_along
+from plausible.models.logistic.criteria import CRITERIA, curvature, curvature_along
 
 RNG = np.random.default_rng(0)
 LOGITS = RNG.normal(scale=2.0, size=(7, 4))

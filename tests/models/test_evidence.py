@@ -250,7 +250,7 @@ def test_single_precision_models_are_read_in_double_precision():
 def test_sparse_rows_and_many_of_them_give_the_same(monkeypatch):
     model = make_pipeline(MaxAbsScaler(), LogisticRegression()).fit(X, Y)
     expected = weights_of_evidence(model, X)
-    monkeypatch.setattr("plausible.models.evidence._ENTRIES_AT_ONCE", 100)
+    monkeypatch.setattr("plausible.models.logistic.evidence._ENTRIES_AT_ONCE", 100)
     evidence = weights_of_evidence(model, sparse.csr_array(X))
     np.testing.assert_allclose(evidence.weights_for, expected.weights_for, atol=1e-12)
     np.testing.assert_allclose(

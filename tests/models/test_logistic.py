@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from plausible.engine import ArrayRows, DaskRows, StreamRows
 from plausible.labels import Labels
 from plausible.models import EmptyClassWarning, PartialLogisticRegression, solvers
-from plausible.models.criteria import CRITERIA, KERNELS
-from plausible.models.likelihood import PartialLikelihood
+from plausible.models.logistic.criteria import CRITERIA, KERNELS
+from plausible.models.logistic.likelihood import PartialLikelihood
 
 SOLVERS = ("lbfgs", "newton", "em")
 
@@ -185,7 +185,7 @@ def pose(X, contour, alpha=1.0):
 
     model = PartialLogisticRegression(alpha=alpha, random_state=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("plausible.models.logistic.Solver", Catching)
+        patch.setattr("plausible.models.logistic.regression.Solver", Catching)
         model.fit(X, contour)
     return kept[-1]
 

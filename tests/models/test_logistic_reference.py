@@ -23,11 +23,11 @@ from plausible.engine.gradient import climb
 from plausible.engine.threads import one_blas_thread
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression, partial_label_loss
-from plausible.models.coordinates import make_coordinates
-from plausible.models.criteria import CRITERIA
-from plausible.models.estimation import EmptyClassWarning
-from plausible.models.likelihood import PartialLikelihood, hessian_pass, product_pass
-from plausible.models.solvers import Solver, race_course
+from plausible.models.gaussian.estimator import EmptyClassWarning
+from plausible.models.logistic.coordinates import make_coordinates
+from plausible.models.logistic.criteria import CRITERIA
+from plausible.models.logistic.likelihood import PartialLikelihood, hessian_pass, product_pass
+from plausible.models.logistic.solvers import Solver, race_course
 
 BETS = ["self_consistent", "minimum_entropy"]
 

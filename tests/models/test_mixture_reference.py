@@ -376,7 +376,7 @@ def test_without_a_tolerance_a_fit_runs_until_nothing_rises():
     assert GaussianMixtureClassifier(tol=0).fit(X, labels).converged_
 
 
-@pytest.mark.filterwarnings("ignore::plausible.models.estimation.EmptyClassWarning")
+@pytest.mark.filterwarnings("ignore::plausible.models.gaussian.estimator.EmptyClassWarning")
 def test_a_far_component_without_rows_spoils_no_other():
     X = np.random.default_rng(0).normal(size=(150, 1)) + np.repeat([-1e5, 0, 1e5], 50)[:, None]
     start = {"means": [[-1e5], [0], [1e5], [5e8]], "covariances": np.full((4, 1, 1), 2.0)}
@@ -384,7 +384,7 @@ def test_a_far_component_without_rows_spoils_no_other():
     np.testing.assert_allclose(model.weights_, [1 / 3, 1 / 3, 1 / 3, 0], atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::plausible.models.estimation.EmptyClassWarning")
+@pytest.mark.filterwarnings("ignore::plausible.models.gaussian.estimator.EmptyClassWarning")
 def test_rows_of_no_weight_say_nothing():
     X, _, labels = soft_blobs(0)
     contour = np.r_[np.pad(labels.contour, ((0, 0), (0, 2))), [[0, 0, 0, 0, 1, 1]]]

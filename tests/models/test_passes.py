@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 
 from plausible.engine import ArrayRows
 from plausible.models import passes
-from plausible.models.expectation import SoftMixture, candidate_codes, take_census
-from plausible.models.gaussian import KINDS, Chart, Gaussians, about_mean, merge
+from plausible.models.gaussian.parameters import KINDS, Chart, Gaussians, about_mean, merge
+from plausible.models.gaussian.soft_mixture import SoftMixture, candidate_codes, take_census
 
 D = 4
 

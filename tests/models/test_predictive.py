@@ -9,7 +9,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from plausible.models.predictive import calibrate
+from plausible.models.calibration.predictive import calibrate
 
 POINTS = np.array([-30.0, -2.0, 0.3, 0.9, 4.0])
 
@@ -230,7 +230,9 @@ def test_many_items_are_condensed_without_loss(outlier, monkeypatch):
         score[:3] = [-40.0, 25.0, outlier]  # these keep records of their own
         known = doubted(known, np.where(np.arange(1500) % 3, 0.0, 0.3))
     fast = calibrate(score, known, weight).masses(POINTS)
-    monkeypatch.setattr("plausible.models.predictive.condense", lambda records, slope: records)
+    monkeypatch.setattr(
+        "plausible.models.calibration.predictive.condense", lambda records, slope: records
+    )
     np.testing.assert_allclose(fast, calibrate(score, known, weight).masses(POINTS), atol=1e-9)
 
 
@@ -239,5 +241,5 @@ def test_the_table_is_as_good_as_it_says(apart, monkeypatch):
     given = draw(80, apart=apart)
     points = np.concatenate([np.linspace(-5, apart + 5, 60), [-300.0, 300.0]])
     masses = calibrate(*given).masses(points)
-    monkeypatch.setattr("plausible.models.predictive.TABLE_TOLERANCE", 1e-10)
+    monkeypatch.setattr("plausible.models.calibration.predictive.TABLE_TOLERANCE", 1e-10)
     np.testing.assert_allclose(masses, calibrate(*given).masses(points), atol=3e-6)

@@ -18,10 +18,10 @@ from plausible.models import (
     SupervisionWarning,
     compare_models,
 )
-from plausible.models.assessments import CLIP, read_assessments
-from plausible.models.beta import fit_beta
-from plausible.models.class_weights import best_class_weights
-from plausible.models.stochastic import MODELS
+from plausible.models.supervision.assessments import CLIP, read_assessments
+from plausible.models.supervision.beta import fit_beta
+from plausible.models.supervision.class_weights import best_class_weights
+from plausible.models.supervision.classifier import MODELS
 
 
 def two_classes(n=400, seed=0, tilt=0.0):

@@ -19,7 +19,6 @@ None
 from plausible.belief.bayes import generalized_bayes, plausibility_given_sets, total_plausibility
 from plausible.belief.comparisons import is_at_least_as_committed
 from plausible.belief.decisions import Decision, decide, expected_losses
-from plausible.belief.errors import TotalConflictError
 from plausible.belief.forms import SparseMasses, concatenate, to_dense, to_sparse
 from plausible.belief.frames import (
     coarsen,
@@ -93,6 +92,7 @@ from plausible.belief.weights import (
     masses_from_conjunctive_weights,
     masses_from_disjunctive_weights,
 )
+from plausible.checks import TotalConflictError
 
 __all__ = [
     "MAX_CLASSES",

@@ -26,7 +26,6 @@ T. Denoeux, Artificial Intelligence 172 (2008) 234-264.
 import numpy as np
 from scipy.sparse import vstack
 
-from plausible.belief.errors import check_number, check_option
 from plausible.belief.forms import MassesT, SparseMasses, sparse_form
 from plausible.belief.linear import incidence, least_value
 from plausible.belief.operations import negate
@@ -39,6 +38,7 @@ from plausible.belief.weights import (
     closure,
     log_weights,
 )
+from plausible.checks import check_number, check_option
 
 ORDERS = (
     "plausibility",

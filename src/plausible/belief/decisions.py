@@ -45,7 +45,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack
 
-from plausible.belief.errors import as_floats, check_number, check_option, found
 from plausible.belief.forms import SparseMasses, check_unit_interval, sparse_form, to_sparse
 from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
@@ -60,6 +59,7 @@ from plausible.belief.sets import (
     cardinality,
     membership,
 )
+from plausible.checks import as_floats, check_number, check_option, found
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
 RULES = (

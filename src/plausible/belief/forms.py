@@ -20,7 +20,6 @@ from typing import Any, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, found
 from plausible.belief.sets import (
     FloatArray,
     IntArray,
@@ -31,6 +30,7 @@ from plausible.belief.sets import (
     decode_sets,
     full_set,
 )
+from plausible.checks import as_floats, found
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one

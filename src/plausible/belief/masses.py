@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import TotalConflictError, as_floats, check_option, name_rows
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
@@ -28,6 +27,7 @@ from plausible.belief.sets import (
     encode_set,
     full_set,
 )
+from plausible.checks import TotalConflictError, as_floats, check_option, name_rows
 
 ON_CONFLICT = ("raise", "vacuous", "empty")
 REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"

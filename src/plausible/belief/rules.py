@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import check_option, name_options
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
@@ -57,6 +56,7 @@ from plausible.belief.weights import (
     log_weights,
     masses_after_change,
 )
+from plausible.checks import check_option, name_options
 
 MAX_TUPLES = 1e9
 

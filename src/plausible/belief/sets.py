@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import guess
+from plausible.checks import guess
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -20,7 +20,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import TotalConflictError, as_floats, found, name_rows
 from plausible.belief.forms import (
     SUM_TOLERANCE,
     SparseMasses,
@@ -47,6 +46,7 @@ from plausible.belief.sets import (
     check_set_list,
     membership,
 )
+from plausible.checks import TotalConflictError, as_floats, found, name_rows
 
 
 def belief(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> FloatArray:

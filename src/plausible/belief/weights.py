@@ -19,7 +19,6 @@ bodies of evidence, Artificial Intelligence 172 (2008) 234-264.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, found, name_rows
 from plausible.belief.forms import SparseMasses, check_every_set, check_values, unpack
 from plausible.belief.moebius import superset_difference, superset_sum
 from plausible.belief.sets import (
@@ -31,6 +30,7 @@ from plausible.belief.sets import (
     check_set_list,
     full_set,
 )
+from plausible.checks import as_floats, found, name_rows
 
 MAX_LATTICE = 4096
 

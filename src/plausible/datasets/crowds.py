@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.datasets.real import OBJECTS, SCENES, Arrays, FloatArray, IntArray, locate
 from plausible.experts import Annotations
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.datasets.real import FloatArray, IntArray, read_arrays
 
 GRADED_NAMES = ("elpv", "mammographic")

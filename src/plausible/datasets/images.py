@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.datasets.real import OBJECTS, IntArray, read_arrays
 
 TRANSPORT = ("airplane", "automobile", "ship", "truck")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.datasets.real import FloatArray, IntArray, read_arrays
 from plausible.labels import Labels
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from plausible.belief import MAX_CLASSES, SparseMasses
-from plausible.belief.errors import as_floats, check_number
+from plausible.checks import as_floats, check_number
 from plausible.experts.pooling import simple_masses
 from plausible.labels import Labels
 

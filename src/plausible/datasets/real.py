@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.datasets.pooling import estimate_doubt, pool_votes
 from plausible.labels import Labels
 

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.utils import check_random_state
 
-from plausible.belief.errors import as_floats, check_number
+from plausible.checks import as_floats, check_number
 from plausible.datasets.pooling import majority_vote, pool_plausibilities
 from plausible.labels import Labels
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats, name_rows
+from plausible.checks import as_floats, name_rows
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.checks import check_number, check_option, check_whole
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerModel, Parameters, Summary
@@ -28,7 +28,7 @@ from plausible.experts.reliability import conclude, gold_logs
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.models import PartialLogisticRegression
-from plausible.models.scoring import takes_labels
+from plausible.models.calibration.scores import takes_labels
 
 FloatArray = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.errors import check_option, guess, name_rows
+from plausible.checks import check_option, guess, name_rows
 from plausible.experts.tables import Codes, canonical, factorise, is_gone
 
 FloatArray = NDArray[np.float64]

@@ -29,7 +29,7 @@ from plausible.belief import (
     membership,
     vacuous,
 )
-from plausible.belief.errors import as_floats, check_option
+from plausible.checks import as_floats, check_option
 from plausible.experts.annotations import Annotations
 from plausible.experts.reliability import equivalent_doubt, fit_reliability
 from plausible.labels import Labels

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats, check_whole
+from plausible.checks import as_floats, check_whole
 from plausible.experts.annotations import Annotations
 from plausible.labels import Labels
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta as beta_distribution
 
-from plausible.belief.errors import as_floats, check_number, check_option, check_whole
+from plausible.checks import as_floats, check_number, check_option, check_whole
 from plausible.engine import maximise
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats, name_rows
+from plausible.checks import as_floats, name_rows
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
 from plausible.experts.tables import Codes, canonical

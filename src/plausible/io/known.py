@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.experts import Annotations
 from plausible.io.annotation_files import (
     find_columns,

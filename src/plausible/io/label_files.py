@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.belief.errors import check_option
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
+from plausible.checks import check_option
 from plausible.io.columns import names_of
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers

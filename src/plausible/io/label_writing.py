@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.io.label_names import write_name, write_set
 from plausible.io.writing import write_table
 from plausible.labels import Labels

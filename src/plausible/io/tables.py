@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from plausible.belief.errors import check_whole, guess
+from plausible.checks import check_whole, guess
 from plausible.io.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
 from plausible.io.columns import repeated
 from plausible.io.content import ARROW, CSV, JSON_LINES, PARQUET, Content

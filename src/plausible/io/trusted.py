@@ -19,10 +19,10 @@ PARTS = (
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
-    "plausible.models.gaussian.Gaussians",
-    "plausible.models.gaussian.Prior",
-    "plausible.models.predictive.Calibration",
-    "plausible.models.supervision.Supervision",
+    "plausible.models.gaussian.parameters.Gaussians",
+    "plausible.models.gaussian.parameters.Prior",
+    "plausible.models.calibration.predictive.Calibration",
+    "plausible.models.supervision.parameters.Supervision",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from plausible.belief.errors import guess
+from plausible.checks import guess
 from plausible.engine.files import atomic_file
 from plausible.io.content import ARROW, CSV, JSON_LINES, KINDS, PARQUET
 from plausible.io.errors import TableError, arrow, first_line

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from plausible import belief
 from plausible.belief import MAX_CLASSES, SparseMasses
-from plausible.belief.errors import as_floats, name_rows
 from plausible.belief.forms import check_masses, check_values, sparse_form
+from plausible.checks import as_floats, name_rows
 from plausible.labels.operations import Operations, own_copy
 from plausible.labels.parsing import (
     NOTHING,

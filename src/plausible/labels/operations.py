@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.belief.errors import name_rows
 from plausible.belief.forms import check_unit_interval
+from plausible.checks import name_rows
 from plausible.labels.parsing import check_classes
 from plausible.labels.state import LabelsState
 

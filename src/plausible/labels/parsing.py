@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import found, name_rows
 from plausible.belief.forms import ROUNDING, check_unit_interval
+from plausible.checks import found, name_rows
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

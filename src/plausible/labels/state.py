@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.belief.errors import as_floats
+from plausible.checks import as_floats
 from plausible.labels.parsing import check_classes, check_conflict, check_contour
 from plausible.labels.warnings import ApproximationWarning, warn
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.labels import as_labels
 from plausible.metrics.partitions import credal_nonspecificity, credal_rand_index
 from plausible.metrics.scores import (

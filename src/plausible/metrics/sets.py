@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
-from plausible.belief.errors import check_number
+from plausible.checks import check_number
 from plausible.metrics.truth import (
     BoolArray,
     Classes,

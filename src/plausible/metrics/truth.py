@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision, SparseMasses, pignistic
-from plausible.belief.errors import as_floats
 from plausible.belief.forms import check_values
+from plausible.checks import as_floats
 from plausible.labels import Labels, as_labels
 from plausible.labels.parsing import check_classes
 

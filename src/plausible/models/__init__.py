@@ -1,17 +1,22 @@
 """Estimators that learn from labels of any kind."""
 
-from plausible.models.beliefs import Beliefs, believe
-from plausible.models.calibration import EvidentialCalibratedClassifier
+from plausible.base.beliefs import Beliefs, believe
+from plausible.models.calibration.classifier import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
-from plausible.models.comparison import ComparedModel, Comparison, compare_models, log_density
-from plausible.models.criteria import partial_label_loss
-from plausible.models.discriminant import DiscriminantClassifier
-from plausible.models.estimation import EmptyClassWarning, SingularCovarianceWarning
-from plausible.models.evidence import Evidence, weights_of_evidence
-from plausible.models.logistic import PartialLogisticRegression
-from plausible.models.mixture import GaussianMixtureClassifier
-from plausible.models.stochastic import StochasticSupervisionClassifier
-from plausible.models.supervision_checks import SupervisionWarning
+from plausible.models.gaussian.discriminant import DiscriminantClassifier
+from plausible.models.gaussian.estimator import EmptyClassWarning, SingularCovarianceWarning
+from plausible.models.gaussian.mixture import GaussianMixtureClassifier
+from plausible.models.logistic.criteria import partial_label_loss
+from plausible.models.logistic.evidence import Evidence, weights_of_evidence
+from plausible.models.logistic.regression import PartialLogisticRegression
+from plausible.models.supervision.classifier import StochasticSupervisionClassifier
+from plausible.models.supervision.comparison import (
+    ComparedModel,
+    Comparison,
+    compare_models,
+    log_density,
+)
+from plausible.models.supervision.weak_points import SupervisionWarning
 
 __all__ = [
     "Beliefs",

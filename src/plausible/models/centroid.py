@@ -17,8 +17,8 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from plausible.base.training import check_labels_and_weights
 from plausible.metrics import soft_accuracy
-from plausible.models.fitting import check_labels_and_weights
 
 FloatArray = NDArray[np.float64]
 

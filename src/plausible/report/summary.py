@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import plausible
-from plausible.belief.errors import check_number, check_whole
+from plausible.checks import check_number, check_whole
 from plausible.experts import Annotations
 from plausible.labels import Labels, as_labels
 from plausible.models import Beliefs, believe

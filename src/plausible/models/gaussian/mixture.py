@@ -15,12 +15,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import check_option
+from plausible.checks import check_option
 from plausible.engine.loop import Callback
-from plausible.models.estimation import GaussianClassifier
-from plausible.models.expectation import SoftMixture
-from plausible.models.gaussian import KINDS, Prior
-from plausible.models.priors import make_prior
+from plausible.models.gaussian.estimator import GaussianClassifier
+from plausible.models.gaussian.parameters import KINDS, Prior
+from plausible.models.gaussian.priors import make_prior
+from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
 class GaussianMixtureClassifier(GaussianClassifier):

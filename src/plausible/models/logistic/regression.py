@@ -3,7 +3,7 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
 .. math:: \max_\beta \sum_i w_i \log \sum_k pl_{ik} f_k(x_i) - \tfrac{\alpha}{2} \sum_k |\beta_k|^2,
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
-for minimum commitment; `plausible.models.criteria` has the others. Hard labels give ordinary
+for minimum commitment; `plausible.models.logistic.criteria` has the others. Hard labels give ordinary
 logistic regression, and labels that say nothing change nothing. With genuine sets or degrees of
 plausibility the criterion has several maxima, and zero may be a saddle: fits start from several
 points.
@@ -19,18 +19,18 @@ from scipy.special import log_expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.belief.errors import as_floats, check_number, check_option, check_whole
+from plausible.base.evidence import EvidenceClassifier
+from plausible.base.training import Training, gather
+from plausible.checks import as_floats, check_number, check_option, check_whole
 from plausible.engine import Result
 from plausible.engine.loop import Callback
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import Columns, Rows
-from plausible.models.answers import EvidenceClassifier
-from plausible.models.coordinates import make_coordinates
-from plausible.models.criteria import CRITERIA, FloatArray
-from plausible.models.estimation import EmptyClassWarning
-from plausible.models.fitting import Training, gather
-from plausible.models.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
-from plausible.models.solvers import SOLVERS, Solver, best_start
+from plausible.models.gaussian.estimator import EmptyClassWarning
+from plausible.models.logistic.coordinates import make_coordinates
+from plausible.models.logistic.criteria import CRITERIA, FloatArray
+from plausible.models.logistic.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
+from plausible.models.logistic.solvers import SOLVERS, Solver, best_start
 
 COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
 SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them

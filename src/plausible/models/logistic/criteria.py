@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats, check_option, name_rows
+from plausible.base.training import check_weights
+from plausible.checks import as_floats, check_option, name_rows
 from plausible.labels import as_labels
-from plausible.models.fitting import check_weights
 
 FloatArray = NDArray[np.float64]
 Loss = Callable[..., tuple[float, FloatArray]]

@@ -8,8 +8,8 @@ import numpy as np
 from plausible.engine import ArrayRows, Result, maximise
 from plausible.engine.gradient import Criterion, climb
 from plausible.engine.loop import Callback, Progress
-from plausible.models.criteria import FloatArray
-from plausible.models.likelihood import PartialLikelihood, Step, target_pass
+from plausible.models.logistic.criteria import FloatArray
+from plausible.models.logistic.likelihood import PartialLikelihood, Step, target_pass
 
 SOLVERS = ("auto", "lbfgs", "newton", "em")
 FEW = 100  # coordinates up to which Newton steps are quicker than L-BFGS,

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.belief import SparseMasses, consonant, decide
-from plausible.belief.errors import name_rows
+from plausible.checks import name_rows
 from plausible.labels import as_labels
 from plausible.metrics import soft_accuracy
 

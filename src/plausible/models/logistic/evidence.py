@@ -31,7 +31,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, to_sparse
-from plausible.belief.errors import as_floats
+from plausible.checks import as_floats
 
 FloatArray = NDArray[np.float64]
 

@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from plausible.engine.rows import Rows
-from plausible.models import passes
-from plausible.models.beta import fit_beta
-from plausible.models.expectation import Census, lost_digits, take_census
-from plausible.models.gaussian import (
+from plausible.models.gaussian import e_step
+from plausible.models.gaussian.parameters import (
     Chart,
     FloatArray,
     Gaussians,
@@ -17,7 +15,9 @@ from plausible.models.gaussian import (
     about_mean,
     merge,
 )
-from plausible.models.supervision import (
+from plausible.models.gaussian.soft_mixture import Census, lost_digits, take_census
+from plausible.models.supervision.beta import fit_beta
+from plausible.models.supervision.parameters import (
     IntArray,
     Supervision,
     count_pass,
@@ -98,7 +98,7 @@ class SupervisedMixture:
         self.change = 0.0  # from the likelihood of probabilities to that of log odds
         if family == "beta":
             self.change = n_weighed * float(self.centre[n_features:].sum())
-        self.fast = passes.use_compiled(n_assessed, len(owner), "full", len(self.centre))
+        self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.centre))
 
     def summarise(self, points: list[Supervision]) -> list[Summary]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
@@ -119,14 +119,14 @@ class SupervisedMixture:
         if n_columns > self.d:
             found = [linear_form(p, self.owner, centre, spread) for p in points]
         else:
-            found = [passes.linear_form(p.features, centre, "full") for p in points]
+            found = [e_step.linear_form(p.features, centre, "full") for p in points]
         forms, costs = zip(*found, strict=True)
-        if not passes.use_linear("full", n_columns, max(costs)):
+        if not e_step.use_linear("full", n_columns, max(costs)):
             return self._exact(rows, points, [self._means(p, n_columns) for p in points])
-        sums = rows.reduce(passes.linear_pass, list(forms), centre, "full", self.owner, self.fast)
+        sums = rows.reduce(e_step.linear_pass, list(forms), centre, "full", self.owner, self.fast)
         result = []
         for folded, gain in sums:
-            count, first, second = passes.unfold(folded, "full", n_columns)
+            count, first, second = e_step.unfold(folded, "full", n_columns)
             assert second is not None
             result.append((about_mean(count, first, second, centre, "full"), gain))
         features = slice(0, self.d)

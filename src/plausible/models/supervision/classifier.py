@@ -17,14 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.base.training import check_weights, is_dask
+from plausible.checks import check_number, check_option, check_whole
 from plausible.engine import maximise
 from plausible.engine.loop import Callback, Result
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.labels import Labels
-from plausible.models.assessed import AssessedClassifier
-from plausible.models.assessments import (
+from plausible.models.gaussian.mixture import component_counts
+from plausible.models.gaussian.parameters import KINDS, SingularCovarianceError
+from plausible.models.supervision.assessed import AssessedClassifier
+from plausible.models.supervision.assessments import (
     SCALES,
     Reader,
     check_names,
@@ -33,17 +36,14 @@ from plausible.models.assessments import (
     names_of,
     read_assessments,
 )
-from plausible.models.fitting import check_weights, is_dask
-from plausible.models.gaussian import KINDS, SingularCovarianceError
-from plausible.models.mixture import component_counts
-from plausible.models.supervised_mixture import SupervisedMixture, SupervisionChart
-from plausible.models.supervision import FAMILIES, Supervision, expected_log_odds
-from plausible.models.supervision_checks import (
+from plausible.models.supervision.em_problem import SupervisedMixture, SupervisionChart
+from plausible.models.supervision.parameters import FAMILIES, Supervision, expected_log_odds
+from plausible.models.supervision.starts import embed, given_start, make_starts
+from plausible.models.supervision.weak_points import (
     adjusted_r2,
     warn_of_saddle,
     warn_of_weak_points,
 )
-from plausible.models.supervision_starts import embed, given_start, make_starts
 
 MODELS = {
     "krishnan_nandy": ("tied", "beta"),

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import as_floats, check_option, found, name_rows
+from plausible.base.training import check_weights
+from plausible.checks import as_floats, check_option, found, name_rows
 from plausible.labels import Labels, as_labels
-from plausible.models.fitting import check_weights
 
 FloatArray = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.errors import as_floats
+from plausible.checks import as_floats
 
 FloatArray = NDArray[np.float64]
 

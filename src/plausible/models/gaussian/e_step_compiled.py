@@ -13,8 +13,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  numba's matrix products are scipy's BLAS
 from numpy.typing import NDArray
 
-from plausible.models.gaussian import KINDS, FloatArray
-from plausible.models.passes import n_features_of_map
+from plausible.models.gaussian.e_step import n_features_of_map
+from plausible.models.gaussian.parameters import KINDS, FloatArray
 
 FULL, TIED, DIAG, SPHERICAL = range(4)
 FEW = 3  # components up to which loops beat matrix products

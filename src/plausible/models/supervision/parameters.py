@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from plausible.engine.rows import Columns
-from plausible.models import passes
-from plausible.models.assessments import log_probabilities
-from plausible.models.gaussian import (
+from plausible.models.gaussian import e_step
+from plausible.models.gaussian.parameters import (
     LOG_2PI,
     FloatArray,
     Gaussians,
@@ -36,6 +35,7 @@ from plausible.models.gaussian import (
     log_determinants,
     precisions,
 )
+from plausible.models.supervision.assessments import log_probabilities
 
 IntArray = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ def joint_scores(A: FloatArray, p: Supervision, owner: IntArray) -> FloatArray:
     """Log of weight times density (M, n) of features and assessments."""
     d = p.means.shape[1]
     X, T = A[:, :d], A[:, d:]
-    scores = passes.centred_scores(X, passes.centred_form(p.features, "full"), "full")
+    scores = e_step.centred_scores(X, e_step.centred_form(p.features, "full"), "full")
     return scores + assessment_scores(X, T, p)[owner] if T.shape[1] else scores
 
 
@@ -99,7 +99,7 @@ def linear_form(
     precision[:, :d, :d] = precisions(factor, "full")
     means = np.zeros((n_components, n_columns))
     means[:, :d] = p.means - centre[:d]
-    constants = passes.log_weights(p.weights) - 0.5 * (
+    constants = e_step.log_weights(p.weights) - 0.5 * (
         d * LOG_2PI + log_determinants(factor, "full", d)
     )
     pull = np.zeros_like(means)
@@ -121,7 +121,7 @@ def linear_form(
     linear = np.einsum("kij,kj->ki", precision, means)
     far = (linear * means).sum(axis=1)
     worst = max(far.max(), (np.diagonal(precision, axis1=1, axis2=2) @ spread**2).max())
-    form = passes.assemble(constants - 0.5 * far, linear + pull, precision, "full")
+    form = e_step.assemble(constants - 0.5 * far, linear + pull, precision, "full")
     return form, float(worst)
 
 
@@ -134,12 +134,12 @@ def exact_pass(
     columns: Columns, points: list[Supervision], centres: list[FloatArray], owner: IntArray
 ) -> list[tuple[FloatArray, FloatArray, FloatArray, float]]:
     """Sums of r, r (a - c), r (a - c)(a - c)' of a = (x, t) and the criterion, for each point."""
-    A, plausibility, weight = passes.as_float64(columns)
+    A, plausibility, weight = e_step.as_float64(columns)
     result = []
     for p, centre in zip(points, centres, strict=True):
         scores = joint_scores(A[:, : centre.shape[1]], p, owner)
-        responsibility, criterion = passes.respond(scores, plausibility, weight, owner)
-        sums = passes.centred_sums(A[:, : centre.shape[1]], responsibility, centre, "full")
+        responsibility, criterion = e_step.respond(scores, plausibility, weight, owner)
+        sums = e_step.centred_sums(A[:, : centre.shape[1]], responsibility, centre, "full")
         result.append((*sums, criterion))
     return result
 
@@ -152,8 +152,8 @@ def class_logs(T: FloatArray, family: str) -> FloatArray:
 
 def agreement_pass(columns: Columns, p: Supervision, owner: IntArray, family: str) -> FloatArray:
     """Weight (M, J) that components hold of the items assessed as most probably of each class."""
-    A, plausibility, weight = passes.as_float64(columns)
-    responsibility, _ = passes.respond(joint_scores(A, p, owner), plausibility, weight, owner)
+    A, plausibility, weight = e_step.as_float64(columns)
+    responsibility, _ = e_step.respond(joint_scores(A, p, owner), plausibility, weight, owner)
     logs = class_logs(A[:, p.means.shape[1] :], family)
     return responsibility @ np.eye(logs.shape[1])[logs.argmax(axis=1)]
 
@@ -191,7 +191,7 @@ def too_far(moments: Moments, centre: FloatArray) -> bool:
     count, mean, scatter = moments
     gap = mean - centre[len(centre) - mean.shape[1] :]
     variances = np.diagonal(scatter, axis1=1, axis2=2)
-    return bool((count[:, None] * gap**2 > passes.TOO_FAR * np.abs(variances)).any())
+    return bool((count[:, None] * gap**2 > e_step.TOO_FAR * np.abs(variances)).any())
 
 
 def pool(moments: Moments, owner: IntArray, n_classes: int) -> Moments:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.engine.rows import Columns, Rows, is_sparse
-from plausible.models.coordinates import Coordinates, make_coordinates
-from plausible.models.criteria import (
+from plausible.models.logistic.coordinates import Coordinates, make_coordinates
+from plausible.models.logistic.criteria import (
     KERNELS,
     FloatArray,
     Take,

@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from plausible.belief.errors import check_whole
+from plausible.checks import check_whole
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.engine.rows import Columns
-from plausible.models.gaussian import (
+from plausible.models.gaussian.parameters import (
     LOG_2PI,
     FloatArray,
     Gaussians,
@@ -176,7 +176,7 @@ def linear_pass(
     is the class of each component.
     """
     if fast:
-        from plausible.models.compiled import compiled_pass
+        from plausible.models.gaussian.e_step_compiled import compiled_pass
 
         X, plausibility, weight = as_numbers(columns)
         return [compiled_pass(X, plausibility, weight, W, centre, kind, owner) for W in forms]
@@ -251,7 +251,7 @@ def given_pass(
         favour *= weight[:, None]
         logs *= weight
     if fast:
-        from plausible.models.compiled import compiled_sums
+        from plausible.models.gaussian.e_step_compiled import compiled_sums
 
         return compiled_sums(X, favour, centre, kind), float(logs.sum())
     sums = np.zeros((n_features_of_map(kind, X.shape[1]), favour.shape[1]))

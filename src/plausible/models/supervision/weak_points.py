@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine.loop import Result
-from plausible.models.estimation import EmptyClassWarning
-from plausible.models.gaussian import FloatArray
-from plausible.models.supervised_mixture import SupervisedMixture
-from plausible.models.supervision import Supervision, agreement_pass, pool, regress
+from plausible.models.gaussian.estimator import EmptyClassWarning
+from plausible.models.gaussian.parameters import FloatArray
+from plausible.models.supervision.em_problem import SupervisedMixture
+from plausible.models.supervision.parameters import Supervision, agreement_pass, pool, regress
 
 LEFT = 0.1  # agreement with assessments beyond chance, below which a component has left its class
 NEARLY_LINEAR = 0.99  # adjusted R2 from which assessments add next to nothing to the features

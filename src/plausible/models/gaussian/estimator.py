@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.belief.errors import check_number, check_option, check_whole
+from plausible.base.evidence import EvidenceClassifier
+from plausible.base.training import Training, gather
+from plausible.checks import check_number, check_option, check_whole
 from plausible.engine import Result, maximise
 from plausible.engine.reporting import reporter
-from plausible.models.answers import EvidenceClassifier
-from plausible.models.expectation import SoftMixture, take_census
-from plausible.models.fitting import Training, gather
-from plausible.models.gaussian import (
+from plausible.models.gaussian.e_step import log_joint
+from plausible.models.gaussian.parameters import (
     Chart,
     FloatArray,
     Gaussians,
@@ -27,8 +27,8 @@ from plausible.models.gaussian import (
     cholesky,
     n_parameters,
 )
-from plausible.models.passes import log_joint
-from plausible.models.starts import make_starts
+from plausible.models.gaussian.soft_mixture import SoftMixture, take_census
+from plausible.models.gaussian.starts import make_starts
 
 NOVELTY_DRAWS = 20_000
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from plausible.belief.errors import as_floats
+from plausible.checks import as_floats
 from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
 from plausible.labels import Labels, as_labels
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, helmert, solve_triangular
 
 from plausible.engine.rows import Columns, Rows, is_sparse
-from plausible.models.criteria import FloatArray
+from plausible.models.logistic.criteria import FloatArray
 
 Curvature = Callable[[Columns], FloatArray]
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.errors import as_floats, name_rows
-from plausible.models.estimation import EmptyClassWarning
-from plausible.models.gaussian import FloatArray
-from plausible.models.passes import as_float64
-from plausible.models.starts import SAMPLE, cluster, moments_of
-from plausible.models.supervised_mixture import Summary, SupervisedMixture
-from plausible.models.supervision import IntArray, Supervision, class_logs
+from plausible.checks import as_floats, name_rows
+from plausible.models.gaussian.e_step import as_float64
+from plausible.models.gaussian.estimator import EmptyClassWarning
+from plausible.models.gaussian.parameters import FloatArray
+from plausible.models.gaussian.starts import SAMPLE, cluster, moments_of
+from plausible.models.supervision.em_problem import Summary, SupervisedMixture
+from plausible.models.supervision.parameters import IntArray, Supervision, class_logs
 
 WIDEST = 1e-3  # eigenvalues of a start at least, relative to the spread: it must not be too narrow
 FEWER = 0.5  # share of the sample from which starts after the first are made

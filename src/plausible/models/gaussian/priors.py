@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.errors import as_floats, check_number, check_option
-from plausible.models.expectation import Census
-from plausible.models.gaussian import FloatArray, Prior
+from plausible.checks import as_floats, check_number, check_option
+from plausible.models.gaussian.parameters import FloatArray, Prior
+from plausible.models.gaussian.soft_mixture import Census
 
 KEYS = ("weights", "mean", "mean_precision", "degrees_of_freedom", "scale")
 

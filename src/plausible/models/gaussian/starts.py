@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from plausible.belief.errors import as_floats
-from plausible.models.expectation import SoftMixture
-from plausible.models.gaussian import (
+from plausible.checks import as_floats
+from plausible.models.gaussian.e_step import as_float64, centred_sums, favours
+from plausible.models.gaussian.parameters import (
     FloatArray,
     Gaussians,
     Moments,
@@ -22,7 +22,7 @@ from plausible.models.gaussian import (
     cholesky,
     solve,
 )
-from plausible.models.passes import as_float64, centred_sums, favours
+from plausible.models.gaussian.soft_mixture import SoftMixture
 
 SAMPLE = 20_000  # rows that k-means looks at
 

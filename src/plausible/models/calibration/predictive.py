@@ -271,7 +271,7 @@ class Exact:
 
     def __call__(self, points: FloatArray) -> FloatArray:
         """Masses (n, 3) at standardised scores."""
-        from plausible.models.compiled_profile import predictive_masses
+        from plausible.models.calibration.profile_compiled import predictive_masses
 
         said = np.vstack([self.records[:4], np.exp(np.clip(self.records[4:], -600.0, 600.0))])
         given: Any = predictive_masses(points, self.theta, self.covariance, self.top, said)

@@ -1,7 +1,7 @@
 r"""Evidential calibration: mass functions from the scores of any classifier.
 
 For each pair of classes, scores are calibrated to a mass function on the pair, as in
-`plausible.models.predictive`. What is said about a pair (i, j) leaves all other classes possible:
+`plausible.models.calibration.predictive`. What is said about a pair (i, j) leaves all other classes possible:
 
 .. math:: m_{ij}(\{i\}) \to \Omega \setminus \{j\}, \qquad m_{ij}(\{j\}) \to \Omega \setminus \{i\},
           \qquad m_{ij}(\{i, j\}) \to \Omega,
@@ -28,14 +28,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from plausible.base.training import check_labels_and_weights
 from plausible.belief import SparseMasses, all_sets, contour, decide, dempster, full_set
-from plausible.belief.errors import check_option, name_rows
+from plausible.checks import check_option, name_rows
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
-from plausible.models.discriminant import DiscriminantClassifier
-from plausible.models.fitting import check_labels_and_weights
-from plausible.models.predictive import Calibration, calibrate
-from plausible.models.scoring import (
+from plausible.models.calibration.predictive import Calibration, calibrate
+from plausible.models.calibration.scores import (
     class_scores,
     content_folds,
     difference,
@@ -44,6 +43,7 @@ from plausible.models.scoring import (
     out_of_fold,
     take_rows,
 )
+from plausible.models.gaussian.discriminant import DiscriminantClassifier
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

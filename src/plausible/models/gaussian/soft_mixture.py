@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.errors import name_rows
+from plausible.checks import name_rows
 from plausible.engine.rows import Columns, Rows
-from plausible.models import passes
-from plausible.models.gaussian import (
+from plausible.models.gaussian import e_step
+from plausible.models.gaussian.parameters import (
     FloatArray,
     Gaussians,
     Moments,
@@ -68,7 +68,7 @@ def census_pass(
     columns: Columns, origin: FloatArray, single: NDArray[np.bool_]
 ) -> tuple[int, int, FloatArray, float, FloatArray, FloatArray]:
     """Rows, settled rows, support, weight, and sums of x and x^2 about an origin."""
-    X, plausibility, weight = passes.as_float64(columns)
+    X, plausibility, weight = e_step.as_float64(columns)
     gap = X - origin
     total = gap.sum(axis=0)
     if not np.isfinite(total).all():
@@ -165,7 +165,7 @@ class SoftMixture:
         self.kind, self.owner, self.reg_covar, self.prior = kind, owner, reg_covar, prior
         self.census, self.centre = census, census.centre
         single = np.bincount(owner, minlength=len(census.support)) == 1
-        self.fast = passes.use_compiled(census.n_rows, len(owner), kind, len(self.centre))
+        self.fast = e_step.use_compiled(census.n_rows, len(owner), kind, len(self.centre))
         self.settled_classes: Moments | None = None
         self.settled: Moments | None = None
         self.settled_constant = 0.0
@@ -179,7 +179,7 @@ class SoftMixture:
             self.rows = rows.arrange(partial(codes, settled=False))
         self.scatter: Any = None
         if kind == "tied" and self.n_open:
-            self.scatter = self.rows.reduce(passes.scatter_pass, self.centre)
+            self.scatter = self.rows.reduce(e_step.scatter_pass, self.centre)
 
     def _settle(self, rows: Rows, single: NDArray[np.bool_]) -> None:
         """Moments of the rows with one plausible component."""
@@ -202,14 +202,14 @@ class SoftMixture:
         """Moments of the rows by the class they favour, and their sum of log max plausibility."""
         kind, d = self.kind, len(self.centre)
         form = "full" if kind == "tied" else kind
-        short = passes.n_features_of_map(form, d) <= passes.WIDE
+        short = e_step.n_features_of_map(form, d) <= e_step.WIDE
         rough = form if short else "diag"
-        sums, constant = rows.reduce(passes.given_pass, self.centre, rough, self.fast)
-        count, first, second = passes.unfold(sums, rough, d)
+        sums, constant = rows.reduce(e_step.given_pass, self.centre, rough, self.fast)
+        count, first, second = e_step.unfold(sums, rough, d)
         assert second is not None
         moments = about_mean(count, first, second, self.centre, rough)
         if not short or lost_digits(moments, self.centre, form):
-            count, first, second = rows.reduce(passes.favour_pass, moments.mean, form)
+            count, first, second = rows.reduce(e_step.favour_pass, moments.mean, form)
             moments = about_mean(count, first, second, moments.mean, form)
         if kind == "tied":
             moments = moments._replace(scatter=moments.scatter.sum(axis=0))
@@ -231,12 +231,12 @@ class SoftMixture:
             assert self.settled is not None
             return [self._complete(self.settled, 0.0, parameters, True) for parameters in starts]
         forms, far = zip(
-            *(passes.linear_form(p, self.centre, self.kind) for p in starts), strict=True
+            *(e_step.linear_form(p, self.centre, self.kind) for p in starts), strict=True
         )
-        if not passes.use_linear(self.kind, len(self.centre), max(far)):
+        if not e_step.use_linear(self.kind, len(self.centre), max(far)):
             return self._centred(starts, [p.means for p in starts])
         folded = self.rows.reduce(
-            passes.linear_pass, list(forms), self.centre, self.kind, self.owner, self.fast
+            e_step.linear_pass, list(forms), self.centre, self.kind, self.owner, self.fast
         )
         moments = [self._unfold(sums) for sums, _ in folded]
         if any(lost_digits(found, self.centre, self.kind) for found in moments):
@@ -248,8 +248,8 @@ class SoftMixture:
 
     def _centred(self, starts: list[Gaussians], centres: list[FloatArray]) -> list[Summary]:
         """The same with every component about a centre of its own: slower, and always exact."""
-        forms = [passes.centred_form(p, self.kind) for p in starts]
-        sums = self.rows.reduce(passes.centred_pass, forms, centres, self.kind, self.owner)
+        forms = [e_step.centred_form(p, self.kind) for p in starts]
+        sums = self.rows.reduce(e_step.centred_pass, forms, centres, self.kind, self.owner)
         return [
             self._complete(about_mean(n, s, ss, c, self.kind), gain, p)
             for (n, s, ss, gain), c, p in zip(sums, centres, starts, strict=True)
@@ -270,7 +270,7 @@ class SoftMixture:
         return parameters
 
     def _unfold(self, sums: FloatArray) -> Moments:
-        count, first, second = passes.unfold(sums, self.kind, len(self.centre))
+        count, first, second = e_step.unfold(sums, self.kind, len(self.centre))
         second = self.scatter if second is None else second
         return about_mean(count, first, second, self.centre, self.kind)
 
@@ -309,4 +309,4 @@ def lost_digits(moments: Moments, centre: FloatArray, kind: str) -> bool:
     else:
         covariance = covariance if kind == "diag" else covariance[:, None]
         far = (gap**2 / np.maximum(covariance, 1e-300)).sum(axis=1)
-    return bool((far > passes.TOO_FAR).any())
+    return bool((far > e_step.TOO_FAR).any())

@@ -16,9 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.belief.errors import check_option, check_whole
-from plausible.models.assessments import jacobian, read_assessments
-from plausible.models.stochastic import MODELS, MULTIMODAL, StochasticSupervisionClassifier
+from plausible.checks import check_option, check_whole
+from plausible.models.supervision.assessments import jacobian, read_assessments
+from plausible.models.supervision.classifier import (
+    MODELS,
+    MULTIMODAL,
+    StochasticSupervisionClassifier,
+)
 
 FloatArray = NDArray[np.float64]
 

@@ -18,13 +18,13 @@ from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.belief.errors import check_number, check_option
+from plausible.checks import check_number, check_option
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
-from plausible.models.estimation import GaussianClassifier
-from plausible.models.expectation import SoftMixture
-from plausible.models.gaussian import FloatArray, Moments, Prior
-from plausible.models.passes import as_float64, favours
+from plausible.models.gaussian.e_step import as_float64, favours
+from plausible.models.gaussian.estimator import GaussianClassifier
+from plausible.models.gaussian.parameters import FloatArray, Moments, Prior
+from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
 class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier):

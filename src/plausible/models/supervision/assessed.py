@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from plausible.base.evidence import EvidenceClassifier
 from plausible.belief import SparseMasses, consonant, decide
 from plausible.labels import as_labels
 from plausible.metrics import soft_accuracy
-from plausible.models.answers import EvidenceClassifier
-from plausible.models.assessments import Reader, check_rows, jacobian, log_probabilities
-from plausible.models.class_weights import best_class_weights, check_class_weight
-from plausible.models.gaussian import FloatArray
-from plausible.models.supervision import Supervision, joint_scores
+from plausible.models.gaussian.parameters import FloatArray
+from plausible.models.supervision.assessments import Reader, check_rows, jacobian, log_probabilities
+from plausible.models.supervision.class_weights import best_class_weights, check_class_weight
+from plausible.models.supervision.parameters import Supervision, joint_scores
 
 
 class Assessed(NamedTuple):
