@@ -34,9 +34,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
     model, about = load_model(given.model)
     chosen = {"classes": about["classes"]} | known_options(given)
-    test = read_training(
-        given.truth, given.features, id=given.id, columns=about["features"], **chosen
-    )
+    learnt = {"columns": about["features"], "n_features": about["n_features"]}
+    test = read_training(given.truth, given.features, id=given.id, **learnt, **chosen)
     talk.note(*test.notes, "rows that have a label are scored", f"seed {given.seed}")
     found = summarise(
         model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed

@@ -95,9 +95,9 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
 
 def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
-    from plausible.io import load
+    from plausible.io.model_files import load_classifier
 
-    model = load(path)
+    model = load_classifier(path)[0]
     estimator = models.last_step(model)
     if type(estimator).__name__ != models.MODELS[name].estimator:
         raise ValueError(

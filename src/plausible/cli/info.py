@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import plausible
+from plausible._visible import visible
 from plausible.cli.talk import Talk
 
 CORE = ("numpy", "scipy", "scikit-learn", "numba")
@@ -37,7 +38,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         if isinstance(value, dict):
             value = [f"{key} {one}" for key, one in value.items()]
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        talk.say(f"{name.replace('_', ' ')}: {shown}")
+        talk.say(visible(f"{name.replace('_', ' ')}: {shown}"))
     return found
 
 

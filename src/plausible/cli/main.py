@@ -17,13 +17,15 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import plausible
+from plausible._visible import visible_json
 from plausible.cli import signals
-from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli.talk import BAD_DATA, INTERRUPTED, STDOUT, USAGE, Talk, UsageError, tell
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."
+LONGEST = 1000  # letters of wrong usage that are told
 
 EPILOG = """\
 Files may be CSV, JSON lines, Parquet or Arrow; "-" is standard input or output.
@@ -37,8 +39,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""
-        told = " ".join(message.split())
-        raise UsageError(f"{self.prog}: {told}; see {self.prog} --help.")
+        raise UsageError(f"{self.prog}: {shortened(message)}; see {self.prog} --help.")
+
+
+def shortened(text: str) -> str:
+    """A message in one line, without the middle of what is very long."""
+    told = " ".join(text.split())
+    return told if len(told) <= LONGEST else f"{told[: LONGEST // 2]} ... {told[-LONGEST // 2 :]}"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -112,8 +119,9 @@ def start(words: list[str]) -> int:
     given, strange = parser.parse_known_args(words)
     if strange:
         prog = " ".join(filter(None, (parser.prog, given.verb)))
-        told = " ".join(" ".join(strange).split())
-        raise UsageError(f"{prog}: unknown arguments: {told}; see {prog} --help.")
+        raise UsageError(
+            f"{prog}: unknown arguments: {shortened(' '.join(strange))}; see {prog} --help."
+        )
     if given.completion:
         return print_result({}, complete(parser, given.completion), False)
     if given.verb is None:
@@ -186,7 +194,7 @@ def print_result(result: dict[str, Any], code: int, as_json: bool, fail: Any = t
 
 def as_text(result: dict[str, Any]) -> str:
     """JSON that standard output can hold."""
-    text = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
+    text = visible_json(json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False))
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:

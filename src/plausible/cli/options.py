@@ -57,7 +57,7 @@ def doubt(text: str) -> str | float:
 
 def seed(text: str) -> int:
     """A whole number that is not negative."""
-    if not text.isdecimal() or int(text) >= 2**32:
+    if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} should be a whole number from 0 to 2^32 - 1")
     return int(text)
 
@@ -120,7 +120,13 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     if given.classes is not None:
         from plausible.io.label_names import read_names
 
-        found["classes"] = read_names(given.classes)
+        try:
+            found["classes"] = read_names(given.classes)
+        except ValueError:
+            raise UsageError(
+                f"--classes should be names between commas, but {','.join(given.classes)!r} has a "
+                'quote that is not closed; write names that hold a comma as ["a,b", "c"].'
+            ) from None
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -74,7 +74,7 @@ def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     chosen: dict[str, Any] = {"id": given.id}
     if given.model is not None:
         parts["model"], about = load_model(given.model)
-        chosen["columns"] = about["features"]
+        chosen |= {"columns": about["features"], "n_features": about["n_features"]}
     options = known_options(given)
     if given.features is None:
         known = read_known(given.answers, **options)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from plausible._visible import visible
 from plausible.cli import signals
 
 BAD_DATA, USAGE = 1, 2  # exit codes; that of a signal is in `plausible.cli.signals`
@@ -21,7 +22,7 @@ def tell(line: str) -> None:
     """A line on standard error, if anybody listens there."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(line, file=sys.stderr, flush=True)
+            print(visible(line, keep="\t"), file=sys.stderr, flush=True)
 
 
 class Talk:
@@ -46,7 +47,7 @@ class Talk:
         if self.is_mute:
             return
         try:
-            print(text, flush=True)
+            print(visible(text, keep="\n\t"), flush=True)
         except OSError as error:
             raise OSError(error.errno, error.strerror, STDOUT) from error
 

@@ -19,13 +19,14 @@ from plausible.checks import as_list, check_kind, check_option, check_path, chec
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
 from plausible.experts.tables import Codes, canonical
-from plausible.io.columns import values_of
+from plausible.io.columns import names_of, values_of
 from plausible.io.errors import TableError, arrow, first_line
-from plausible.io.features import check_rows, read_numbers
+from plausible.io.features import check_rows, column_of, read_numbers
 from plausible.io.label_files import read_unit
 from plausible.io.tables import Source, open_table
 
 LAYOUTS = ("long", "annotators", "classes")
+MOST_COUNTED = 10**8  # answers, each of which takes memory
 NUMBERS = ("plausibility", "probability", "mass")
 ALIASES = {
     "item": ("item", "task", "item_id", "task_id", "id"),
@@ -103,7 +104,7 @@ def read_annotations(
     except ValueError as error:
         raise TableError(
             f"{table.name} should hold answers, but (rows counted from 0, without the header): "
-            f"{first_line(error)}"
+            f"{error}"
         ) from error
 
 
@@ -128,28 +129,16 @@ def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def column_of(table: Source, name: str) -> Any:
-    """One column, as Arrow has it."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
-
-
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
-    column = column_of(table, name)
+    column = names_of(column_of(table, name), name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any() and not gaps:
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    try:
-        encoded = column.combine_chunks().dictionary_encode()
-    except arrow().ArrowNotImplementedError:
-        raise TableError(
-            f"Column {name!r} of {table.name} should hold text or numbers, but holds "
-            f"{column.type}; write sets as text, as in 'cat|dog'."
-        ) from None
+    encoded = column.combine_chunks().dictionary_encode()
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
     names = values_of(arrow().chunked_array([encoded.dictionary]))
@@ -243,6 +232,11 @@ def from_classes(
         )
     numbers = read_numbers(table, columns, "Answers", gaps=False)
     check_rows(table, len(numbers))
+    if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
+        raise TableError(
+            f"{table.name} should count at most {MOST_COUNTED:,} answers, but counts more; are "
+            "these counts? Say kind= otherwise."
+        )
     prefix = f"{kind}:"
     names = [name.removeprefix(prefix) for name in columns] if classes is None else list(classes)
     more: dict[str, Any] = {
@@ -302,25 +296,31 @@ def read_label_studio(
     items, annotators, said = [], [], []
     tasks = load_json(source)
     if not isinstance(tasks, list):
-        raise TableError(f"{Path(source).name!r} should hold a list of tasks, but does not.")
+        raise TableError(
+            f"{Path(source).name!r} should hold a list of tasks, but holds something else; export "
+            "it as JSON again."
+        )
     for number, task in enumerate(tasks, 1):
         try:
             for annotation in task["annotations"]:
                 chosen: set[Any] = set()
                 for one in annotation.get("result", ()):
                     names = one.get("value", {}).get("choices", ())
-                    chosen.update([names] if isinstance(names, str) else names)
+                    chosen.update(map(a_name, [names] if isinstance(names, str) else names))
                 who = annotation["completed_by"]
-                items.append(task["id"])
-                annotators.append(who.get("email", who.get("id")) if isinstance(who, dict) else who)
+                who = who.get("email", who.get("id")) if isinstance(who, dict) else who
+                items.append(a_name(task["id"]))
+                annotators.append(a_name(who))
                 said.append(None if annotation.get("was_cancelled") or not chosen else chosen)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError):
             raise TableError(
                 f"Task {number} of {Path(source).name!r} should have an id and annotations with "
-                f"completed_by and result, but has not ({error}); export it as JSON again."
+                "completed_by and result, but has not; export it as JSON again."
             ) from None
     if not items:
-        raise TableError(f"{Path(source).name!r} should hold annotated tasks, but has none.")
+        raise TableError(
+            f"{Path(source).name!r} should hold annotated tasks, but has none; export them again."
+        )
     return made(Path(source).name, items, annotators, said, classes)
 
 
@@ -356,8 +356,9 @@ def read_doccano(
             try:
                 entry = json.loads(line)
                 chosen = entry["label"] if "label" in entry else entry["labels"]
-                items.append(entry["id"])
-                said.append({chosen} if isinstance(chosen, (str, int)) else set(chosen) or None)
+                items.append(a_name(entry["id"]))
+                chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
+                said.append(set(map(a_name, chosen)) or None)
                 annotators.append(annotator)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise TableError(
@@ -369,6 +370,13 @@ def read_doccano(
     return made("The export", items, annotators, said, classes)
 
 
+def a_name(value: Any) -> Any:
+    """A value of JSON that can name something."""
+    if not isinstance(value, (str, int, float)) or value != value or value == "":
+        raise TypeError("a name should be text or a number")
+    return value
+
+
 def made(
     name: str, items: list[Any], annotators: list[Any], said: list[Any], classes: Any
 ) -> Annotations:
@@ -377,7 +385,7 @@ def made(
         item, annotator = (np.array(column, dtype=object) for column in (items, annotators))
         return Annotations.from_long(item, annotator, said, classes=classes)
     except (ValueError, TypeError) as error:
-        raise TableError(f"{name} should hold answers, but: {first_line(error)}") from None
+        raise TableError(f"{name} should hold answers, but: {error}") from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.io.errors import arrow
+from plausible.io.errors import TableError, arrow
 
 NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
@@ -99,6 +99,10 @@ def without_nan(column: Any) -> Any:
 def tidy(column: Any) -> Any:
     """A column of a typed table: categories and text of all makes become text, NaN is missing."""
     pa = arrow()
+    if isinstance(column, pa.ExtensionArray):
+        return tidy(column.storage)
+    if pa.types.is_run_end_encoded(column.type):
+        return tidy(arrow(".compute").run_end_decode(column))
     if pa.types.is_dictionary(column.type):  # not all kinds of categories can be cast themselves
         return tidy(column.dictionary).take(column.indices)
     wanted = tidy_type(column.type)
@@ -108,7 +112,9 @@ def tidy(column: Any) -> Any:
 def tidy_type(given: Any) -> Any:
     """The type that `tidy` gives to columns of a type."""
     pa = arrow()
-    if pa.types.is_dictionary(given):
+    if isinstance(given, pa.BaseExtensionType):
+        return tidy_type(given.storage_type)
+    if pa.types.is_dictionary(given) or pa.types.is_run_end_encoded(given):
         return tidy_type(given.value_type)
     if pa.types.is_large_string(given) or pa.types.is_string_view(given):
         return pa.string()
@@ -140,8 +146,45 @@ def floats(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray
     return values.astype(np.float64, copy=False), missing, wrong
 
 
+def plain(column: Any) -> Any:
+    """A column as truth values, numbers or text; None if its type holds none of these.
+
+    Decimals are whole numbers where they have no fraction, or text if they are too long; dates and
+    times are text.
+    """
+    pa, types = arrow(), arrow().types
+    given = column.type
+    if types.is_decimal(given):
+        is_long = given.scale == 0 and given.precision > 18
+        return column.cast(
+            pa.string() if is_long else pa.float64() if given.scale else pa.int64(), safe=False
+        )
+    if types.is_date(given) or types.is_time(given) or types.is_timestamp(given):
+        try:
+            text = column.cast(pa.string())
+        except pa.ArrowInvalid:  # a zone that nobody knows
+            return None
+        if arrow(".compute").any(arrow(".compute").starts_with(text, "<")).as_py():
+            return None  # a day that is in no calendar
+        return arrow(".compute").replace_substring_regex(text, r"\.0+([Z+-]|$)", r"\1")
+    return column if is_number(given) or types.is_string(given) else None
+
+
+def names_of(column: Any, name: str, place: str) -> Any:
+    """The same for a column of names, which is refused if it holds none."""
+    found = plain(column)
+    if found is None:
+        held = str(column.type)
+        raise TableError(
+            f"Column {name!r} of {place} should hold text or numbers, but holds "
+            f"{held if len(held) <= 80 else f'{held[:76]} ...'}; write it as text, and sets as in "
+            "'cat|dog'."
+        )
+    return found
+
+
 def values_of(column: Any) -> NDArray[Any]:
-    """Values of a column that is not missing anywhere, as an array of their own type."""
+    """Values of a column of names that is not missing anywhere, as an array of their own type."""
     pa = arrow()
     if pa.types.is_string(column.type):
         return np.array(column.to_pylist(), dtype=str)
@@ -150,8 +193,8 @@ def values_of(column: Any) -> NDArray[Any]:
 
 def show(column: Any, row: int) -> str:
     """A cell as errors show it."""
-    value = column[row].as_py()
-    shown = repr(value)
+    cell = plain(column.slice(row, 1))
+    shown = f"a {column.type}" if cell is None else repr(cell[0].as_py())
     return shown if len(shown) <= 40 else f"{shown[:36]} ..."
 
 

@@ -50,6 +50,11 @@ FOREIGN = {
 }
 
 
+def is_encodable(name: str) -> bool:
+    """Whether a name is text; one of bytes that are not UTF-8 can be opened by Python alone."""
+    return not any(0xD800 <= ord(letter) < 0xE000 for letter in name)
+
+
 class View(io.RawIOBase):
     """A reader of a shared file with a position of its own."""
 
@@ -161,7 +166,7 @@ class Content:
 
     def open_random(self) -> Any:
         """What pyarrow can read at any place: a path, or a file that is not compressed."""
-        if self.path is not None and not self.is_compressed:
+        if self.path is not None and not self.is_compressed and is_encodable(str(self.path)):
             return str(self.path)
         if self.is_compressed:
             with self.open() as file:

@@ -4,12 +4,27 @@ Rows of a file are counted from 1, without the header and without empty lines; o
 line is named as well.
 """
 
+import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 MOST = 5  # places that a message names
+DAMAGED = "its bytes are not what they should be"
+# What errors say to programmers, in words for people.
+REASONS: dict[type[Exception], str] = {
+    UnicodeError: "it holds bytes that are not UTF-8",
+    RecursionError: "it is nested too deeply",
+    **dict.fromkeys(
+        (LookupError, TypeError, AttributeError, ArithmeticError, NotImplementedError),
+        "its parts do not fit together",
+    ),
+    zlib.error: DAMAGED,
+    EOFError: "it ends too early",
+}
+INTERNAL = re.compile(r"\w+(Error|Exception)\b|codec can't|Invalid: |\.(cc|h)\b")
 
 
 class TableError(ValueError):
@@ -84,8 +99,24 @@ def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of another library says, in short."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
+    r"""What an error of another library says to people, in short.
+
+    Examples
+    --------
+    >>> first_line(ValueError("row 3 has no end.\nat byte 7"))
+    'row 3 has no end'
+    >>> first_line(KeyError("content")), first_line(RecursionError())
+    ('its parts do not fit together', 'it is nested too deeply')
+    """
+    if not type(error).__module__.startswith("pyarrow"):  # which speaks of tables
+        for kind, said in REASONS.items():
+            if isinstance(error, kind):
+                return said
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    lines = str(error).strip().splitlines()
+    if not lines or INTERNAL.search(lines[0]):
+        return DAMAGED
     return lines[0].rstrip(".")[:200]
 
 

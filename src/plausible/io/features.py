@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from plausible.checks import as_list, check_text
 from plausible.experts.tables import canonical
-from plausible.io.columns import floats, repeated, show, values_of
+from plausible.io.columns import floats, names_of, repeated, show, values_of
 from plausible.io.errors import MOST, TableError, arrow, counted, listed
 from plausible.io.tables import Source, choose, open_table
+
+LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
 
 
 class Features(NamedTuple):
@@ -116,10 +118,15 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
     return np.concatenate(parts)
 
 
+def column_of(table: Source, name: str) -> Any:
+    """One column, as Arrow has it."""
+    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
+    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
+
+
 def read_ids(table: Source, name: str) -> NDArray[Any]:
     """The names of rows, of which each must be there once."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    column = arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    column = names_of(column_of(table, name), name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any():
         raise TableError(
@@ -132,7 +139,7 @@ def read_ids(table: Source, name: str) -> NDArray[Any]:
         rows = [row for row, value in enumerate(ids.tolist(), 1) if value in twice]
         raise TableError(
             f"Column {name!r} of {table.name} should name every row differently, but repeats "
-            f"{ids[rows[0] - 1].item()!r} and perhaps others in {table.where(rows)}; correct it, "
+            f"{ids.tolist()[rows[0] - 1]!r} and perhaps others in {table.where(rows)}; correct it, "
             "or name another column."
         )
     return ids
@@ -144,6 +151,23 @@ def check_rows(table: Source, n_rows: int) -> None:
         raise TableError(
             f"{table.name} should have at least one row, but has only the names of its columns; "
             "add the data."
+        )
+
+
+def check_usable(read: Features, table: Source, n_features: int | None) -> None:
+    """Refuse features that no model can compute with, or other ones than a model has learnt."""
+    if n_features is not None and len(read.names) != n_features:
+        raise TableError(
+            f"{table.name} should have the {n_features} features that the model has learnt, but "
+            f"has {len(read.names)} ({listed(read.names)}); add or leave out columns."
+        )
+    large = Faults()
+    for i, name in enumerate(read.names):
+        large.add(np.abs(read.X[:, i]) > LARGEST, 0, name)
+    if large.count:
+        raise TableError(
+            f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
+            f"larger numbers stand in {large.places(table)}; scale or correct them."
         )
 
 

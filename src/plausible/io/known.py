@@ -161,7 +161,7 @@ def check_answers(table: Source, found: dict[str, str]) -> None:
     odd = [
         name
         for name in suspects
-        if any(np.any(floats(batch.column(0))[0] % 1 > 0) for batch in table.batches([name]))
+        if any(has_fractions(floats(batch.column(0))[0]) for batch in table.batches([name]))
     ]
     if odd:
         raise TableError(
@@ -171,6 +171,12 @@ def check_answers(table: Source, found: dict[str, str]) -> None:
             "the columns with names=, or say kind= if these are degrees by class, or "
             "layout=annotators if they are answers by annotator."
         )
+
+
+def has_fractions(values: NDArray[np.float64]) -> bool:
+    """Whether some numbers are not whole."""
+    finite = values[np.isfinite(values)]
+    return bool(np.any(finite != np.floor(finite)))
 
 
 def read_named_labels(

@@ -16,7 +16,7 @@ columns                     kind of label
 A row without any entry says nothing: all classes are possible.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from plausible.belief import SparseMasses
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
 from plausible.belief.sets import class_names
 from plausible.checks import check_option, check_text, shown
+from plausible.io.columns import names_of
 from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
@@ -150,7 +151,9 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
 def _read_names(
     table: Source, name: str, kind: str, doubt: str | None, classes: Sequence[Hashable] | None
 ) -> Labels:
-    parts = [batch.column(0) for batch in table.batches([name], typed=False)]
+    parts = [
+        names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
+    ]
     cells = [cell for part in parts for cell in part.to_pylist()]
     check_rows(table, len(cells))
     sets = _parse(table, name, cells, single=kind != "sets")
@@ -246,8 +249,18 @@ def _read_wide(
         return _from_masses(table, bare, values, empty, classes)
     values[empty] = 1.0
     check_possible(table, values)
-    made = _from_wide(table, kind, read_names(bare), values, empty)
+    made = _from_wide(table, kind, _as_classes(table, read_names, bare), values, empty)
     return made if classes is None else made.reorder(list(classes))
+
+
+def _as_classes(table: Source, read: Callable[[list[str]], list[Any]], texts: list[str]) -> Any:
+    """Names of columns as classes, or as sets of them."""
+    try:
+        return read(texts)
+    except ValueError as error:
+        raise TableError(
+            f"The columns of {table.name} should be named after classes, but {error}; rename them."
+        ) from None
 
 
 def _from_wide(
@@ -280,9 +293,9 @@ def _from_masses(
     _check_sums(table, values, empty, "masses")
     beside = [name for name in table.names if name.startswith("plausibility:")]
     frame = [name.removeprefix("plausibility:") for name in beside]
-    parts = [[] if text == "" else split_set(text) for text in bare]
+    parts = _as_classes(table, lambda names: [split_set(n) if n else [] for n in names], bare)
     texts = [part for members in parts for part in members]
-    names = read_names([*frame, *texts])
+    names = _as_classes(table, read_names, [*frame, *texts])
     members = iter(names[len(frame) :])
     sets = [[next(members) for _ in part] for part in parts]
     known = names[: len(frame)] or sorted({member for part in sets for member in part})

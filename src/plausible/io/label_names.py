@@ -35,15 +35,24 @@ def write_name(name: Any) -> str:
 def read_name(text: str) -> Any:
     """The class that a text stands for: a number, a truth value, or text."""
     if text.startswith('"'):
-        name = json.loads(text)
-        if not isinstance(name, str):
-            raise ValueError(f"{text} is not a name")
+        name, end = _unquote(text, 0)
+        if end < len(text):
+            raise ValueError(f"something follows the quote of {text[:40]!r}")
         return name
     if text in TRUTH:
         return TRUTH[text]
     if WHOLE.fullmatch(text) and abs(int(text)) < 2**63:
         return int(text)
     return float(text) if NUMBER.fullmatch(text) else text
+
+
+def _unquote(text: str, at: int) -> tuple[str, int]:
+    """The name in quotes that begins at a place, and where it ends."""
+    try:
+        name, end = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        raise ValueError(f"the quote of {text[at:][:40]!r} is not closed") from None
+    return name, end
 
 
 def write_set(names: Iterable[Any]) -> str:
@@ -54,12 +63,11 @@ def write_set(names: Iterable[Any]) -> str:
 def split_set(text: str) -> list[str]:
     """The parts of a set that stand between bars, quotes kept."""
     parts, at = [], 0
-    decoder = json.JSONDecoder()
     while at <= len(text):
         if text.startswith('"', at):
-            _, end = decoder.raw_decode(text, at)
+            _, end = _unquote(text, at)
             if end < len(text) and text[end] != "|":
-                raise ValueError(f"a bar should follow {text[at:end]}")
+                raise ValueError(f"a bar should follow {text[at:end][:40]!r}")
         else:
             end = text.find("|", at)
             end = len(text) if end < 0 else end

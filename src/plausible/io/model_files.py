@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
@@ -23,6 +24,7 @@ import plausible
 from plausible.checks import check_path, check_text, check_texts
 from plausible.engine.sources import existing_file
 from plausible.io.errors import ModelFileError, first_line, needed
+from plausible.io.model_checks import check_classifier, read_about
 from plausible.io.moved import brought_up_to_date
 from plausible.io.trusted import check_schema, given_types, raise_untrusted, trusted_types
 from plausible.io.writing import new_file
@@ -128,6 +130,13 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     >>> from plausible.io import load, save
     """
     return load_described(path, trusted)[0]
+
+
+def load_classifier(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """A classifier that can answer, and what its file says about it."""
+    model, about = load_described(path)
+    check_classifier(model, about, "standard input" if path == "-" else repr(Path(path).name))
+    return model, about
 
 
 def load_described(
@@ -243,16 +252,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
             "off or altered; fetch it anew, or save the model again."
         )
     line, _, body = content[start:].partition(b"\n")
-    try:
-        about = json.loads(line)
-        written = {str(package): str(version) for package, version in about["versions"].items()}
-        about["versions"] = written
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelFileError(
-            f"{name} should say in JSON what it holds, but does not ({first_line(error)}); fetch "
-            "it anew."
-        ) from None
-    return about, body, name
+    return read_about(line, name), body, name
 
 
 def _read_body(body: bytes, name: str, further: list[str]) -> Any:
@@ -272,9 +272,8 @@ def _read_body(body: bytes, name: str, further: list[str]) -> Any:
         raise
     except Exception as error:
         raise ModelFileError(
-            f"{name} should hold a model, but it cannot be put together "
-            f"({type(error).__name__}: {first_line(error)}); save it again with these versions of "
-            "plausible, scikit-learn and skops."
+            f"{name} should hold a model, but its parts cannot be put together; save it again with "
+            "these versions of plausible, scikit-learn and skops."
         ) from error
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from plausible.belief import Decision
 from plausible.checks import check_kind, check_text, check_texts, check_whole, shown
 from plausible.io.errors import TableError, listed
-from plausible.io.features import Features, read_features
+from plausible.io.features import Features, check_usable, read_features
 from plausible.io.label_names import write_name, write_set
 from plausible.io.tables import stream_table
 from plausible.io.training import find_id
@@ -59,11 +59,7 @@ def read_new(
     if id is None:
         id = usual if usual in stream.names else find_id(stream, None, names)  # noqa: A001
     read = read_features(stream, id, names)
-    if n_features is not None and len(read.names) != n_features:
-        raise TableError(
-            f"{table.name} should have the {n_features} features that the model has learnt, but "
-            f"has {len(read.names)} ({listed(read.names)}); add or leave out columns."
-        )
+    check_usable(read, table, n_features)
     return read
 
 

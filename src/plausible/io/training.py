@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
+from plausible.io.columns import plain
 from plausible.io.errors import TableError, counted, listed
-from plausible.io.features import Features, read_features
+from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
-from plausible.io.tables import Source, TableStream, open_table, read_table, stream_table
+from plausible.io.tables import Source, TableStream, open_table, stream_table
 from plausible.labels import Labels
 
 
@@ -55,6 +56,7 @@ def read_training(
     *,
     id: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
+    n_features: int | None = None,
     **options: Any,
 ) -> Training:
     r"""Features and labels of the same items, from two tables.
@@ -71,6 +73,8 @@ def read_training(
         rows, counted from 0, or labels are those of the rows in order.
     columns : list of names, optional
         The features; all other columns by default.
+    n_features : int, optional
+        How many there should be.
     **options
         Of `read_known`.
 
@@ -101,6 +105,7 @@ def read_training(
         id = find_id(stream, known.items, columns)  # noqa: A001
         check_found(id, known, table)
     read = read_features(stream, id, columns)
+    check_usable(read, table, n_features)
     n_rows = len(read.X)
     rows, how = match(known, read, id, table)
     place = np.full(n_rows, len(known.labels))
@@ -170,7 +175,8 @@ def find_id(
     if all(item.isdecimal() for item in wanted):  # a feature may hold all numbers, too
         return None
     for name in free:
-        if wanted <= set(map(canonical, read_table(stream, name).column(0).to_pylist())):
+        column = plain(column_of(stream.table, name))
+        if column is not None and wanted <= set(map(canonical, column.to_pylist())):
             return name
     return None
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible._visible import visible
 from plausible.checks import as_list
 
 LONGEST = 80  # letters of a name that are kept
@@ -16,20 +17,18 @@ MOST_CLASSES = 4  # classes of a statement that are named
 LEAST = 0.005  # degrees below are not told
 CERTAIN = 1e-9  # relative plausibilities this near to 0 or 1 are taken for it
 
-# Letters that no page may hold, or that would turn the text around them.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _FOLDERS = re.compile(r"^(file:)?([A-Za-z]:)?([/\\][^/\\]*)*[/\\](?=[^/\\]*$)|^~[/\\](.*[/\\])?")
 
 
 def name_of(value: Any, longest: int = LONGEST) -> str:
-    r"""A name as text: one line, not too long, that UTF-8 can hold.
+    r"""A name as text: one line, not too long, without letters that no page may hold.
 
     Examples
     --------
-    >>> name_of("two\nlines"), len(name_of("x" * 1000))
-    ('two\ufffdlines', 80)
+    >>> print(name_of("two\nlines"), len(name_of("x" * 1000)))
+    two\nlines 80
     """
-    text = _UNPRINTABLE.sub("\ufffd", str(value))
+    text = visible(str(value))
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -1,0 +1,187 @@
+"""Forged model files and checkpoints, and exports of annotation tools that are none."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+
+from support.files import sealed
+from support.odd_columns import odd_json, odd_text
+from support.odd_tables import damaged
+
+NAMES = [
+    "PartialLogisticRegression", "GaussianMixtureClassifier", "SoftNearestCentroid", "Labels",
+    "Pipeline", "StandardScaler", "LogisticRegression", "DummyClassifier", "KMeans", "dict", "list",
+    "tuple", "str", "ndarray", "int", "set", "system", "float64", "\x1b[31m", "Calibration",
+]  # fmt: skip
+MODULES = [
+    "plausible.models.logistic.regression", "plausible.models.gaussian.mixture", "plausible.models.centroid",
+    "plausible.labels.container", "sklearn.pipeline", "sklearn.preprocessing._data", "builtins",
+    "sklearn.linear_model._logistic", "sklearn.dummy", "sklearn.cluster._kmeans", "numpy", "os",
+]  # fmt: skip
+LOADERS = [
+    "ObjectNode", "DictNode", "ListNode", "JsonNode", "NdArrayNode", "TupleNode", "TypeNode",
+    "SetNode", "DTypeNode", "FunctionNode", "SliceNode", "OperatorFuncNode", "x",
+]  # fmt: skip
+ARRAYS = [
+    np.zeros(0), np.zeros((0, 2)), np.zeros(3), np.ones((3, 2)), np.full((3, 3), np.nan),
+    np.array(1.0), np.array(["a", "b", "c"]), np.array(["\x1b[31m", "b", "c"]), np.array([True]),
+    np.arange(3), np.full((2, 2), np.inf), np.zeros((3, 2, 2)), np.array([1 + 2j]),
+    np.array(["2020-01-01"], "datetime64[D]"), np.array([b"a", b"b"]), np.zeros(2, "i4,f8"),
+    np.array([None, "a", 1], dtype=object), -np.ones((3, 2)), np.full(2, 1e308),
+]  # fmt: skip
+
+
+def forged_model(random, model):
+    """A model file of which something is different, nearly always with a checksum that fits."""
+    head, about, body = model.split(b"\n", 2)
+    kind = random.randrange(10)
+    if kind == 0:
+        return damaged(random, model)
+    if kind <= 2:
+        about = forged_about(random, about)
+    elif kind <= 5:
+        body = forged_schema(random, body)
+    elif kind <= 7:
+        body = forged_arrays(random, body)
+    elif kind == 8:
+        body = forged_archive(random, body)
+    else:
+        body = damaged(random, body)
+    return sealed(about, body) if random.random() < 0.95 else head + b"\n" + about + b"\n" + body
+
+
+def forged_about(random, about):
+    """What a file says about itself, with other words."""
+    said = json.loads(about)
+    kind = random.randrange(6)
+    if kind == 0:
+        return json.dumps(odd_json(random)).encode()
+    if kind == 1:
+        return damaged(random, about).replace(b"\n", b" ")
+    name = random.choice(list(said))
+    if kind == 2:
+        del said[name]
+    elif kind == 3:
+        said["versions"] = {odd_text(random): odd_json(random), "numpy": odd_text(random)}
+    elif kind == 4 and said["classes"]:
+        said["classes"] = random.choice([said["classes"][1:], ["\x1b[31m", "b", "c"], [1, 2, 3]])
+    else:
+        said[name] = odd_json(random)
+    return json.dumps(said).encode()
+
+
+def unpacked(body):
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(parts, compression=zipfile.ZIP_STORED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, content in parts:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def forged_schema(random, body):
+    """The description of the parts, changed in one or two places."""
+    parts = unpacked(body)
+    tree = json.loads(parts["schema.json"])
+    for _ in range(random.choice([1, 1, 2])):
+        places = list(places_in(tree))
+        holder, key = random.choice(places)
+        change_place(random, holder, key, random.choice(places))
+    parts["schema.json"] = json.dumps(tree).encode()
+    return packed(parts.items())
+
+
+def places_in(tree):
+    """Every place in a tree of dictionaries and lists."""
+    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+    for key in keys:
+        yield tree, key
+        if isinstance(tree[key], (dict, list)):
+            yield from places_in(tree[key])
+
+
+def change_place(random, holder, key, other):
+    """Another value, none, or that of another place."""
+    named = {"__class__": NAMES, "__module__": MODULES, "__loader__": LOADERS}
+    kind = random.randrange(5)
+    if key in named:
+        holder[key] = random.choice(named[key])
+    elif kind == 0:
+        del holder[key]
+    elif kind == 1 and not isinstance(other[0][other[1]], (dict, list)):
+        holder[key] = other[0][other[1]]
+    elif kind <= 3 and isinstance(holder[key], str):
+        holder[key] = json.dumps(odd_json(random))
+    else:
+        holder[key] = odd_json(random)
+
+
+def forged_arrays(random, body):
+    """Other arrays than those that were learnt."""
+    parts = unpacked(body)
+    names = [name for name in parts if name.endswith(".npy")]
+    for _ in range(random.choice([1, 1, 2])):
+        if names:
+            parts[random.choice(names)] = odd_array(random, [parts[name] for name in names])
+    return packed(parts.items())
+
+
+def odd_array(random, others):
+    """An array in a file, or something that is none."""
+    if random.random() < 0.3:
+        return random.choice(others)
+    if random.random() < 0.15:
+        return damaged(random, random.choice(others))
+    file = io.BytesIO()
+    np.save(file, random.choice(ARRAYS), allow_pickle=True)
+    return file.getvalue()
+
+
+def forged_archive(random, body):
+    """Other parts, or another packing."""
+    parts = list(unpacked(body).items())
+    more = [*parts, (random.choice(["x", "../x", "schema.json "]), b"x")]
+    return random.choice([
+        lambda: packed(parts[1:]), lambda: packed(parts[:-1]), lambda: packed([]),
+        lambda: packed(more), lambda: packed(parts, zipfile.ZIP_DEFLATED), lambda: b"",
+        lambda: packed([("schema.json", json.dumps(odd_json(random)))]),
+    ])()  # fmt: skip
+
+
+def odd_checkpoint(random):
+    """What --resume may find."""
+    file = io.BytesIO()
+    state = {"format": "plausible checkpoint 1", "settings": odd_json(random),
+             "ascents": odd_json(random)}  # fmt: skip
+    kind = random.randrange(4)
+    if kind == 0:
+        return damaged(random, b"PK\x03\x04 nothing")
+    np.savez(file, state=np.array(json.dumps(odd_json(random) if kind == 1 else state)),
+             history=random.choice(ARRAYS))  # fmt: skip
+    return file.getvalue() if kind < 3 else damaged(random, file.getvalue())
+
+
+def odd_export(random):
+    """What Label Studio or doccano would not write, or nearly."""
+    chosen = {"type": "choices", "value": {"choices": random.choice(
+        [["ash"], ["ash", "elm"], "oak", odd_json(random), [odd_json(random)]])}}  # fmt: skip
+    annotation = {"completed_by": random.choice([1, {"id": 1}, {"email": "a"}, odd_json(random)]),
+                  "result": random.choice([[chosen], [], odd_json(random)])}  # fmt: skip
+    several = random.choice([[annotation], [annotation] * 2, odd_json(random)])
+    task = {"id": random.choice([1, 2, odd_json(random)]), "annotations": several}
+    entry = {"id": random.choice([1, 2, odd_json(random)]),
+             "label": random.choice([["ash"], "elm", [], odd_json(random)])}  # fmt: skip
+    second = {"id": 5, "label": ["oak"]}
+    content = random.choice([
+        lambda: json.dumps([task, random.choice([task, odd_json(random)])]),
+        lambda: json.dumps([task]),
+        lambda: "\n".join(json.dumps(one) for one in (entry, second, random.choice([entry, task]))),
+        lambda: json.dumps(odd_json(random)),
+    ])().encode()  # fmt: skip
+    return damaged(random, content) if random.random() < 0.1 else content
