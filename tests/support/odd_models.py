@@ -16,7 +16,8 @@ NAMES = [
     "tuple", "str", "ndarray", "int", "set", "system", "float64", "\x1b[31m", "Calibration",
 ]  # fmt: skip
 MODULES = [
-    "plausible.models.logistic.regression", "plausible.models.gaussian.mixture", "plausible.models.centroid",
+    "plausible.models.logistic.regression", "plausible.models.gaussian.mixture",
+    "plausible.models.centroid",
     "plausible.labels.container", "sklearn.pipeline", "sklearn.preprocessing._data", "builtins",
     "sklearn.linear_model._logistic", "sklearn.dummy", "sklearn.cluster._kmeans", "numpy", "os",
 ]  # fmt: skip

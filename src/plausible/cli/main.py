@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import plausible
 from plausible._visible import visible_json
 from plausible.cli import signals
-from plausible.cli.talk import BAD_DATA, INTERRUPTED, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
