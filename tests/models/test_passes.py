@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from plausible.engine import ArrayRows
 from plausible.models.gaussian import e_step as passes
-from plausible.models.gaussian.parameters import KINDS, Chart, Gaussians, about_mean, merge
+from plausible.models.gaussian.parameters import KINDS, GaussianChart, Gaussians, about_mean, merge
 from plausible.models.gaussian.soft_mixture import SoftMixture, candidate_codes, take_census
 
 D = 4
@@ -175,7 +175,7 @@ def test_merging_moments_is_taking_moments_of_the_union(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_coordinates_lead_back_to_the_parameters(kind):
     parameters = mixture(kind, 3)
-    chart = Chart(kind, np.array([1.0, 10.0, 0.1, 3.0]))
+    chart = GaussianChart(kind, np.array([1.0, 10.0, 0.1, 3.0]))
     again = chart.restore(chart.flatten(parameters), parameters)
     for one, other in zip(again, parameters, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)

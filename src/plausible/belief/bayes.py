@@ -27,10 +27,10 @@ from numpy.typing import ArrayLike
 
 from plausible.belief.forms import (
     SparseMasses,
+    add_up,
+    add_up_dense,
     check_masses,
     check_unit_interval,
-    gather,
-    gather_dense,
     sparse_form,
     unpack,
 )
@@ -106,7 +106,7 @@ def generalized_bayes(
         if prior is not None:
             dense, _, size = unpack(prior, "prior")
             _check_fit(plausible_under, dense.shape, size)
-            values = intersect_dense(gather_dense(values, sets, n_classes), dense)
+            values = intersect_dense(add_up_dense(values, sets, n_classes), dense)
             sets = all_sets(n_classes)
     if check_flag(normalize, "normalize"):
         values, sets = normalize_columns(
@@ -117,8 +117,8 @@ def generalized_bayes(
             remedy="check the likelihoods, or keep the conflict with normalize=False",
         )
     if isinstance(prior, SparseMasses):
-        return gather(values, sets, n_classes)
-    return gather_dense(values, sets, n_classes)
+        return add_up(values, sets, n_classes)
+    return add_up_dense(values, sets, n_classes)
 
 
 def plausibility_given_sets(conditional: ArrayLike, sets: ArrayLike | None = None) -> FloatArray:

@@ -282,11 +282,11 @@ def repack(values: FloatArray, sets: IntArray, n_classes: int, like: MassesT) ->
     `sets` gives the set of each column of `values`, or, with the shape of `values`, of each entry.
     """
     if isinstance(like, SparseMasses) or knows_its_masses(like):
-        return gather(values, sets, n_classes)  # type: ignore[return-value]
-    return gather_dense(values, sets, n_classes)
+        return add_up(values, sets, n_classes)  # type: ignore[return-value]
+    return add_up_dense(values, sets, n_classes)
 
 
-def gather(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
+def add_up(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
     """Sparse masses from values and the set that each belongs to; empty columns are dropped."""
     focal, position = np.unique(sets, return_inverse=True)
     if len(focal) == 0:  # no rows, with sets of their own
@@ -302,7 +302,7 @@ def gather(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
     return _drop_unused(sums, focal, n_classes)
 
 
-def gather_dense(values: FloatArray, sets: IntArray, n_classes: int) -> FloatArray:
+def add_up_dense(values: FloatArray, sets: IntArray, n_classes: int) -> FloatArray:
     """Dense masses from values and the set that each belongs to; always a new array."""
     if np.array_equal(sets, all_sets(n_classes)):
         return values.copy()

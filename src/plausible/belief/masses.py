@@ -11,9 +11,9 @@ from plausible.belief.errors import TotalConflictError
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
+    add_up,
     check_unit_interval,
     check_values,
-    gather,
     repack,
     sparse_form,
     to_sparse,
@@ -92,7 +92,7 @@ def categorical(sets: ArrayLike, n_classes: int) -> SparseMasses:
            [0., 0., 0., 1.]])
     """
     masks = check_sets(sets, n_classes)
-    return gather(np.ones((*masks.shape, 1)), masks[..., None], n_classes)
+    return add_up(np.ones((*masks.shape, 1)), masks[..., None], n_classes)
 
 
 def bayesian(probabilities: ArrayLike) -> SparseMasses:
@@ -135,7 +135,7 @@ def consonant(contour: ArrayLike) -> SparseMasses:
     steps = -np.diff(ranked, axis=-1, prepend=1.0, append=0.0)
     nested = np.cumsum(np.int64(1) << order, axis=-1)
     sets = np.concatenate([np.zeros((*nested.shape[:-1], 1), dtype=np.int64), nested], axis=-1)
-    return gather(steps, sets, n_classes)
+    return add_up(steps, sets, n_classes)
 
 
 def contour_of_bets(probabilities: ArrayLike) -> FloatArray:

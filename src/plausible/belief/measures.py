@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import beta, entr
 
-from plausible.belief.forms import MassesT, SparseMasses, gather_dense, sparse_form, unpack
+from plausible.belief.forms import MassesT, SparseMasses, add_up_dense, sparse_form, unpack
 from plausible.belief.masses import normal_form
 from plausible.belief.moebius import subset_sum
 from plausible.belief.rules import conform, conjunctive
@@ -111,7 +111,7 @@ def jousselme_distance(first: MassesT, second: MassesT) -> FloatArray:
     difference[..., np.searchsorted(sets, other.focal_sets)] -= other.values
     n_classes = one.n_classes
     if n_classes <= MAX_DENSE_CLASSES and len(sets) ** 2 > n_classes << n_classes:
-        squared = _overlap_norm_of_all(gather_dense(difference, sets, n_classes))
+        squared = _overlap_norm_of_all(add_up_dense(difference, sets, n_classes))
     else:
         squared = _overlap_norm(difference, sets)
     return np.sqrt(0.5 * np.maximum(squared, 0.0))

@@ -38,11 +38,11 @@ from numpy.typing import ArrayLike
 from plausible.belief.forms import (
     MassesT,
     SparseMasses,
+    add_up,
     check_masses,
     check_values,
     columns,
     concatenate,
-    gather,
     repack,
     sparse_form,
 )
@@ -335,7 +335,7 @@ def _intersect(first: MassesT, second: MassesT) -> MassesT:
     common = first.focal_sets[:, None] & second.focal_sets
     sets, position = np.unique(common, return_inverse=True)
     values = sum_pairs(first.values, second.values, position.reshape(common.shape), len(sets))
-    return gather(values, sets, first.n_classes)
+    return add_up(values, sets, first.n_classes)
 
 
 def _add_up_tuples(
@@ -351,7 +351,7 @@ def _add_up_tuples(
     blocks = []
     for start in range(0, max(1, prod(lead)), _ROWS_AT_ONCE):
         rows = [(values[start : start + _ROWS_AT_ONCE], sets) for values, sets in flat]
-        found = [gather(*target(*block), n_classes) for block in each_tuple(rows)]
+        found = [add_up(*target(*block), n_classes) for block in each_tuple(rows)]
         values = np.concatenate([part.values for part in found], axis=-1)
         sets = np.concatenate([part.focal_sets for part in found])
         blocks.append(repack(values, sets, n_classes, like=parts[0]))

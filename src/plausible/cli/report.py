@@ -51,7 +51,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         )
     from plausible.report import label_report
 
-    parts, notes = gather(given)
+    parts, notes = read_inputs(given)
     talk.note(*notes, f"seed {given.seed}")
     summary = label_report(
         given.output,
@@ -66,7 +66,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     return {"output": given.output, "seed": given.seed, "notes": notes, "summary": summary}
 
 
-def gather(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """What the report is about, and what was assumed."""
     from plausible.io import read_known, read_training
 

@@ -35,7 +35,7 @@ NEEDED = {
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownItems:
     """What was given, checked and brought together."""
 
     labels: Labels | None
@@ -124,7 +124,7 @@ def summarise(
     if reliability is not None:
         check_kind(reliability, Mapping, "reliability", "write {'model': 'full'}")
         check_texts(reliability, "reliability", "options by name")
-    known = gather(labels, annotations, items)
+    known = read_input(labels, annotations, items)
     tested = None if model is None or X_test is None else believe(model, X_test)
     options = dict(reliability or {})
     parts = {
@@ -140,7 +140,9 @@ def summarise(
     return plain({"format": FORMAT, "title": name_of(title), **parts, **missing, "made": made})
 
 
-def gather(labels: Any, annotations: Annotations | None, items: Sequence[Any] | None) -> Known:
+def read_input(
+    labels: Any, annotations: Annotations | None, items: Sequence[Any] | None
+) -> KnownItems:
     """Labels, conflict and names of the items from what was given."""
     given = None if labels is None else as_labels(labels)
     if given is not None and annotations is not None and len(given) != len(annotations.items):
@@ -161,24 +163,24 @@ def gather(labels: Any, annotations: Annotations | None, items: Sequence[Any] | 
         )
     if items is None and annotations is not None:
         items = annotations.items.tolist()
-    return Known(known, annotations, conflict, items)
+    return KnownItems(known, annotations, conflict, items)
 
 
-def _clash(known: Known, n_worst: int) -> dict[str, Any] | None:
+def _clash(known: KnownItems, n_worst: int) -> dict[str, Any] | None:
     if known.conflict is None:
         return None
     names = known.names(len(known.conflict))
     return summarise_clash(known.annotations, known.conflict, names, n_worst)
 
 
-def _questions(known: Known, n: int) -> dict[str, Any] | None:
+def _questions(known: KnownItems, n: int) -> dict[str, Any] | None:
     if known.annotations is None or known.labels is None:
         return None
     return summarise_questions(known.annotations, known.labels, known.names(len(known.labels)), n)
 
 
 def _belief(
-    known: Known,
+    known: KnownItems,
     model: Any,
     X: Any,
     tested: Beliefs | None,

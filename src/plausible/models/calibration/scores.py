@@ -41,7 +41,7 @@ def take_rows(X: Any, rows: NDArray[Any]) -> Any:
     return X.iloc[numbers] if hasattr(X, "iloc") else X[numbers]
 
 
-def favours(contour: FloatArray) -> FloatArray:
+def margin(contour: FloatArray) -> FloatArray:
     """By how much the most plausible class of each row exceeds the next one, relative to it."""
     ranked = np.sort(contour, axis=1)
     return 1.0 - ranked[:, -2] / ranked[:, -1]
@@ -51,7 +51,7 @@ def fit_scorer(
     estimator: Any, X: Any, contour: FloatArray, classes: NDArray[Any], weight: FloatArray
 ) -> Any:
     """Fit a copy of the estimator; None where less than two classes are favoured by any row."""
-    favour = weight * favours(contour)
+    favour = weight * margin(contour)
     best = contour.argmax(axis=1)
     if len(np.unique(best[favour > 0.0])) < 2:
         return None

@@ -20,7 +20,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from plausible.checks import check_flag, check_number, check_option, is_whole, shown
 from plausible.engine.loop import Callback
 from plausible.engine.rows import Columns
-from plausible.models.gaussian.e_step import as_float64, favours
+from plausible.models.gaussian.e_step import as_float64, favor_by_class
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import FloatArray, Moments, Prior, cholesky
 from plausible.models.gaussian.soft_mixture import SoftMixture
@@ -241,7 +241,7 @@ def fourth_pass(columns: Columns, means: FloatArray, variances: FloatArray) -> F
     """Sums, by the class that rows favour, of their fourth powers of standardised distance."""
     X, plausibility, weight = as_float64(columns)
     assert plausibility is not None
-    favour = favours(plausibility)
+    favour = favor_by_class(plausibility)
     if weight is not None:
         favour *= weight[:, None]
     sums: NDArray[np.float64] = np.empty(len(means))

@@ -256,7 +256,7 @@ def given_pass(
     X, plausibility, weight = as_numbers(columns) if fast else as_float64(columns)
     if plausibility is None:
         raise ValueError("Rows should have labels to start from, but have none; give labels.")
-    favour = favours(plausibility)
+    favour = favor_by_class(plausibility)
     logs = np.log(plausibility.max(axis=1))
     if weight is not None:
         favour *= weight[:, None]
@@ -273,7 +273,7 @@ def given_pass(
     return sums, float(logs.sum())
 
 
-def favours(plausibility: FloatArray) -> FloatArray:
+def favor_by_class(plausibility: FloatArray) -> FloatArray:
     """How far each row favours each class, in [0, 1]; with one class every row favours it."""
     peak = plausibility.max(axis=1, keepdims=True)
     if plausibility.shape[1] == 1:
@@ -359,7 +359,7 @@ def favour_pass(
     X, plausibility, weight = as_float64(columns)
     if plausibility is None:
         raise ValueError("Rows should have labels to start from, but have none; give labels.")
-    favour = favours(plausibility)
+    favour = favor_by_class(plausibility)
     if weight is not None:
         favour *= weight[:, None]
     return centred_sums(X, favour.T, centres, kind)

@@ -32,8 +32,8 @@ from plausible.engine.reporting import reporter
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
     TOO_MUCH_ADDED,
-    Chart,
     FloatArray,
+    GaussianChart,
     Gaussians,
     Prior,
     SingularCovarianceError,
@@ -41,7 +41,7 @@ from plausible.models.gaussian.parameters import (
     n_parameters,
     singular,
 )
-from plausible.models.gaussian.soft_mixture import Census, SoftMixture, take_census
+from plausible.models.gaussian.soft_mixture import RowCensus, SoftMixture, take_census
 from plausible.models.gaussian.starts import make_starts
 
 NOVELTY_DRAWS = 20_000
@@ -143,7 +143,7 @@ class GaussianClassifier(EvidenceClassifier):
             n_rows=problem.census.weight,
             tol=self.tol,
             max_iter=self.max_iter,
-            chart=Chart(problem.kind, problem.census.spread) if self.accelerate else None,
+            chart=GaussianChart(problem.kind, problem.census.spread) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
             checkpoint=self.checkpoint,
             advice=TOO_MUCH_ADDED,
@@ -303,7 +303,7 @@ def check_memory(kind: str, n_components: int, d: int) -> None:
         )
 
 
-def check_work(kind: str, n_components: int, census: Census, reg_covar: float) -> None:
+def check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float) -> None:
     """Refuse work of minutes on covariances that only `reg_covar` would make invertible."""
     d = len(census.centre)
     if kind not in ("full", "tied"):

@@ -264,7 +264,7 @@ def n_parameters(n_components: int, d: int, kind: str) -> int:
     return n_components - 1 + n_components * d + covariances
 
 
-class Chart:
+class GaussianChart:
     """Coordinates without constraints: log weights, means and log-Cholesky factors.
 
     `scale` (d,), the spread of each feature, makes steps independent of the units.

@@ -7,13 +7,13 @@ import numpy as np
 
 from plausible.checks import as_floats, check_number, check_option, shown
 from plausible.models.gaussian.parameters import FloatArray, Prior
-from plausible.models.gaussian.soft_mixture import Census
+from plausible.models.gaussian.soft_mixture import RowCensus
 
 KEYS = ("weights", "mean", "mean_precision", "degrees_of_freedom", "scale")
 
 
 def make_prior(
-    prior: str | Mapping[str, Any] | None, census: Census, kind: str, n_components: int
+    prior: str | Mapping[str, Any] | None, census: RowCensus, kind: str, n_components: int
 ) -> Prior | None:
     """A Dirichlet prior on weights and a normal-inverse-Wishart one on means and covariances.
 

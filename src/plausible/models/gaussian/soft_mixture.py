@@ -36,7 +36,7 @@ from plausible.models.gaussian.parameters import (
 LEFT_OUT = -1
 
 
-class Summary(NamedTuple):
+class MixtureStatistics(NamedTuple):
     """Moments for the M step, and the criterion at the parameters they were taken with."""
 
     moments: Moments
@@ -44,7 +44,7 @@ class Summary(NamedTuple):
     log_likelihood: float
 
 
-class Census(NamedTuple):
+class RowCensus(NamedTuple):
     """First look at the rows: how many, how many settled, their weight, centre and spread.
 
     `support` is the weight of the rows for which each class is plausible.
@@ -95,7 +95,7 @@ def check_finite(X: FloatArray) -> None:
         )
 
 
-def take_census(rows: Rows, single: NDArray[np.bool_]) -> Census:
+def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
     """Count the rows and locate them; `single` says which classes have one component."""
     first = rows.peek()[0]
     assert first is not None
@@ -116,7 +116,7 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> Census:
     shift = once / weight
     spread = np.sqrt(np.maximum(twice / weight - shift**2, 0.0))
     spread = np.where(spread > 0, spread, 1.0)
-    return Census(n_rows, n_settled, support, weight, origin + shift, spread)
+    return RowCensus(n_rows, n_settled, support, weight, origin + shift, spread)
 
 
 def candidate_codes(
@@ -149,7 +149,7 @@ class SoftMixture:
     ----------
     rows : Rows
         Features, plausibilities of the classes (or None), weights (or None).
-    census : Census
+    census : RowCensus
     kind : str
         Kind of covariance.
     owner : int array (M,)
@@ -161,7 +161,7 @@ class SoftMixture:
     def __init__(
         self,
         rows: Rows,
-        census: Census,
+        census: RowCensus,
         kind: str,
         owner: NDArray[np.int64],
         reg_covar: float = 0.0,
@@ -230,7 +230,7 @@ class SoftMixture:
             return favoured
         return merge(self.settled_classes, favoured, self.kind)
 
-    def summarise(self, starts: list[Gaussians]) -> list[Summary]:
+    def summarise(self, starts: list[Gaussians]) -> list[MixtureStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
         if not self.n_open:
             assert self.settled is not None
@@ -251,7 +251,9 @@ class SoftMixture:
             for found, (_, gain), p in zip(moments, folded, starts, strict=True)
         ]
 
-    def _centred(self, starts: list[Gaussians], centres: list[FloatArray]) -> list[Summary]:
+    def _centred(
+        self, starts: list[Gaussians], centres: list[FloatArray]
+    ) -> list[MixtureStatistics]:
         """The same with every component about a centre of its own: slower, and always exact."""
         forms = [e_step.centred_form(p, self.kind) for p in starts]
         sums = self.rows.reduce(e_step.centred_pass, forms, centres, self.kind, self.owner)
@@ -260,7 +262,7 @@ class SoftMixture:
             for (n, s, ss, gain), c, p in zip(sums, centres, starts, strict=True)
         ]
 
-    def solve(self, summary: Summary) -> Gaussians:
+    def solve(self, summary: MixtureStatistics) -> Gaussians:
         """The M step; raises `SingularCovarianceError` if a covariance cannot be inverted."""
         return self.solve_moments(summary.moments)
 
@@ -288,7 +290,7 @@ class SoftMixture:
 
     def _complete(
         self, moments: Moments, gain: float, parameters: Gaussians, only_settled: bool = False
-    ) -> Summary:
+    ) -> MixtureStatistics:
         """Add what the settled rows and the prior contribute."""
         if self.settled is not None:
             gain += self.settled_constant
@@ -296,7 +298,7 @@ class SoftMixture:
             if not only_settled:
                 moments = merge(self.settled, moments, self.kind)
         penalty = 0.0 if self.prior is None else log_prior(parameters, self.prior, self.kind)
-        return Summary(moments, gain + penalty, gain)
+        return MixtureStatistics(moments, gain + penalty, gain)
 
 
 def lost_digits(moments: Moments, centre: FloatArray, kind: str) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
 from plausible.checks import as_floats, shown
-from plausible.models.gaussian.e_step import as_float64, centred_sums, favours
+from plausible.models.gaussian.e_step import as_float64, centred_sums, favor_by_class
 from plausible.models.gaussian.parameters import (
     FloatArray,
     Gaussians,
@@ -163,7 +163,7 @@ def cluster_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussi
         copies = members[random.randint(len(members), size=n_components - len(members))]
         members = np.concatenate([members, copies])
     if plausibility is not None and n_components > 1:
-        agreement = members @ favours(plausibility)[:, problem.owner]
+        agreement = members @ favor_by_class(plausibility)[:, problem.owner]
         members = members[linear_sum_assignment(-agreement.T)[1]]
     start = cautious_solve(problem, moments_of(X, members, problem.kind))
     return separate(start, problem, random)
@@ -202,7 +202,11 @@ def nested_start(
     """Several components for a class: k-means among the rows that favour it."""
     X, plausibility, weight = sampled(problem, random)
     assert plausibility is not None
-    favour = favours(plausibility) if weight is None else favours(plausibility) * weight[:, None]
+    favour = (
+        favor_by_class(plausibility)
+        if weight is None
+        else favor_by_class(plausibility) * weight[:, None]
+    )
     members = np.zeros((len(problem.owner), len(X)))
     unseen = np.zeros(len(problem.owner), dtype=bool)
     for c in np.unique(problem.owner):

@@ -49,7 +49,7 @@ SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl
 BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the cautious one ends
 
 
-class Census(NamedTuple):
+class LabelCensus(NamedTuple):
     """What the labels of some rows say, in numbers; additive.
 
     n_idle, n_vacuous, n_soft : rows of weight zero; without information; neither that nor hard
@@ -69,7 +69,7 @@ class Census(NamedTuple):
     focus: float
 
 
-def census_pass(columns: Columns) -> Census:
+def census_pass(columns: Columns) -> LabelCensus:
     """Count the kinds of labels in a chunk."""
     _, plausibility, weight = columns
     assert plausibility is not None
@@ -81,7 +81,7 @@ def census_pass(columns: Columns) -> Census:
     logs = np.log(peak) * ones
     shares = plausibility / plausibility.sum(axis=1, keepdims=True)
     focus = ones * (shares**2).sum(axis=1)
-    return Census(
+    return LabelCensus(
         n_idle=int(idle.sum()),
         n_vacuous=int(vacuous.sum()),
         n_soft=int((~(idle | hard | vacuous)).sum()),
@@ -94,7 +94,7 @@ def census_pass(columns: Columns) -> Census:
     )
 
 
-def curvature_at_zero(census: Census, n_classes: int, is_concave: bool) -> float:
+def curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> float:
     """Mean curvature of a row where all classes are alike; see `likelihood.mean_curvature`."""
     known = 1.0 if is_concave else census.focus / census.weight
     return max(known - 1.0 / n_classes, LEAST_SHARE) / max(n_classes - 1, 1)
@@ -266,7 +266,7 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _reporter(self) -> Any:
         return reporter(self.verbose, type(self).__name__, self.callback)
 
-    def _learnt(self, census: Census, training: TrainingRows) -> NDArray[np.bool_]:
+    def _learnt(self, census: LabelCensus, training: TrainingRows) -> NDArray[np.bool_]:
         """Which classes are learnt: those that some row that says something finds plausible."""
         n_classes = len(training.classes)
         if n_classes == 1:
@@ -289,7 +289,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         return present
 
     def _pose(
-        self, rows: Rows, criterion: str, census: Census, present: NDArray[np.bool_]
+        self, rows: Rows, criterion: str, census: LabelCensus, present: NDArray[np.bool_]
     ) -> PartialLikelihood:
         """The problem over the rows that matter to a criterion."""
         vacuous_too = criterion != "minimum_commitment" or len(present) == 1

@@ -236,7 +236,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         self
         """
         kind, family = self._check_options()
-        rows, names = self._gather(X, y, labels, sample_weight, classes)
+        rows, names = self._training_rows(X, y, labels, sample_weight, classes)
         self._names = names
         order = np.argsort(np.array(names))
         self.classes_ = np.array(names)[order]
@@ -307,7 +307,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     def _kind(self) -> str:
         return self.covariance_type if self.model is None else MODELS[self.model][0]
 
-    def _gather(
+    def _training_rows(
         self,
         X: Any,
         Z: Any,

@@ -9,14 +9,14 @@ from plausible.engine.rows import Rows
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.estimator import MOST_NUMBERS, MOST_WORK
 from plausible.models.gaussian.parameters import (
-    Chart,
     FloatArray,
+    GaussianChart,
     Gaussians,
     Moments,
     about_mean,
     merge,
 )
-from plausible.models.gaussian.soft_mixture import Census, lost_digits, take_census
+from plausible.models.gaussian.soft_mixture import RowCensus, lost_digits, take_census
 from plausible.models.supervision.beta import fit_beta
 from plausible.models.supervision.parameters import (
     IntArray,
@@ -37,7 +37,7 @@ from plausible.models.supervision.parameters import (
 )
 
 
-class Summary(NamedTuple):
+class SupervisionStatistics(NamedTuple):
     """Moments by component of (x, t), of x in rows without assessment, and the criterion."""
 
     moments: Moments
@@ -102,14 +102,14 @@ class SupervisedMixture:
             self.change = n_weighed * float(self.centre[n_features:].sum())
         self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.centre))
 
-    def summarise(self, points: list[Supervision]) -> list[Summary]:
+    def summarise(self, points: list[Supervision]) -> list[SupervisionStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
         moments = self._moments(self.rows, points, len(self.centre))
         if self.bare is None:
-            return [Summary(found, None, gain) for found, gain in moments]
+            return [SupervisionStatistics(found, None, gain) for found, gain in moments]
         others = self._moments(self.bare, points, self.d)
         return [
-            Summary(found, bare, gain + more)
+            SupervisionStatistics(found, bare, gain + more)
             for (found, gain), (bare, more) in zip(moments, others, strict=True)
         ]
 
@@ -161,7 +161,7 @@ class SupervisedMixture:
             for (n, s, ss, gain), c in zip(sums, centres, strict=True)
         ]
 
-    def solve(self, summary: Summary, least: float | None = None) -> Supervision:
+    def solve(self, summary: SupervisionStatistics, least: float | None = None) -> Supervision:
         """The M step; raises `SingularCovarianceError` if a covariance cannot be inverted."""
         least = self.least if least is None else least
         features = slice_moments(summary.moments, slice(0, self.d))
@@ -237,7 +237,7 @@ def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
         )
 
 
-def join(one: Census, other: Census) -> Census:
+def join(one: RowCensus, other: RowCensus) -> RowCensus:
     """A census with the features of further rows, which have no assessments."""
     d = len(other.centre)
     weight = one.weight + other.weight
@@ -266,8 +266,8 @@ class SupervisionChart:
         d = problem.d
         self.scale, self.units = problem.spread[:d], problem.spread[d:]
         self.centre = problem.centre[:d]
-        self.features = Chart("full", self.scale)
-        self.assessments = Chart("full", self.units)
+        self.features = GaussianChart("full", self.scale)
+        self.assessments = GaussianChart("full", self.units)
 
     def flatten(self, p: Supervision) -> FloatArray:
         """Coordinates of the parameters, in one vector."""

@@ -16,7 +16,7 @@ from plausible.checks import as_floats, name_rows
 from plausible.models.gaussian.e_step import as_float64
 from plausible.models.gaussian.parameters import FloatArray
 from plausible.models.gaussian.starts import SAMPLE, cluster, moments_of
-from plausible.models.supervision.em_problem import Summary, SupervisedMixture
+from plausible.models.supervision.em_problem import SupervisedMixture, SupervisionStatistics
 from plausible.models.supervision.parameters import IntArray, Supervision, class_logs
 
 WIDEST = 1e-3  # eigenvalues of a start at least, relative to the spread: it must not be too narrow
@@ -107,7 +107,7 @@ def solve_given(
     bare = None
     if not assessed.all():
         bare = moments_of(A[~assessed, : problem.d], members[:, ~assessed], "full")
-    return problem.solve(Summary(moments, bare, np.nan), least)
+    return problem.solve(SupervisionStatistics(moments, bare, np.nan), least)
 
 
 def given_start(problem: SupervisedMixture, init: ArrayLike, order: IntArray) -> Supervision:
