@@ -29,11 +29,13 @@ from plausible.belief import (
     Decision,
     SparseMasses,
     belief,
+    belief_of_contour,
     consonant,
     contour,
     contour_of_bets,
     decide,
     normalize,
+    not_ruled_out,
     pignistic,
     to_sparse,
 )
@@ -145,14 +147,7 @@ class Beliefs:
         """Degrees of belief (n, K) in each class."""
         if self.given_masses is not None:
             return belief(self.given_masses, 1 << np.arange(len(self.classes), dtype=np.int64))
-        # Only the most plausible class is believed: as far as the next one is not plausible.
-        believed = np.zeros_like(self.contour)
-        best = self.contour.argmax(axis=1)
-        rows = np.arange(len(believed))
-        others = self.contour.copy()
-        others[rows, best] = 0.0
-        believed[rows, best] = 1.0 - others.max(axis=1)
-        return believed
+        return belief_of_contour(self.contour)
 
     def masses(self) -> SparseMasses:
         """Mass functions (n, F); see `Labels.masses`."""
@@ -169,7 +164,9 @@ class Beliefs:
     @cached_property
     def sets(self) -> NDArray[np.bool_]:
         """Classes (n, K) that cannot be ruled out, by interval dominance."""
-        return self.decide("interval_dominance").chosen
+        if self.given_masses is not None:
+            return self.decide("interval_dominance").chosen
+        return not_ruled_out(self.contour)
 
     def decide(self, rule: str = "pignistic", **options: Any) -> Decision:
         """A class, a set of classes, or a refusal, for each item: see `plausible.belief.decide`.

@@ -56,8 +56,36 @@ def scaled(contour: FloatArray) -> FloatArray:
     return np.where(top > 0.0, contour / np.where(top > 0.0, top, 1.0), 1.0)
 
 
-def beliefs(contour: FloatArray) -> FloatArray:
-    """Belief (n, K) in each class: what no other class takes from the best."""
+def second_best(values: FloatArray) -> FloatArray:
+    """The second largest value (n,) of each row; 0 if there is but one."""
+    first, second = values[:, 0], np.zeros(len(values))
+    for column in values.T[1:]:
+        second = np.maximum(second, np.minimum(first, column))
+        first = np.maximum(first, column)
+    return second
+
+
+def not_ruled_out(contour: FloatArray) -> BoolArray:
+    """Classes (n, K) that interval dominance keeps at losses of 0 and 1, of a contour up to one.
+
+    Examples
+    --------
+    >>> not_ruled_out(np.array([[1.0, 0.3, 0.2], [1.0, 0.8, 0.3]]))
+    array([[ True, False, False],
+           [ True,  True,  True]])
+    """
+    slack = 2 * error_rounding(contour.shape[1])
+    return contour >= 1.0 - second_best(contour)[:, None] - slack
+
+
+def belief_of_contour(contour: FloatArray) -> FloatArray:
+    """Belief (n, K) in each class, of a contour up to one: what no other takes from the best.
+
+    Examples
+    --------
+    >>> belief_of_contour(np.array([[1.0, 0.3, 0.2]]))
+    array([[0.7, 0. , 0. ]])
+    """
     belief = np.zeros_like(contour)
     first = contour.argmax(axis=1)[:, None]
     others = contour.copy()
@@ -84,7 +112,7 @@ def pignistic_of(contour: FloatArray) -> FloatArray:
 
 def error_losses(contour: FloatArray, reject: float | None) -> Losses:
     """Expected losses of the classes at losses of 0 and 1, and of refusing, from a contour."""
-    lower, upper = 1.0 - contour, 1.0 - beliefs(contour)
+    lower, upper = 1.0 - contour, 1.0 - belief_of_contour(contour)
     mean = 1.0 - pignistic_of(contour)
     return with_refusal(Losses(lower, upper, mean, error_rounding(contour.shape[1])), reject)
 
@@ -201,6 +229,9 @@ def choose_by_degrees(
             expected = sure_losses(block, losses, reject)
         elif rule == "e_admissibility":
             kept.append(admissible(scaled(block), reject))
+            continue
+        elif losses is None and reject is None and rule in ("interval_dominance", "maximality"):
+            kept.append(not_ruled_out(scaled(block)))
             continue
         elif losses is None:
             expected = error_losses(scaled(block), reject)
