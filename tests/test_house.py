@@ -204,3 +204,11 @@ def test_the_guide_names_every_function(room, guide):
 def test_every_scorer_is_in_the_guide():
     text = (ROOT / "docs" / "labels.md").read_text()
     assert not [name for name in metrics.SCORERS if f'`"{name}"`' not in text]
+
+
+def test_the_drawings_of_imports_are_those_of_the_code():
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_imports.py"))
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    assert page == drawn["with_drawings"](page), "run python docs/draw_imports.py"
+    for graph in (drawn["graph_of"](ROOT / "src/plausible/models", "plausible.models"),):
+        assert all(name not in drawn["reachable"](graph, name) for name in graph), "a cycle"
