@@ -178,7 +178,7 @@ def test_csv_with_a_word_among_numbers(tmp_path, monkeypatch):
         ({"features": ["a", "c"], "labels": "c"}, r"neither labels nor .* but \['c'\] are"),
         ({"features": ["a", "a"]}, r"named twice, but \['a'\] are"),
         ({"features": []}, "but there are none; the columns of data.file are a, p1"),
-        ({"features": ["a"], "chunk_rows": 0}, "at least 1, but is 0"),
+        ({"features": ["a"], "chunk_rows": 0}, "at least 1, but 0"),
     ],
 )
 def test_columns_that_cannot_be_used(written, asked, message):

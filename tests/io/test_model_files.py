@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 import sklearn
+import skops.io
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -21,6 +22,7 @@ from conformance.register import ESTIMATORS
 from conformance.samples import draw
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.io import ModelFileError, VersionWarning, inspect_model, load, save
+from plausible.io.model_files import describe, load_classifier
 from plausible.labels import Labels
 from plausible.models import (
     DiscriminantClassifier,
@@ -451,3 +453,49 @@ def test_models_of_assessments_and_of_answers_are_the_same_after_a_round_trip(tm
         restored = load(path)
         np.testing.assert_array_equal(model.predict_proba(X), restored.predict_proba(X))
     np.testing.assert_array_equal(joint.reliability_.accuracy, restored.reliability_.accuracy)
+
+
+WRONG = [
+    ("type", 3), ("estimator", ["x"]), ("classes", "ab"), ("classes", [["a"], "b"]),
+    ("classes", []), ("classes", [None, "b"]), ("features", [1]), ("features", ["x", "x"]),
+    ("features", "xy"), ("n_features", -1), ("n_features", 1.5), ("n_features", True), ("id", 7), ("id", {"a": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
+def test_files_that_say_something_of_another_kind(content, tmp_path, key, value):
+    _, about, body = content.split(b"\n", 2)
+    path = tmp_path / "model"
+    path.write_bytes(sealed(json.dumps(json.loads(about) | {key: value}).encode(), body))
+    with pytest.raises(ModelFileError, match=f"'model' should say .* its '{key}' cannot be"):
+        inspect_model(path)
+
+
+@pytest.mark.parametrize("change", [
+    {"classes": [*"xyzw"]}, {"n_features": 9}, {"features": [*"abcde"]}, {"classes": None},
+])  # fmt: skip
+def test_classifiers_that_are_not_what_their_file_says(content, tmp_path, change):
+    _, about, body = content.split(b"\n", 2)
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    assert load_classifier(path)[1] == inspect_model(path)
+    path.write_bytes(sealed(json.dumps(json.loads(about) | change).encode(), body))
+    load(path)
+    with pytest.raises(ModelFileError, match="'model' should hold a .*classifier"):
+        load_classifier(path)
+
+
+@pytest.mark.parametrize("learnt", [
+    {"means_": np.zeros(3)}, {"means_": np.array(["a"])}, {"classes_": np.zeros((2, 2))},
+    {"n_features_in_": "2"}, {"classes_": None},
+])  # fmt: skip
+def test_classifiers_whose_parts_do_not_fit(tmp_path, learnt):
+    model = SoftNearestCentroid().fit(np.eye(3), ["oak", "ash", "elm"])
+    assert set(learnt) <= set(vars(model))
+    for name, value in learnt.items():
+        setattr(model, name, value)
+    path = tmp_path / "model"
+    about = describe(SoftNearestCentroid().fit(np.eye(3), ["oak", "ash", "elm"]))
+    path.write_bytes(sealed(json.dumps(about).encode(), skops.io.dumps(model)))
+    with pytest.raises(ModelFileError, match="parts do not fit each other"):
+        load_classifier(path)

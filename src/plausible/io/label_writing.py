@@ -64,8 +64,8 @@ def write_labels(
     columns: dict[str, Any] = {} if items is None else {"item": as_array(items, "items")}
     if items is not None and columns["item"].shape != (len(labels),):
         raise ValueError(
-            f"items should be one name for each of the {len(labels)} labels, but they have shape "
-            f"{columns['item'].shape}; give one for each."
+            f"items should be one name for each of the {len(labels)} labels, but there are "
+            f"{' x '.join(map(str, columns['item'].shape)) or 'no rows'}; give one for each."
         )
     if kind == "sets":
         if not np.isin(contour, (0.0, 1.0)).all():
