@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.errors import InputError
+
 MAX_SEED = (1 << 32) - 1
 MOST = (1 << 63) - 1  # the largest whole number of numpy
 
@@ -88,10 +90,8 @@ def shown(value: Any, most: int = 80) -> str:
 def check_option(value: Any, options: Sequence[str], name: str) -> None:
     """Refuse a value that is not among the options."""
     if not isinstance(value, str) or value not in options:
-        raise ValueError(
-            f"{name} should be {name_options(options)}, but {shown(value)} was given"
-            f"{guess(value, options) or '.'}"
-        )
+        expected = f"{name} should be {name_options(options)}"
+        raise _refused(expected, name, value, guess(value, options).removeprefix("; "))
 
 
 def guess(value: object, options: Sequence[object]) -> str:
@@ -108,7 +108,7 @@ def check_number(value: Any, name: str, low: float = -math.inf, high: float = ma
         limits = f" in [{low:g}, {high:g}]"
         if math.isinf(high):
             limits = "" if math.isinf(low) else f" of at least {low:g}"
-        raise ValueError(f"{name} should be a finite number{limits}, but {shown(value)} was given.")
+        raise _refused(f"{name} should be a finite number{limits}", name, value)
     return float(value)
 
 
@@ -131,14 +131,14 @@ def check_whole(value: Any, name: str, low: int, high: int = MOST) -> int:
     """Return a whole number from `low` to `high`, refusing all else."""
     if not is_whole(value) or not low <= value <= high:
         limits = f"of at least {low}" if high == MOST else f"from {low} to {high}"
-        raise ValueError(f"{name} should be a whole number {limits}, but {shown(value)} was given.")
+        raise _refused(f"{name} should be a whole number {limits}", name, value)
     return int(value)
 
 
 def check_flag(value: Any, name: str) -> bool:
     """Return a truth value, refusing what is neither true nor false."""
     if not isinstance(value, bool | np.bool_ | int):
-        raise ValueError(f"{name} should be True or False, but {shown(value)} was given.")
+        raise _refused(f"{name} should be True or False", name, value)
     return bool(value)
 
 
@@ -152,10 +152,10 @@ def random_from(random_state: Any) -> np.random.RandomState:
     from sklearn.utils import check_random_state  # heavy, and the algebra does without
 
     if is_whole(random_state) and not 0 <= random_state <= MAX_SEED:
-        raise ValueError(
-            f"random_state should be a whole number from 0 to {MAX_SEED}, a RandomState or None, "
-            f"but {shown(random_state)} was given; choose another."
+        expected = (
+            f"random_state should be a whole number from 0 to {MAX_SEED}, a RandomState or None"
         )
+        raise _refused(expected, "random_state", random_state, "choose another")
     if isinstance(random_state, np.timedelta64):
         random_state = str(random_state)  # no seed, though numpy counts it among the integers
     return check_random_state(random_state)
@@ -164,10 +164,8 @@ def random_from(random_state: Any) -> np.random.RandomState:
 def check_callable(value: Any, name: str, takes: str) -> None:
     """Refuse what cannot be called; `takes` says with what it would be."""
     if not callable(value):
-        raise ValueError(
-            f"{name} should be a function of {takes}, but {shown(value)} was given; give a "
-            "function, or leave it out where that is allowed."
-        )
+        remedy = "give a function, or leave it out where that is allowed"
+        raise _refused(f"{name} should be a function of {takes}", name, value, remedy)
 
 
 def check_path(path: Any, name: str = "path") -> Path:
@@ -179,10 +177,8 @@ def check_path(path: Any, name: str = "path") -> Path:
             return Path(text)
         except UnicodeError:
             pass
-    raise ValueError(
-        f"{name} should be the path of a file, text or a pathlib.Path, but {shown(path)} was "
-        "given; write it as text."
-    )
+    expected = f"{name} should be the path of a file, text or a pathlib.Path"
+    raise _refused(expected, name, path, "write it as text")
 
 
 def as_list(values: Any, name: str, of: str = "values") -> list[Any]:
@@ -192,7 +188,7 @@ def as_list(values: Any, name: str, of: str = "values") -> list[Any]:
             return list(values)
         except Exception:  # whatever the caller's own class makes of it
             pass
-    raise ValueError(f"{name} should be a list of {of}, but {shown(values)} was given.")
+    raise _refused(f"{name} should be a list of {of}", name, values)
 
 
 def check_texts(values: Any, name: str, of: str = "names of columns") -> list[str]:
@@ -200,8 +196,12 @@ def check_texts(values: Any, name: str, of: str = "names of columns") -> list[st
     texts = [values] if isinstance(values, str) else as_list(values, name, of)
     for text in texts:
         if not isinstance(text, str):
-            raise ValueError(
-                f"{name} should be a list of {of}, but it holds {shown(text)}; give text."
+            raise InputError(
+                f"{name} should be a list of {of}",
+                f"it holds {shown(text)}",
+                "give text",
+                parameter=name,
+                value=text,
             )
     return [str(text) for text in texts]
 
@@ -209,7 +209,7 @@ def check_texts(values: Any, name: str, of: str = "names of columns") -> list[st
 def check_text(value: Any, name: str, of: str = "the name of a column") -> str:
     """Return text, refusing all else."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} should be {of}, but {shown(value)} was given; give text.")
+        raise _refused(f"{name} should be {of}", name, value, "give text")
     return str(value)
 
 
@@ -228,9 +228,12 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except Exception as error:  # whatever the caller's own class makes of it
-        raise ValueError(
-            f"{name} should be an array with rows of equal length, but {shown(values)} could not "
-            f"be read as one ({_reason(error)}); check for unequal rows."
+        raise InputError(
+            f"{name} should be an array with rows of equal length",
+            f"{shown(values)} could not be read as one ({_reason(error)})",
+            "check for unequal rows",
+            parameter=name,
+            value=values,
         ) from None
 
 
@@ -242,9 +245,12 @@ def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
             raise TypeError(f"they came as {given.dtype}")
         return given.astype(np.float64, copy=False)
     except Exception as error:  # also those of the caller's own classes
-        raise ValueError(
-            f"{name} should be an array of numbers with rows of equal length, but could not be "
-            f"read as one ({_reason(error)}); check for text, missing entries and unequal rows."
+        raise InputError(
+            f"{name} should be an array of numbers with rows of equal length",
+            f"could not be read as one ({_reason(error)})",
+            "check for text, missing entries and unequal rows",
+            parameter=name,
+            value=values,
         ) from None
 
 
@@ -259,11 +265,15 @@ def row_numbers(rows: Any, n_rows: int, name: str) -> Any:
         return chosen
     is_number = chosen.dtype.kind in "iu" and chosen.ndim <= 1
     if not is_number or not ((chosen >= -n_rows) & (chosen < n_rows)).all():
-        raise ValueError(
-            f"{name} should be numbers of rows below {n_rows}, or {n_rows} times True or False, "
-            f"but {shown(rows)} was given."
+        expected = (
+            f"{name} should be numbers of rows below {n_rows}, or {n_rows} times True or False"
         )
+        raise _refused(expected, name, rows)
     return chosen
+
+
+def _refused(expected: str, name: str, value: Any, remedy: str = "") -> InputError:
+    return InputError(expected, f"{shown(value)} was given", remedy, parameter=name, value=value)
 
 
 def _reason(error: Exception) -> str:
