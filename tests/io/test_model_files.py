@@ -458,7 +458,8 @@ def test_models_of_assessments_and_of_answers_are_the_same_after_a_round_trip(tm
 WRONG = [
     ("type", 3), ("estimator", ["x"]), ("classes", "ab"), ("classes", [["a"], "b"]),
     ("classes", []), ("classes", [None, "b"]), ("features", [1]), ("features", ["x", "x"]),
-    ("features", "xy"), ("n_features", -1), ("n_features", 1.5), ("n_features", True), ("id", 7), ("id", {"a": 1}),
+    ("features", "xy"), ("n_features", -1), ("n_features", 1.5), ("n_features", True),
+    ("id", 7), ("id", {"a": 1}),
 ]  # fmt: skip
 
 
