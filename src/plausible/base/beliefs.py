@@ -26,6 +26,7 @@ from sklearn.pipeline import Pipeline
 
 from plausible.base.normalization import log_normalized
 from plausible.belief import (
+    MAX_CLASSES,
     Decision,
     SparseMasses,
     belief,
@@ -204,7 +205,8 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     Parameters
     ----------
     model : classifier, or pipeline that ends in one
-        With a method `believe` (all of this library), `predict_mass` or `predict_proba`.
+        With a method `believe` (all of this library), or, in this order, `predict_mass`,
+        `predict_plausibility` or `predict_proba`.
     X : array-like (n, d)
     labels : Labels, or all that `as_labels` takes, optional
         What is known about the items already, for classifiers with a method `believe`.
@@ -242,4 +244,6 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
         )
     if hasattr(model, "predict_mass"):
         return Beliefs.from_masses(model.predict_mass(X), model.classes_)
+    if hasattr(model, "predict_plausibility") and len(model.classes_) <= MAX_CLASSES:
+        return Beliefs.from_masses(consonant(model.predict_plausibility(X)), model.classes_)
     return Beliefs.from_probability(model.predict_proba(X), model.classes_)

@@ -29,6 +29,15 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 
     What is known about the class of a new item can be given as `labels`; it is combined with what
     the features say by Dempster's rule, as two independent pieces of evidence are.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> model = SoftNearestCentroid().fit([[0.0], [1.0], [4.0], [5.0]], ["a", "a", "b", "b"])
+    >>> isinstance(model, BeliefClassifier)
+    True
+    >>> model.decide([[0.0], [2.5]], reject=0.3).names()
+    ['a', None]
     """
 
     classes_: NDArray[Any]

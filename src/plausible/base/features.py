@@ -42,7 +42,13 @@ def check_features(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def count_rows(X: Any) -> int:
-    """Number of rows of features of any kind, before they are checked."""
+    """Number of rows of features of any kind, before they are checked.
+
+    Examples
+    --------
+    >>> count_rows([[1.0], [2.0]])
+    2
+    """
     shape = getattr(X, "shape", None)
     if not isinstance(shape, tuple):
         shape = as_array(X, "X").shape

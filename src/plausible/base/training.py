@@ -20,7 +20,14 @@ LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
 
 class TrainingRows(NamedTuple):
-    """Rows of (features, plausibilities or None, weights or None), and the classes."""
+    """Rows of (features, plausibilities or None, weights or None), and the classes.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> training_rows(SoftNearestCentroid(), [[0.0], [1.0]], ["b", "a"], None).classes
+    array(['a', 'b'], dtype='<U1')
+    """
 
     rows: Rows
     classes: NDArray[Any]
@@ -29,7 +36,15 @@ class TrainingRows(NamedTuple):
 def check_labels_and_weights(
     estimator: Any, y: Labels | ArrayLike | None, sample_weight: ArrayLike | None, n_rows: int
 ) -> tuple[Labels, NDArray[np.float64]]:
-    """Labels with sorted classes, and sample weights; what does not fit `n_rows` is refused."""
+    """Labels with sorted classes, and sample weights; what does not fit `n_rows` is refused.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> labels, weight = check_labels_and_weights(SoftNearestCentroid(), ["b", "a"], None, 2)
+    >>> labels.classes, weight
+    (array(['a', 'b'], dtype='<U1'), array([1., 1.]))
+    """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; give "
@@ -47,7 +62,13 @@ def check_labels_and_weights(
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    """Sample weights, one for each row; ones that take no memory by default."""
+    """Sample weights, one for each row; ones that take no memory by default.
+
+    Examples
+    --------
+    >>> check_weights([1, 0.5], 2)
+    array([1. , 0.5])
+    """
     if sample_weight is None:
         return np.broadcast_to(np.float64(1.0), n_rows)
     weights = as_floats(sample_weight, "sample_weight")
@@ -75,6 +96,14 @@ def training_rows(
 
     `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
     matrices as they are, in rows.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> rows, classes = training_rows(SoftNearestCentroid(), [[0.0], [1.0]], ["b", "a"], None)
+    >>> rows.peek()[1]
+    array([[0., 1.],
+           [1., 0.]])
     """
     if isinstance(X, Rows):
         if y is not None or sample_weight is not None:
@@ -109,7 +138,13 @@ def training_rows(
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, found out without importing Dask."""
+    """Whether X is a Dask collection, found out without importing Dask.
+
+    Examples
+    --------
+    >>> is_dask(np.zeros((2, 1)))
+    False
+    """
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 

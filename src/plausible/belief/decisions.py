@@ -113,6 +113,12 @@ class Decision:
         Whether refusing is the last of the acts, and "unknown" the one before it.
     classes : array (K,) or None
         Names of the classes, where they are known.
+
+    Examples
+    --------
+    >>> found = decide([[0.9, 0.1], [0.6, 0.4]], kind="probability", reject=0.3, classes="ab")
+    >>> found.names(), found.refused
+    (['a', None], array([False,  True]))
     """
 
     chosen: BoolArray

@@ -41,6 +41,13 @@ class CrowdData:
         True classes of the items, places in `annotations.classes`.
     X : array (n, d) or None
     X_test, y_test : arrays (m, d), (m,), or None
+
+    Examples
+    --------
+    >>> from plausible.experts import Annotations
+    >>> answers = Annotations.from_answers([[0, 1], [1, 1]])
+    >>> CrowdData("two items", answers, np.array([0, 1])).X is None
+    True
     """
 
     name: str

@@ -30,6 +30,11 @@ class GradedData:
         As the expert gave them: 0, 1/3, 2/3 and 1 for "elpv", 0 to 6 for "mammographic".
     y : int array (n,) or None
         Truth, 1 where what the expert looks for was there.
+
+    Examples
+    --------
+    >>> GradedData("two items", np.zeros((2, 1)), np.array([0.0, 1.0]), None).name
+    'two items'
     """
 
     name: str

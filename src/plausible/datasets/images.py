@@ -35,6 +35,12 @@ class ImageData:
         Kind within all classes: the digit, object or character.
     classes : tuple of str
     is_test : bool array (n,)
+
+    Examples
+    --------
+    >>> X, y = np.zeros((2, 4), dtype=np.float32), np.array([0, 1])
+    >>> ImageData("two", X, y, y, ("a", "b"), np.array([False, True])).classes
+    ('a', 'b')
     """
 
     name: str

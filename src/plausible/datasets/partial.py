@@ -37,6 +37,12 @@ class PartialData:
         The candidates of each row; classes are the numbers 0 to K - 1.
     y : int array (n,)
         True classes.
+
+    Examples
+    --------
+    >>> labels = Labels.from_sets([{0}, {0, 1}])
+    >>> PartialData("two items", np.zeros((2, 1)), labels, np.array([0, 1])).labels.n_classes
+    2
     """
 
     name: str

@@ -56,7 +56,13 @@ EMOTIONS = ["happiness", "sadness", "surprise", "anger", "disgust", "fear"]
 
 
 class MissingDataError(FileNotFoundError):
-    """A data set that is not bundled was not found."""
+    """A data set that is not bundled was not found.
+
+    Examples
+    --------
+    >>> isinstance(MissingDataError("no such set"), FileNotFoundError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,13 @@ class RealData:
     y : int array (n,) or None
         True classes as columns of `votes`, where they exist.
     split : array (n,) of "train", "valid" and "test", or None
+
+    Examples
+    --------
+    >>> labels = Labels.from_crisp(["a", "b"])
+    >>> X, names = np.zeros((2, 1)), labels.classes
+    >>> RealData("two items", X, names, np.eye(2), labels, 0.1, None, None).doubt
+    0.1
     """
 
     name: str

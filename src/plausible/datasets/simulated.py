@@ -50,6 +50,13 @@ class DoubtfulExpert:
         Both together.
     means : array (K, d)
         Centres from which X was drawn, with identity covariance.
+
+    Examples
+    --------
+    >>> from plausible.datasets import make_doubtful_expert
+    >>> made = make_doubtful_expert(100, random_state=0)
+    >>> len(made.labels) == len(made.X) == 100
+    True
     """
 
     X: FloatArray
@@ -148,6 +155,13 @@ class Annotators:
         The plausibilities, discounted and pooled by Dempster's rule.
     majority : array (n,)
         Majority vote of the answers, ties broken at random.
+
+    Examples
+    --------
+    >>> from plausible.datasets import make_annotators
+    >>> made = make_annotators(random_state=0)
+    >>> made.answers.shape == made.plausibilities.shape[:2]
+    True
     """
 
     X: FloatArray
@@ -291,6 +305,13 @@ class MissingLabels:
         Hard labels of some rows, unknown for the others.
     means : array (2, d)
         Centres from which X was drawn, with identity covariance.
+
+    Examples
+    --------
+    >>> from plausible.datasets import make_missing_labels
+    >>> made = make_missing_labels(random_state=0)
+    >>> bool(made.labels.is_unknown.any())
+    True
     """
 
     X: FloatArray

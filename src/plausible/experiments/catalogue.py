@@ -36,6 +36,11 @@ class Experiment:
         Titles by id.
     files : mapping of str to str
         Data that are not bundled: set by file, below the folder that PLAUSIBLE_DATA names.
+
+    Examples
+    --------
+    >>> CATALOGUE[0].name
+    'come_2008'
     """
 
     name: str

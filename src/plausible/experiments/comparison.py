@@ -100,6 +100,11 @@ class Row:
     holds : bool or None
     required : bool
         Whether we hold ourselves to it.
+
+    Examples
+    --------
+    >>> Row("f", "error", "0.1", "0.12", "+0.02", False).holds
+    False
     """
 
     figure: str
@@ -135,7 +140,13 @@ class Row:
 
 
 class Table(NamedTuple):
-    """A caption, the names of the columns, and rows of cells."""
+    """A caption, the names of the columns, and rows of cells.
+
+    Examples
+    --------
+    >>> Table("errors", ["n", "error"], [["10", "0.5"]]).head
+    ['n', 'error']
+    """
 
     caption: str
     head: Sequence[str]

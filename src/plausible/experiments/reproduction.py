@@ -47,6 +47,11 @@ class Outcome:
     json, picture : Path or None
         What was written.
     seconds : float
+
+    Examples
+    --------
+    >>> Outcome("come_2008", "skipped", "a set is missing").state
+    'skipped'
     """
 
     experiment: str
@@ -202,6 +207,11 @@ class Line:
     """One figure in a listing: one comparison, and how many of all of them hold.
 
     `run` says where it comes from, such as "full run, seed 0".
+
+    Examples
+    --------
+    >>> Line("come_2008 fig 1.1", "errors", "0.1", "0.1", "1 of 1", "full run").verdict
+    '1 of 1'
     """
 
     figure: str

@@ -4,7 +4,13 @@ import warnings
 
 
 class ApproximationWarning(UserWarning):
-    """Masses were asked for, and only plausibilities are known."""
+    """Masses were asked for, and only plausibilities are known.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", ApproximationWarning)
+    """
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -113,6 +113,12 @@ class RejectionCurve:
     rejected : array, share of the weight refused, from 0 on
     accuracy : array, soft accuracy of the rest
     threshold : array, smallest confidence that is still answered
+
+    Examples
+    --------
+    >>> curve = rejection_curve(["a", "b"], [[0.9, 0.1], [0.6, 0.4]])
+    >>> curve.area
+    0.75
     """
 
     rejected: FloatArray

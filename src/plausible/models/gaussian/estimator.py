@@ -51,7 +51,13 @@ ENOUGH = 1e-3  # reg_covar, relative to the variances, that is meant to make up 
 
 
 class SingularCovarianceWarning(UserWarning):
-    """A covariance would be singular without `reg_covar`."""
+    """A covariance would be singular without `reg_covar`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", SingularCovarianceWarning)
+    """
 
 
 class GaussianClassifier(EvidenceClassifier):
