@@ -1,5 +1,6 @@
 """The loop on problems small enough to know the answer."""
 
+import json
 import warnings
 from typing import NamedTuple
 
@@ -242,6 +243,37 @@ def test_a_map_that_did_not_rise_is_the_end_for_any_tolerance(tmp_path):
     again = climb(Hill([0.5, 0.5]), [top], checkpoint=path, tol=1e-9)
     assert again.converged
     assert again.n_iter == 1
+
+
+def forge(path, **changes):
+    """Change arrays of a checkpoint by name, `None` to leave one out, and numbers of its start."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    state = json.loads(str(arrays["state"]))
+    for name, value in changes.items():
+        if name in state["ascents"][0]:
+            state["ascents"][0][name] = value
+        elif value is None:
+            del arrays[name]
+        else:
+            arrays[name] = value
+    arrays["state"] = np.array(json.dumps(state))
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize("changes", [
+    {"gain": None}, {"gain": "0.5"}, {"pause": np.inf}, {"n_jumps": [1]}, {"0.history": None},
+    {"0.history": np.array(["a"])}, {"0.history": np.ones((2, 2))}, {"0.point.0": None},
+    {"0.proposal.0": np.array(["a", "b"])}, {"0.point.0": np.array([1, 2])},
+])  # fmt: skip
+def test_a_forged_checkpoint_is_refused(tmp_path, changes):
+    path = tmp_path / "fit.npz"
+    climb(Hill([0.5, 0.5]), checkpoint=path)
+    forge(path)
+    climb(Hill([0.5, 0.5]), checkpoint=path)
+    forge(path, **changes)
+    with pytest.raises(ValueError, match="checkpoint.* delete it to start anew"):
+        climb(Hill([0.5, 0.5]), checkpoint=path)
 
 
 class Failing(Hill):

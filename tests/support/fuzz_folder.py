@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 
-from plausible.cli.models import MODELS, make
+from plausible.cli.fit import clean
+from plausible.cli.models import MODELS, last_step, make
 from plausible.io import read_training, save, write_table
 from plausible.labels import Labels
 from support.small_files import make_small_files
@@ -19,6 +20,8 @@ def make_folder(folder):
     bets[::2] = [0.6, 0.3, 0.1]
     for name, choice in MODELS.items():
         model = make(name, [], 0)
+        if "checkpoint" in last_step(model).get_params(deep=False):
+            last_step(model).set_params(checkpoint=folder / f"{name}.checkpoint")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if choice.from_answers:
@@ -27,7 +30,7 @@ def make_folder(folder):
                 model.fit(training.X, Labels.from_probability(bets, ["ash", "elm", "oak"]))
             else:
                 model.fit(training.X, training.labels)
-        save(model, folder / f"{name}.skops", features=training.names, id=training.id)
+        save(clean(model), folder / f"{name}.skops", features=training.names, id=training.id)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "folder").mkdir()
     (folder / "loop.csv").symlink_to("loop.csv")

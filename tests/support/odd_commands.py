@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from support.odd_columns import odd_text
-from support.odd_models import forged_model, odd_checkpoint, odd_export
+from support.odd_models import forged_checkpoint, forged_model, odd_export
 from support.odd_tables import odd_file
 
 VERBS = {"pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2, "other": 0.3}
@@ -102,7 +102,7 @@ class Drawing:
 
     def __init__(self, random, small_files):
         self.random, self.small_files = random, small_files
-        self.files, self.stdin = {}, b""
+        self.files, self.stdin, self.resumes = {}, b"", False
         self.n_odd = random.choice([0, 1, 1, 1, 2])  # how many inputs are odd
 
     def command(self):
@@ -134,8 +134,20 @@ class Drawing:
         return [self.table("answers")]
 
     def fit(self):
+        if self.random.random() < 0.12:
+            return self.resumed_fit()
         words = [self.table("answers"), self.table("features")]
         return words + ["--model", self.random.choice(MODELS)] * (self.random.random() < 0.7)
+
+    def resumed_fit(self):
+        """A fit that goes on from files that somebody has changed."""
+        random, name = self.random, self.random.choice(MODELS)
+        self.resumes = True
+        self.files["out.skops"] = forged_model(random, self.small_files[f"{name}.skops"])
+        checkpoint = self.small_files.get(f"{name}.checkpoint")
+        if checkpoint is not None:
+            self.files["out.skops.checkpoint"] = forged_checkpoint(random, checkpoint)
+        return ["answers.csv", "features.csv", "--model", name, "--resume"]
 
     def predict(self):
         return [self.model(), self.table("features")]
@@ -213,10 +225,7 @@ class Drawing:
             name = "-"
         elif kind < 0.33 and self.files:
             name = next(iter(self.files))
-        if verb == "fit" and random.random() < 0.1:
-            self.files["out.skops.checkpoint"] = odd_checkpoint(random)
-            self.files["out.skops"] = forged_model(random, self.small_files["logistic.skops"])
-        return ["-o", name]
+        return ["-o", "out.skops" if self.resumes else name]
 
     # -- Options -------------------------------------------------------------------------------
 

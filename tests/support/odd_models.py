@@ -155,17 +155,27 @@ def forged_archive(random, body):
     ])()  # fmt: skip
 
 
-def odd_checkpoint(random):
-    """What --resume may find."""
-    file = io.BytesIO()
-    state = {"format": "plausible checkpoint 1", "settings": odd_json(random),
-             "ascents": odd_json(random)}  # fmt: skip
-    kind = random.randrange(4)
+def forged_checkpoint(random, checkpoint):
+    """What --resume may find: a file of which something is different."""
+    with np.load(io.BytesIO(checkpoint)) as file:
+        arrays = {name: file[name] for name in file.files}
+    kind = random.randrange(6)
     if kind == 0:
-        return damaged(random, b"PK\x03\x04 nothing")
-    np.savez(file, state=np.array(json.dumps(odd_json(random) if kind == 1 else state)),
-             history=random.choice(ARRAYS))  # fmt: skip
-    return file.getvalue() if kind < 3 else damaged(random, file.getvalue())
+        return damaged(random, checkpoint)
+    if kind <= 2:
+        state = json.loads(str(arrays["state"]))
+        holder, key = random.choice(list(places_in(state)))
+        holder[key] = odd_json(random)
+        arrays["state"] = np.array(json.dumps(random.choice([state, state, odd_json(random)])))
+    else:
+        name = random.choice(list(arrays))
+        nowhere = arrays[name] * np.nan if arrays[name].dtype.kind == "f" else ARRAYS[0]
+        arrays[name] = random.choice([*ARRAYS, *arrays.values(), nowhere])
+        if kind == 3:
+            del arrays[name]
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
 
 
 def odd_export(random):

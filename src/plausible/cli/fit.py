@@ -104,7 +104,7 @@ def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
             f"{path!r} should hold the {models.MODELS[name].estimator} of an interrupted fit, but "
             f"holds a {type(estimator).__name__}; leave --resume out to start anew."
         )
-    known = sorted(map(str, estimator.classes_)), estimator.n_features_in_
+    known = sorted(map(str, estimator.classes_)), model.n_features_in_
     if known != (sorted(map(str, training.labels.classes)), training.X.shape[1]):
         raise ValueError(
             f"{path!r} should hold an interrupted fit to these classes and features, but holds one "

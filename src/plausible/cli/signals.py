@@ -53,14 +53,15 @@ def listen() -> None:
     if state.armed or os.name == "nt":
         return
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    state.armed = [number for number in SIGNALS if signal.getsignal(number) in usual]
+    for number in SIGNALS:  # at once: until then, signals are those of the interpreter
+        if signal.getsignal(number) in usual:
+            signal.signal(number, _handle)
+            state.armed.append(number)
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     _thread.start_new_thread(_hear, (reader,))
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     os.register_at_fork(after_in_child=_forget)
-    for number in state.armed:
-        signal.signal(number, _handle)
 
 
 def finish() -> None:

@@ -2,11 +2,11 @@
 
 import io
 import json
+import math
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -53,11 +53,11 @@ def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
         state = json.loads(str(arrays["state"]))
         if state["format"] != FORMAT:
             raise ValueError(state["format"])
-        states = state["ascents"]
-    except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile) as error:
+        states = list(state["ascents"])
+    except Exception:  # whatever the readers of arrays, archives and JSON say of other bytes
         raise ValueError(
-            f"{path} should be a checkpoint of a fit, but cannot be read as one ({error}); delete "
-            "it to start anew."
+            f"{path} should be a checkpoint of a fit, but cannot be read as one; delete it to "
+            "start anew."
         ) from None
     if state.get("settings") != settings:
         raise ValueError(
@@ -69,13 +69,28 @@ def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
             f"The checkpoint {path} should have {len(ascents)} starts, but has {len(states)}; "
             "use the settings it was written with, or delete it to start anew."
         )
-    try:
-        for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
-            place(ascent, number, numbers, arrays, path)
-    except KeyError as error:
+    for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
+        history = arrays.get(f"{number}.history")
+        has_point = f"{number}.point.0" in arrays and f"{number}.proposal.0" in arrays
+        check_state(numbers, history, has_point, path)
+        place(ascent, number, numbers, arrays, path)
+
+
+def check_state(numbers: Any, history: Any, has_point: bool, path: str | Path) -> None:
+    """Refuse a start without all its numbers, or with a history that led to no point."""
+    is_good = (
+        isinstance(numbers, dict)
+        and all(isinstance(numbers.get(name), float) for name in NUMBERS)
+        and all(math.isfinite(numbers[name]) for name in WHOLE)
+        and isinstance(history, np.ndarray)
+        and (history.ndim, history.dtype.kind) == (1, "f")
+        and (has_point or not len(history))
+    )
+    if not is_good:
         raise ValueError(
-            f"{path} should be a checkpoint of a fit, but lacks {error}; delete it to start anew."
-        ) from None
+            f"{path} should be a checkpoint of a fit, but lacks what a start has; delete it to "
+            "start anew."
+        )
 
 
 def place(
@@ -85,6 +100,7 @@ def place(
     start, tolerance = ascent.proposal, ascent.tolerance
     for name in POINTS:
         setattr(ascent, name, restore(arrays, f"{number}.{name}", start, path))
+    ascent.proposal = start if ascent.proposal is None else ascent.proposal
     ascent.history = arrays[f"{number}.history"].tolist()
     for name in NUMBERS:
         setattr(ascent, name, numbers[name])
@@ -112,7 +128,8 @@ def restore(arrays: dict[str, Any], name: str, like: Any, path: str | Path) -> A
         return None
     parts = [arrays.get(f"{name}.{part}", np.empty(0)) for part in range(len(like))]
     shapes, expected = [np.shape(p) for p in parts], [np.shape(p) for p in like]
-    if shapes != expected:
+    kinds, like_kinds = ([np.asarray(p).dtype.kind for p in group] for group in (parts, like))
+    if shapes != expected or kinds != like_kinds:
         raise ValueError(
             f"The checkpoint {path} should have parameters of shapes {expected}, but has {shapes}; "
             "use the data and settings it was written with, or delete it to start anew."
