@@ -36,7 +36,7 @@ IntArray = NDArray[np.int64]
 MODELS = ("one_coin", "class", "full")
 FLOOR = 1e-10  # least number of times that an annotator is expected to have said something
 TINY = 1e-300  # keeps logarithms finite
-MOST_PROBABILITIES = 100_000_000  # of confusions: a table takes 0.8 GB, a fit up to eight of them
+MOST_PROBABILITIES = 50_000_000  # of confusions: a table takes 0.4 GB, a fit some ten of them
 
 
 class Parameters(NamedTuple):

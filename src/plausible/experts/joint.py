@@ -1,54 +1,126 @@
 r"""A classifier and the reliabilities of annotators, learnt together.
 
-.. math:: L = \sum_i \log \sum_k f_k(x_i) \prod_{a \in i} P(s_a \mid k, r_a)
+.. math:: L = \sum_i w_i \log \sum_k f_k(x_i) \prod_{a \in i} P(s_a \mid k, r_a)
+   + \log p(f) + \log p(P)
 
 Raykar, Yu, Zhao, Valadez, Florin, Bogoni and Moy, Learning from crowds (2010), with statements of
 any kind in the place of hard answers, and any classifier that learns from soft labels in that of
 logistic regression: given the reliabilities, the product is a contour, and the classifier that is
 fitted to it maximises L; given the classifier, a step of EM improves the reliabilities. Each
 classifier starts where the one before ended, where it has an `init` for that.
+
+log p(P) is that of the imagined answers, and log p(f) what the classifier takes off its own
+likelihood: the penalty of logistic regression, the log prior of a mixture (`history_[-1]` less
+`log_likelihood_`, where it has both, else 0). What f is depends on the classifier. One that learns
+the classes given the features has :math:`f_k(x) = p(k \mid x)`, and L is the likelihood of the
+answers given the features. One that learns both, which has `score_samples`, maximises the
+likelihood of answers and features: :math:`f_k(x) = p(x, k)`.
+
+A classifier is kept only if L is higher with it than with the one before, so that L never falls,
+even if fits of the classifier are rough or serve another criterion than L. One with a rough
+tolerance may rest where L could rise: when L seems to have converged, it is tried with a hundredth
+of the tolerance, and the fit goes on if that helps.
 """
 
 import time
 import warnings
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import BeliefClassifier, Beliefs, believe, count_rows, normalized, takes_labels
+from plausible.base import (
+    BeliefClassifier,
+    Beliefs,
+    believe,
+    check_weights,
+    count_rows,
+    takes_labels,
+)
 from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
 from plausible.engine import InterruptedFitWarning
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import (
-    MODELS,
-    AnswerProblem,
-    Parameters,
-    Summary,
-)
+from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression
+from plausible.models.calibration.scores import weighting
 
 FloatArray = NDArray[np.float64]
 
+ROUNDING = 1e-12  # relative gains below tell nothing
+FINE = 1e-7  # tolerance of a classifier that needs no lowering
+SHARPER = 100.0  # factor by which tolerances are lowered
 
-def go_on(classifier: Any, last: Any, X: Any, labels: Labels) -> Any:
-    """Fit from where the last classifier of this kind ended, if it can be told where to start."""
+
+class Learnt(NamedTuple):
+    """A fitted classifier as L sees it.
+
+    logs : log probabilities (n, K) of the classes, in the order of the answers' classes
+    own : what is beside them in L: log densities of the features, and penalty or log prior
+    """
+
+    classifier: Any
+    logs: FloatArray
+    own: float
+
+
+def go_on(
+    classifier: Any, last: Any, X: Any, labels: Labels, weights: dict[str, Any], sharpness: float
+) -> Any:
+    """Fit from where the last classifier of this kind ended, if it can be told where to start.
+
+    Its tolerance, if it has one, is divided by the sharpness.
+    """
     given = classifier.get_params(deep=False)
-    start: Any = None
+    changes: dict[str, Any] = {}
     if hasattr(last, "covariances_") and np.isfinite(last.means_).all():
-        start = {"weights": last.weights_, "means": last.means_, "covariances": last.covariances_}
-    elif hasattr(last, "coef_") and not hasattr(last, "covariances_"):
-        start = last.coef_, last.intercept_
-    if start is None or "init" not in given:
-        return classifier.fit(X, labels)
-    return classifier.set_params(init=start).fit(X, labels).set_params(init=given["init"])
+        changes["init"] = {
+            "weights": last.weights_,
+            "means": last.means_,
+            "covariances": last.covariances_,
+        }
+    elif hasattr(last, "coef_") and not hasattr(last, "means_"):
+        changes["init"] = last.coef_, last.intercept_
+    if is_rough(classifier):
+        changes["tol"] = max(given["tol"] / sharpness, FINE)
+    changes = {name: value for name, value in changes.items() if name in given}
+    fitted = classifier.set_params(**changes).fit(X, labels, **weights)
+    return fitted.set_params(**{name: given[name] for name in changes})
+
+
+def is_rough(classifier: Any, sharpness: float = 1.0) -> bool:
+    """Whether a classifier has a tolerance that can be lowered still."""
+    tol = classifier.get_params(deep=False).get("tol")
+    return isinstance(tol, int | float) and tol / sharpness > FINE
+
+
+def own_criterion(classifier: Any, X: Any, weight: FloatArray) -> float:
+    """What a classifier maximises beside the likelihood of the labels given the features."""
+    model = classifier[-1] if isinstance(classifier, Pipeline) else classifier
+    own = 0.0
+    if hasattr(model, "history_") and hasattr(model, "log_likelihood_"):
+        own += float(model.history_[-1]) - float(model.log_likelihood_)
+    if hasattr(classifier, "score_samples"):
+        own += float(weight @ np.asarray(classifier.score_samples(X)))
+    return own
+
+
+def weights_for(classifier: Any, weight: FloatArray) -> dict[str, Any]:
+    """Sample weights as a parameter of the classifier's fit."""
+    given = weighting(classifier, weight)
+    if not given and (weight != 1.0).any():
+        raise ValueError(
+            f"classifier should take sample_weight in fit, but {type(classifier).__name__} does "
+            "not; use one that does, such as PartialLogisticRegression, or give no weights."
+        )
+    return given
 
 
 class JointAnnotatorClassifier(BeliefClassifier):
@@ -63,7 +135,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
     smoothing : float
         Imagined answers of each annotator.
     tol : float
-        Stop when an iteration gains less than this for each item.
+        Stop when what is still to be gained is less than this for each item, as far as the last
+        gains tell.
     max_iter : int
     verbose : int
         Report every iteration if not 0.
@@ -76,8 +149,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
     reliability_ : Reliability
         Of the annotators; `posterior` is given answers and features.
     classes_ : array (K,)
-    history_ : array
-        The criterion after each iteration.
+    history_ : array (n_iter_,)
+        The criterion after each iteration, with the log priors of confusions and classifier; it
+        never falls. For classifiers that model the features, as mixtures do, it is the likelihood
+        of answers and features, else that of the answers given the features.
     n_iter_ : int
     converged_ : bool
 
@@ -114,7 +189,14 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: Annotations, gold: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Annotations,
+        sample_weight: ArrayLike | None = None,
+        *,
+        gold: Any = None,
+    ) -> Self:
         """Learn from features and answers.
 
         Parameters
@@ -122,36 +204,21 @@ class JointAnnotatorClassifier(BeliefClassifier):
         X : array-like (n, d)
             A row for each of the items, in the order of `y.items`.
         y : Annotations
+        sample_weight : array-like (n,), optional
+            Weights of the items, with all their answers; the classifier must take weights, too.
         gold : Labels or dict of items, optional
             Classes that are known.
         """
-        check_option(self.model, MODELS, "model")
-        check_number(self.tol, "tol", 0.0)
-        check_number(self.smoothing, "smoothing", 0.0)
-        check_whole(self.max_iter, "max_iter", 1)
-        if self.classifier is not None and not takes_labels(self.classifier):
+        self._check_options()
+        check_answers(X, y)
+        weight = check_weights(sample_weight, len(y.items))
+        if not weight.any():
             raise ValueError(
-                "classifier should learn from soft labels, but "
-                f"{type(self.classifier).__name__} takes hard ones only; use one of "
-                "plausible.models, such as PartialLogisticRegression."
-            )
-        if not isinstance(y, Annotations):
-            raise ValueError(
-                f"y should be Annotations, but is {type(y).__name__}; make them with "
-                "Annotations.from_answers, or fit the classifier itself on labels."
-            )
-        if self.callback is not None:
-            check_callable(self.callback, "callback", "a Progress")
-        check_verbose(self.verbose)
-        n_rows = count_rows(X)
-        if n_rows != len(y.items):
-            raise ValueError(
-                f"X should have a row for each of the {len(y.items)} items of the answers, in the "
-                f"order of their `items`, but has {n_rows}; select and order the rows."
+                "sample_weight should be positive for some item, but is 0 for all; give weights."
             )
         order = np.argsort(y.classes)
         problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
-        result, posterior = self._climb(X, y.classes, problem, order)
+        result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
             interrupted = (
                 f"The fit was interrupted after {result.n_iter} iterations; the best parameters so "
@@ -168,73 +235,76 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.classes_ = y.classes[order]
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
-        self.reliability_ = conclude(y, problem, result, posterior)
+        self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))
         return self
 
+    def _check_options(self) -> None:
+        check_option(self.model, MODELS, "model")
+        check_number(self.tol, "tol", 0.0)
+        check_number(self.smoothing, "smoothing", 0.0)
+        check_whole(self.max_iter, "max_iter", 1)
+        check_verbose(self.verbose)
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "a Progress")
+        if self.classifier is not None and not takes_labels(self.classifier):
+            raise ValueError(
+                "classifier should learn from soft labels, but "
+                f"{type(self.classifier).__name__} takes hard ones only; use one of "
+                "plausible.models, such as PartialLogisticRegression."
+            )
+
     def _climb(
-        self, X: Any, classes: NDArray[Any], problem: AnswerProblem, order: NDArray[np.int64]
-    ) -> tuple[Result, FloatArray]:
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        problem: AnswerProblem,
+        order: NDArray[np.int64],
+        weight: FloatArray,
+    ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
-        self.classifier_: Any = None
-        point = kept = problem.start()
-        posterior = np.empty((0, 0))
+        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        point = kept = problem.start(weight)
+        learnt: Learnt | None = None
+        sharpness, is_tried = 1.0, False
+        posterior, log_likelihood = np.empty((0, 0)), np.nan
         history: list[float] = []
         converged = interrupted = False
-        began = time.perf_counter()
+        began, n_rows = time.perf_counter(), weight.sum()
         try:
             for _ in range(self.max_iter):
-                scores = self._step(X, problem, point, classes, order)
-                logs = logsumexp(scores, axis=1, keepdims=True)
-                penalty = problem.log_prior(point.learnt)
-                posterior, kept = normalized(scores), point
-                history.append(float(logs.sum() + penalty))
-                gain = (history[-1] - history[-2]) / len(scores) if len(history) > 1 else np.inf
-                converged = bool(gain < self.tol)
+                evidence = problem.evidence(point)
+                if problem.gold is not None:
+                    evidence += problem.gold
+                labels = contour_labels(evidence, classes)
+                found = fit_classifier(inner, learnt, X, labels, weight, order, sharpness)
+                learnt, posterior, log_likelihood = the_better(found, learnt, evidence, weight)
+                self.classifier_, kept = learnt.classifier, point
+                history.append(log_likelihood + learnt.own + problem.log_prior(point.learnt))
+                converged = still_to_gain(history) < self.tol * n_rows
+                if converged and not is_tried and is_rough(inner, sharpness):
+                    converged, is_tried, sharpness = False, True, sharpness * SHARPER
+                elif not converged:
+                    is_tried = False
+                gain = (history[-1] - history[-2]) / n_rows if len(history) > 1 else np.inf
                 self._report(len(history), history[-1], gain, time.perf_counter() - began)
                 if converged:
                     break
-                counts = problem.expected(posterior, point.learnt)
-                point = problem.solve(Summary(counts, posterior.mean(axis=0), np.nan))
+                weighted = posterior * weight[:, None]
+                counts = problem.expected(weighted, point.learnt)
+                point = problem.solve(Summary(counts, weighted.sum(axis=0) / n_rows, np.nan))
         except KeyboardInterrupt:
             interrupted = True
             if not history:
                 raise
         path = np.array(history)
-        found = Result(kept, path, len(path), converged, interrupted, 0, path[-1:])
-        return found, posterior
+        result = Result(kept, path, len(path), converged, interrupted, 0, path[-1:])
+        return result, posterior, log_likelihood
 
     def _report(self, iteration: int, criterion: float, gain: float, seconds: float) -> None:
         if self.verbose:
             print(f"{type(self).__name__}: iteration {iteration}, {criterion:.6g}")
         if self.callback is not None:
             self.callback(Progress(iteration, criterion, gain, seconds, float("inf"), 1))
-
-    def _step(
-        self,
-        X: Any,
-        problem: AnswerProblem,
-        point: Parameters,
-        classes: NDArray[Any],
-        order: NDArray[np.int64],
-    ) -> FloatArray:
-        """Fit the classifier to what the answers say; log of both together (n, K)."""
-        evidence = problem.evidence(point)
-        if problem.gold is not None:
-            evidence = evidence + problem.gold
-        contour = np.exp(evidence - evidence.max(axis=1, keepdims=True))
-        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
-        labels = Labels(contour, classes.tolist())
-        with warnings.catch_warnings():
-            # A classifier that was interrupted ends here, and with it the whole fit.
-            warnings.simplefilter("error", InterruptedFitWarning)
-            try:
-                self.classifier_ = go_on(clone(inner), self.classifier_, X, labels)
-            except InterruptedFitWarning:
-                raise KeyboardInterrupt from None
-        known = np.asarray(self.classifier_.predict_proba(X))
-        scores = evidence.copy()
-        scores[:, order] += np.log(np.maximum(known, 1e-300))
-        return scores
 
     def believe(self, X: ArrayLike, labels: Any = None) -> Beliefs:
         """What the classifier believes about items, from their features.
@@ -251,3 +321,82 @@ class JointAnnotatorClassifier(BeliefClassifier):
         """
         check_is_fitted(self)
         return believe(self.classifier_, X, labels)
+
+
+def check_answers(X: Any, y: Any) -> None:
+    """Refuse what is not the answers about the rows of X."""
+    if not isinstance(y, Annotations):
+        raise ValueError(
+            f"y should be Annotations, but is {type(y).__name__}; make them with "
+            "Annotations.from_answers, or fit the classifier itself on labels."
+        )
+    n_rows = count_rows(X)
+    if n_rows != len(y.items):
+        raise ValueError(
+            f"X should have a row for each of the {len(y.items)} items of the answers, in the "
+            f"order of their `items`, but has {n_rows}; select and order the rows."
+        )
+
+
+def contour_labels(evidence: FloatArray, classes: NDArray[Any]) -> Labels:
+    """What the answers say of the classes, from logs (n, K), as labels."""
+    return Labels(np.exp(evidence - evidence.max(axis=1, keepdims=True)), classes.tolist())
+
+
+def fit_classifier(
+    inner: Any,
+    last: Learnt | None,
+    X: Any,
+    labels: Labels,
+    weight: FloatArray,
+    order: NDArray[np.int64],
+    sharpness: float,
+) -> Learnt:
+    """Fit a copy of the classifier to labels, whose classes it sorts in this `order`."""
+    before = None if last is None else last.classifier
+    weights = weights_for(inner, weight)
+    with warnings.catch_warnings():
+        # A classifier that was interrupted ends here, and with it the whole fit.
+        warnings.simplefilter("error", InterruptedFitWarning)
+        try:
+            fitted = go_on(clone(inner), before, X, labels, weights, sharpness)
+        except InterruptedFitWarning:
+            raise KeyboardInterrupt from None
+    logs = np.empty_like(labels.contour)
+    known = np.asarray(fitted.predict_proba(X), dtype=np.float64)
+    logs[:, order] = np.log(np.maximum(known, TINY))
+    return Learnt(fitted, logs, own_criterion(fitted, X, weight))
+
+
+def the_better(
+    found: Learnt, last: Learnt | None, evidence: FloatArray, weight: FloatArray
+) -> tuple[Learnt, FloatArray, float]:
+    """The classifier with which L is higher, with posterior (n, K) and log likelihood."""
+    best: tuple[Learnt, FloatArray, float] | None = None
+    for learnt in (found, last):
+        if learnt is None:
+            continue
+        scores = evidence + learnt.logs
+        logs = logsumexp(scores, axis=1, keepdims=True)
+        value = float(weight @ logs[:, 0])
+        if best is None or value + learnt.own > best[2] + best[0].own:
+            best = learnt, np.exp(scores - logs), value
+    assert best is not None
+    return best
+
+
+def still_to_gain(history: list[float]) -> float:
+    """What steps like the last two would still gain, which fall by the same factor each time.
+
+    Examples
+    --------
+    >>> still_to_gain([0.0, 4.0, 6.0])
+    4.0
+    """
+    if len(history) < 2:
+        return np.inf
+    gain = history[-1] - history[-2]
+    if len(history) < 3 or gain <= ROUNDING * abs(history[-1]):
+        return gain
+    before = history[-2] - history[-3]
+    return gain / (1 - gain / before) if gain < before else np.inf

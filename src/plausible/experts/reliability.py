@@ -21,6 +21,7 @@ from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (
     FLOOR,
     MODELS,
+    MOST_PROBABILITIES,
     AnswerModel,
     AnswerProblem,
     LogChart,
@@ -97,6 +98,13 @@ class Reliability:
         """Probability (R, K, K) of saying l (last axis) when k is true."""
         if self.learnt.ndim == 3:
             return self.learnt
+        n_numbers = len(self.annotators) * len(self.classes) ** 2
+        if n_numbers > MOST_PROBABILITIES:
+            raise ValueError(
+                f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities, but would be "
+                f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB; use `learnt`, the rates of "
+                "being right of which they are made."
+            )
         return confusions(self.learnt, len(self.classes))
 
     def labels(self) -> Labels:
@@ -136,7 +144,7 @@ def fit_reliability(
     model : {"one_coin", "class", "full"}
         What is learnt of an annotator; see `plausible.experts.answer_model`. "full" needs many
         answers of each annotator in each class, and memory for a table (R, K, K): what has more
-        than 100 million entries is refused.
+        than 50 million entries is refused.
     gold : Labels or dict of items, optional
         Classes that are known, of some items (Labels: of all items in order, unknown ones vacuous).
     prior : {"auto", "fit", "uniform"} or array (K,)
@@ -203,16 +211,19 @@ def conclude(
     annotations: Annotations,
     problem: AnswerProblem,
     result: Any,
-    posterior: FloatArray | None = None,
+    given: tuple[FloatArray, FloatArray, float] | None = None,
 ) -> Reliability:
-    """What was learnt, with intervals; `posterior` if more than answers speaks for the classes."""
+    """What was learnt, with intervals.
+
+    `given` are posterior, weights of the items and log likelihood where more than answers counts.
+    """
     point: Parameters = result.parameters
-    if posterior is None:
+    if given is None:
         _, posterior, counts, log_likelihood = problem.expect(point)
         problem.last = None  # before the evidence takes as much memory
     else:
-        counts = problem.expected(posterior, point.learnt)
-        log_likelihood = float(result.history[-1])
+        posterior, weight, log_likelihood = given
+        counts = problem.expected(posterior * weight[:, None], point.learnt)
     right, n_answers = problem.tally(counts)
     sure, share = problem.imagined()
     right, total = right + sure, n_answers + share  # as in the estimate
