@@ -27,7 +27,8 @@ from plausible.models.calibration.classifier import (
     log_plausibilities,
 )
 from plausible.models.calibration.predictive import calibrate
-from plausible.models.calibration.scores import class_scores, content_folds
+from plausible.models.calibration.scores import class_scores
+from plausible.models.folds import content_folds
 
 IRIS = load_iris(return_X_y=True)
 
