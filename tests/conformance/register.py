@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from plausible.models import (
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
     PartialLogisticRegression,
+    SoftBaggingClassifier,
     SoftNearestCentroid,
+    SoftStackingClassifier,
+    SoftVotingClassifier,
 )
 
 
@@ -61,5 +65,24 @@ ESTIMATORS: dict[str, Entry] = {
         lambda: EvidentialCalibratedClassifier(
             LogisticRegression(solver="newton-cholesky", tol=1e-8), cv=2, scores="classes"
         ),
+    ),
+    "SoftVotingClassifier": Entry(
+        lambda: SoftVotingClassifier(
+            [
+                ("near", SoftNearestCentroid()),
+                ("bayes", GaussianNB()),
+            ],
+            weights=[1, 2],
+        )
+    ),
+    "SoftBaggingClassifier": Entry(
+        lambda: SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)
+    ),
+    "SoftStackingClassifier": Entry(
+        lambda: SoftStackingClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
+            PartialLogisticRegression(random_state=0),
+            cv=2,
+        )
     ),
 }

@@ -29,7 +29,8 @@ from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
 from plausible.models.calibration.classifier import about_pair, combine_pairs, log_plausibilities
 from plausible.models.calibration.predictive import calibrate
-from plausible.models.calibration.scores import class_scores, content_folds
+from plausible.models.calibration.scores import class_scores
+from plausible.models.folds import content_folds
 
 IRIS = load_iris(return_X_y=True)
 

@@ -50,7 +50,7 @@ from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression
-from plausible.models.calibration.scores import weighting
+from plausible.models.learners import weighting
 
 FloatArray = NDArray[np.float64]
 

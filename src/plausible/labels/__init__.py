@@ -17,6 +17,6 @@ array([[0.3, 0.1, 1. ]])
 
 from plausible.labels.container import Labels
 from plausible.labels.door import as_labels
-from plausible.labels.warnings import ApproximationWarning
+from plausible.labels.warnings import ApproximationWarning, HardenedLabelsWarning
 
-__all__ = ["ApproximationWarning", "Labels", "as_labels"]
+__all__ = ["ApproximationWarning", "HardenedLabelsWarning", "Labels", "as_labels"]

@@ -34,8 +34,11 @@ class Labels(Constructors, Face):
     To numpy and to scikit-learn, labels look like the 1-D array of the most plausible classes,
     with -1 (or "" for names) where a row says nothing. So they pass through pipelines,
     `train_test_split`, `cross_validate` and grid search, and keep their degrees on the way.
-    Tools of scikit-learn that turn y into an array themselves see the hard classes only: stacking,
-    voting, bagging, calibration, one-versus-rest, and `cross_val_predict` of probabilities.
+    Classifiers of scikit-learn's own learn from the hard classes only, also voting, stacking,
+    bagging, boosting, calibration and one-versus-rest, and `cross_val_predict` of probabilities: a
+    `HardenedLabelsWarning` says so at that moment, and an error where a row says nothing.
+    `SoftVotingClassifier`, `SoftBaggingClassifier`, `SoftStackingClassifier`,
+    `EvidentialCalibratedClassifier` and `cross_val_beliefs` of `plausible.models` keep the degrees.
 
     Parameters
     ----------

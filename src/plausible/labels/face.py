@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from plausible import belief
+from plausible.labels.hardening import note_hardening
 from plausible.labels.state import LabelsState
 
 
@@ -35,6 +36,7 @@ class Face(LabelsState):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("Labels cannot be seen as an array without copying; drop copy=False.")
+        note_hardening(self)
         return self.crisp().astype(dtype) if dtype is not None else self.crisp()
 
     def __getitem__(self, rows: Any) -> Self:
@@ -70,7 +72,7 @@ class Face(LabelsState):
 
     def __repr__(self) -> str:
         counts = f"{len(self)} items, classes {self.classes.tolist()}"
-        precise = int(((self.contour > 0).sum(axis=1) == 1).sum())
+        precise = int(self.is_hard.sum())
         unknown = int(self.is_unknown.sum())
         return f"<Labels: {counts}; {precise} hard, {unknown} unknown>"
 

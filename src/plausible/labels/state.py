@@ -57,6 +57,11 @@ class LabelsState:
         return self._exact and self.n_classes <= belief.MAX_CLASSES
 
     @property
+    def is_hard(self) -> BoolArray:
+        """Rows in which one class alone is possible."""
+        return np.asarray((self.contour > 0).sum(axis=1) == 1)
+
+    @property
     def is_unknown(self) -> BoolArray:
         """Rows that favour no class over another."""
         if self.n_classes == 1:
@@ -124,10 +129,22 @@ class LabelsState:
         array([ 1, -1])
         """
         if self._crisp is None:
-            names = self.classes.astype(np.int64) if self.classes.dtype == bool else self.classes
-            best = names[self.contour.argmax(axis=1)]
-            self._crisp = np.where(self.is_unknown, _marker_of_unknown(names), best)
+            best = self._shown_classes[self.contour.argmax(axis=1)]
+            self._crisp = np.where(self.is_unknown, np.asarray(self.marker_of_unknown), best)
         return self._crisp.copy()
+
+    @property
+    def _shown_classes(self) -> NDArray[Any]:
+        """The classes (K,) as numpy sees them."""
+        return self.classes.astype(np.int64) if self.classes.dtype == bool else self.classes
+
+    @property
+    def marker_of_unknown(self) -> str | int:
+        """What stands for "nothing known" in `crisp`: "" or -1, or less where -1 is a class."""
+        names = self._shown_classes
+        if names.dtype.kind == "U":
+            return ""
+        return -1 if -1 not in names else int(np.floor(names.min())) - 1
 
     def to_dict(self) -> dict[Any, FloatArray]:
         """Columns by class name, ready for a data frame: ``pandas.DataFrame(labels.to_dict())``.
@@ -167,10 +184,3 @@ class LabelsState:
         self.__dict__.update(state)
         self.contour.flags.writeable = False
         self.classes.flags.writeable = False
-
-
-def _marker_of_unknown(names: NDArray[Any]) -> NDArray[Any]:
-    """What stands for "nothing known" among hard labels: "" or -1, or less where -1 is a class."""
-    if names.dtype.kind == "U":
-        return np.asarray("")
-    return np.asarray(-1 if -1 not in names else int(np.floor(names.min())) - 1)

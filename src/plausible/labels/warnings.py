@@ -13,6 +13,23 @@ class ApproximationWarning(UserWarning):
     """
 
 
+class HardenedLabelsWarning(UserWarning):
+    """A classifier of scikit-learn takes the hard classes of labels, and their degrees are lost.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import VotingClassifier
+    >>> from plausible.labels import Labels
+    >>> from plausible.models import SoftNearestCentroid
+    >>> y = Labels.from_doubt(["a", "a", "b", "b"], doubt=[0, 0.5, 0, 0.5])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = VotingClassifier([("near", SoftNearestCentroid())]).fit([[0], [1], [4], [5]], y)
+    >>> [warning.category.__name__ for warning in caught]
+    ['HardenedLabelsWarning']
+    """
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warn on behalf of the caller of a method of `Labels`."""
     warnings.warn(message, category, stacklevel=3)

@@ -3,6 +3,12 @@
 from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.ensemble import (
+    SoftBaggingClassifier,
+    SoftStackingClassifier,
+    SoftVotingClassifier,
+    cross_val_beliefs,
+)
 from plausible.models.gaussian import (
     DiscriminantClassifier,
     GaussianMixtureClassifier,
@@ -35,11 +41,15 @@ __all__ = [
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
+    "SoftBaggingClassifier",
     "SoftNearestCentroid",
+    "SoftStackingClassifier",
+    "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
     "believe",
     "compare_models",
+    "cross_val_beliefs",
     "log_density",
     "partial_label_loss",
     "weights_of_evidence",

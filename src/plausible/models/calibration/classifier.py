@@ -31,7 +31,6 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     Beliefs,
     MassClassifier,
-    check_features,
     check_labels_and_weights,
     count_rows,
 )
@@ -39,16 +38,10 @@ from plausible.belief import SparseMasses, all_sets, dempster, full_set
 from plausible.checks import check_flag, check_option, name_rows, shown
 from plausible.labels import Labels, as_labels
 from plausible.models.calibration.predictive import Calibration, calibrate
-from plausible.models.calibration.scores import (
-    class_scores,
-    content_folds,
-    difference,
-    fit_scorer,
-    given_folds,
-    out_of_fold,
-    take_rows,
-)
+from plausible.models.calibration.scores import class_scores, difference, fit_scorer, out_of_fold
+from plausible.models.folds import content_folds, given_folds
 from plausible.models.gaussian import DiscriminantClassifier
+from plausible.models.learners import read_features, take_rows
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -215,7 +208,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
         check_option(self.scores, ("pairs", "classes"), "scores")
         check_flag(self.smoothing, "smoothing")
         check_classifier(self.estimator)
-        data = self._validate(X)
+        data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=known_classes(self.estimator, labels))
@@ -310,21 +303,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._validate(X, reset=False)
-
-    def _validate(self, X: Any, reset: bool = True) -> Any:
-        if hasattr(X, "columns"):  # frames stay frames: the estimator may choose by name
-            check_features(self, X, reset=reset, skip_check_array=True)
-            return X
-        tags = get_tags(self).input_tags
-        return check_features(
-            self,
-            X,
-            reset=reset,
-            dtype=(np.float64, np.float32),
-            accept_sparse="csr" if tags.sparse else False,
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
-        )
+        return read_features(self, X, reset=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

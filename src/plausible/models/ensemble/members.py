@@ -1,0 +1,161 @@
+"""What ensembles share: members that are classifiers of any kind, and their bets."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from plausible.base import EvidenceClassifier, believe, check_labels_and_weights
+from plausible.labels import Labels
+from plausible.models.gaussian import DiscriminantClassifier
+from plausible.models.learners import read_features, take_rows
+from plausible.models.logistic import PartialLogisticRegression
+
+FloatArray = NDArray[np.float64]
+Named = list[tuple[str, Any]]
+
+
+class Training(NamedTuple):
+    """Rows to learn from."""
+
+    X: Any
+    labels: Labels
+    weight: FloatArray
+
+    def counted(self) -> "Training":
+        """The rows that have weight."""
+        kept = self.weight > 0.0
+        return Training(take_rows(self.X, kept), self.labels[kept], self.weight[kept])
+
+
+def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
+    """Bets (n, K) of a fitted classifier, zero for classes that it has not met."""
+    beliefs = believe(model, X)
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    bets = np.zeros((X.shape[0], len(classes)))
+    bets[:, [place[name] for name in beliefs.classes.tolist()]] = beliefs.probability
+    return bets
+
+
+def check_members(members: list[Any]) -> None:
+    """Refuse members that are no classifiers, or have no bets."""
+    for member in members:
+        if not (hasattr(member, "fit") and is_classifier(member)):
+            raise ValueError(
+                f"Members of an ensemble should be classifiers, but {member!r} is none; give one "
+                "with predict_proba."
+            )
+        if not any(hasattr(member, name) for name in ("believe", "predict_mass", "predict_proba")):
+            raise ValueError(
+                "Members of an ensemble should bet on classes, but "
+                f"{type(member).__name__} has no predict_proba; wrap it into "
+                "EvidentialCalibratedClassifier, which calibrates its scores."
+            )
+
+
+def pairs(estimators: Any) -> Named:
+    """Names and members, none where they are given in no such form."""
+    try:
+        return [(name, member) for name, member in estimators or []]
+    except (TypeError, ValueError):
+        return []
+
+
+def check_names(estimators: Any, own: dict[str, Any]) -> None:
+    """Refuse what are not pairs of a name and a member, and names by which none can be reached."""
+    names = [name for name, _ in pairs(estimators)]
+    bad = [
+        name
+        for name in names
+        if not isinstance(name, str) or name in own or "__" in name or names.count(name) > 1
+    ]
+    if bad or not names:
+        came = f"the name {bad[0]!r} came" if bad else f"{estimators!r} came"
+        raise ValueError(
+            "estimators should be pairs of a name and a classifier, each name once, no parameter "
+            f"and without __, but {came}; write [('first', classifier), ...]."
+        )
+
+
+class Ensemble(EvidenceClassifier):
+    """Base of classifiers that ask others: `_members` before fit, `_bets` after it."""
+
+    def _members(self) -> list[Any]:
+        """Unfitted members."""
+        raise NotImplementedError
+
+    def _bets(self, X: Any) -> FloatArray:
+        """Bets (n, K) on checked items."""
+        raise NotImplementedError
+
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+        """What fit does first: members and data are checked."""
+        check_members(self._members())
+        data = read_features(self, X)
+        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
+        if not (weight > 0.0).any():
+            raise ValueError(
+                "At least one row should count, but all labels have zero sample weight; weigh some."
+            )
+        self.classes_ = labels.classes
+        return Training(data, labels, weight)
+
+    def _finite_evidence(self, X: Any) -> FloatArray:
+        with np.errstate(divide="ignore"):  # bets of zero are certain
+            return np.log(self._bets(X))
+
+    def _read(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return read_features(self, X, reset=False)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = [get_tags(member).input_tags for member in self._members()]
+        tags.input_tags.sparse = all(one.sparse for one in inner)
+        tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
+        return tags
+
+
+class NamedEnsemble(Ensemble):
+    """Base of ensembles of different members, whose parameters are reached by their names."""
+
+    estimators: Named | None
+
+    def _named(self) -> Named:
+        if self.estimators is None:
+            return [
+                ("discriminant", DiscriminantClassifier()),
+                ("logistic", PartialLogisticRegression()),
+            ]
+        return list(self.estimators)
+
+    def _members(self) -> list[Any]:
+        return [member for _, member in self._named()]
+
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+        if self.estimators is not None:
+            check_names(self.estimators, self.get_params(deep=False))
+        return super()._training(X, y, sample_weight)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, and with `deep` the members and theirs: ``name`` and ``name__parameter``."""
+        params = super().get_params(deep)
+        for name, member in pairs(self.estimators) if deep else []:
+            params[name] = member
+            inner = member.get_params() if hasattr(member, "get_params") else {}
+            params |= {f"{name}__{key}": value for key, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, members by their names, and parameters of members."""
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        own = self.get_params(deep=False)
+        named = pairs(self.estimators)
+        new = {name: params.pop(name) for name, _ in named if name in params and name not in own}
+        if new:
+            self.estimators = [(name, new.get(name, member)) for name, member in named]
+        return super().set_params(**params)
