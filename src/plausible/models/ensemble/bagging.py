@@ -21,7 +21,7 @@ from plausible.checks import check_number, check_whole
 from plausible.labels import Labels
 from plausible.models.ensemble.members import Ensemble, bets_of
 from plausible.models.folds import row_ranks
-from plausible.models.learners import favors, fit_learner, take_rows
+from plausible.models.learners import fit_learner, margin, take_rows
 from plausible.models.logistic import PartialLogisticRegression
 
 FloatArray = NDArray[np.float64]
@@ -133,7 +133,7 @@ class SoftBaggingClassifier(Ensemble):
         kinds, weight = distinct_rows(*rows)
         n_draws, share = self._n_draws(weight.sum()), weight / weight.sum()
         contour = rows.labels.contour[kinds]
-        favored = np.where(favors(contour) > 0.0, contour.argmax(axis=1), -1)
+        favored = np.where(margin(contour) > 0.0, contour.argmax(axis=1), -1)
         rng = check_random_state(self.random_state)
         (inner,) = self._members()
         tasks = []
