@@ -94,7 +94,8 @@ class CredalClustering(ClusterMixin, BaseEstimator):
 
     def _read(self, X: ArrayLike, reset: bool) -> Any:
         """What is clustered, checked; dissimilarities, for instance, are read otherwise."""
-        return validate_data(self, X, dtype=np.float64, reset=reset)
+        least = 2 if reset else 1
+        return validate_data(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find the clusters.

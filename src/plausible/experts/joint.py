@@ -155,6 +155,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
             message = interrupted if result.interrupted else ended
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of a fit before
+            if hasattr(self.classifier_, name):
+                setattr(self, name, getattr(self.classifier_, name))
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
         self.reliability_ = conclude(y, problem, result, posterior)
