@@ -25,6 +25,7 @@ from plausible import (
     metrics,
     models,
     report,
+    testing,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +92,7 @@ PUBLIC = [
         metrics,
         models,
         report,
+        testing,
     )
     for name in room.__all__
     if callable(getattr(room, name))
@@ -193,6 +195,7 @@ def test_the_two_experts_tell_their_story(capsys):
         (io, "files.md"),
         (metrics, "labels.md"),
         (report, "report.md"),
+        (testing, "testing.md"),
     ],
 )
 def test_the_guide_names_every_function(room, guide):

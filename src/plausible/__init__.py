@@ -27,6 +27,8 @@ models
     Estimators.
 report
     One HTML page about labels, experts and a model.
+testing
+    Whether an estimator of anybody keeps the promises that all of these make.
 """
 
 from importlib import import_module
@@ -47,6 +49,7 @@ _ROOMS = (
     "metrics",
     "models",
     "report",
+    "testing",
 )
 _NAMES = {
     "Annotations": "experts",

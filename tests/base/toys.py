@@ -15,6 +15,12 @@ from plausible.base import (
 )
 from plausible.belief import SparseMasses
 from plausible.labels import as_labels
+from plausible.metrics import soft_accuracy
+
+TOO_LITTLE = (
+    "Labels should favor one of several classes, but there is 1 class, no label says anything, or "
+    "all have zero weight; label some items."
+)
 
 
 class ToyMasses(MassClassifier):
@@ -25,8 +31,8 @@ class ToyMasses(MassClassifier):
         labels, weight = check_labels_and_weights(self, y, sample_weight, len(X))
         scaled = labels.scaled()
         says = weight[:, None] * (scaled - scaled.min(axis=1, keepdims=True))
-        if labels.n_classes == 1 or not says.any():
-            raise ValueError("Labels should favor some class, but none does; label some items.")
+        if not says.any():
+            raise ValueError(TOO_LITTLE)
         self.classes_ = labels.classes
         total = np.maximum(says.sum(axis=0), 1e-300)
         self.means_ = says.T @ X / total[:, None]
@@ -75,7 +81,7 @@ class SomebodyElses(ClassifierMixin, BaseEstimator):
         labels, weight = check_labels_and_weights(self, y, sample_weight, len(X))
         says = weight[:, None] * (labels.scaled() - labels.scaled().min(axis=1, keepdims=True))
         if not says.any():
-            raise ValueError("Labels should favor some class, but none does; label some items.")
+            raise ValueError(TOO_LITTLE)
         self.classes_ = labels.classes
         self.means_ = says.T @ X / np.maximum(says.sum(axis=0), 1e-300)[:, None]
         return self
@@ -86,11 +92,10 @@ class SomebodyElses(ClassifierMixin, BaseEstimator):
         return softmax(-0.5 * cdist(X, self.means_, "sqeuclidean"), axis=1)
 
     def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def score(self, X, y, sample_weight=None):
-        from plausible.metrics import soft_accuracy
-
         return soft_accuracy(as_labels(y), self.predict(X), sample_weight, self.classes_)
 
     def __sklearn_tags__(self):

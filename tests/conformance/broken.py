@@ -8,6 +8,7 @@ import threading
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from plausible.base import with_labels
 from plausible.labels import Labels, as_labels
 from plausible.models import SoftNearestCentroid as Sound
 
@@ -212,6 +213,16 @@ class TurnsLabelsIntoArrays(Sound):
         return super().fit(X, np.asarray(y), sample_weight)
 
 
+class LosesItsTag(Sound):
+    def __sklearn_tags__(self):
+        return with_labels(super().__sklearn_tags__(), takes=False)
+
+
+class SetsAttributesBeforeFit(Sound):
+    def __init__(self):
+        self.means = None
+
+
 class ScoresHardenedLabels(Sound):
     def score(self, X, y, sample_weight=None):
         return super().score(X, as_labels(y).crisp(), sample_weight)
@@ -244,15 +255,15 @@ class ForgetsFeatureNames(Sound):
     def fit(self, X, y, sample_weight=None):
         return super().fit(np.asarray(X), y, sample_weight)
 
-    def _distances(self, X):
-        return super()._distances(np.asarray(X))
+    def _read(self, X):
+        return super()._read(np.asarray(X))
 
 
 class AcceptsAnyFeatureNames(Sound):
-    def _distances(self, X):
+    def _read(self, X):
         names = self.__dict__.pop("feature_names_in_", None)
         try:
-            return super()._distances(np.asarray(X))
+            return super()._read(np.asarray(X))
         finally:
             if names is not None:
                 self.feature_names_in_ = names
@@ -276,9 +287,9 @@ class ComplainsVaguely(Sound):
         except ValueError:
             raise ValueError("bad input") from None
 
-    def _distances(self, X):
+    def _read(self, X):
         try:
-            return super()._distances(X)
+            return super()._read(X)
         except NotFittedError:
             raise NotFittedError("bad state") from None
         except ValueError:
@@ -303,8 +314,8 @@ class FillsHolesInX(Sound):
 
 
 class FillsHolesInFreshX(Sound):
-    def _distances(self, X):
-        return super()._distances(np.nan_to_num(X))
+    def _read(self, X):
+        return super()._read(np.nan_to_num(X))
 
 
 class FillsHolesInTables(Sound):
@@ -336,8 +347,8 @@ class MissesAnAttributeBeforeFit(Sound):
 
 
 class CutsFeatures(Sound):
-    def _distances(self, X):
-        return super()._distances(np.asarray(X)[:, : self.means_.shape[1]])
+    def _read(self, X):
+        return super()._read(np.asarray(X)[:, : self.means_.shape[1]])
 
 
 class ForgetsTheNumberOfFeatures(Sound):
@@ -347,28 +358,7 @@ class ForgetsTheNumberOfFeatures(Sound):
         return self
 
 
-# -- Answers ---------------------------------------------------------------------------------------
-
-
-class ForgetsToNormalise(Sound):
-    def predict_proba(self, X):
-        return np.exp(-0.5 * self._distances(X))
-
-
-class ShiftsProbabilities(Sound):
-    def predict_proba(self, X):
-        return 1.5 * super().predict_proba(X) - 0.5 / len(self.classes_)
-
-
-class ShiftsColumns(Sound):
-    def predict_proba(self, X):
-        return np.roll(super().predict_proba(X), 1, axis=1)
-
-
-class PredictsByAnotherRule(Sound):
-    def predict(self, X):
-        distances = self._distances(X) / np.arange(1, len(self.classes_) + 1)
-        return self.classes_[distances.argmin(axis=1)]
+# -- Scores ----------------------------------------------------------------------------------------
 
 
 class CountsUnknownRowsAsWrong(Sound):

@@ -1,12 +1,10 @@
-"""The one register of estimators: whatever is in it is put through every check of this folder."""
+"""The one register of estimators: whatever is in it is put through every check."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
-
+import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
@@ -16,54 +14,52 @@ from plausible.models import (
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
+    StochasticSupervisionClassifier,
 )
+from plausible.testing.subject import Subject
 
 
-@dataclass(frozen=True)
-class Entry:
-    """How to make an estimator, and what it promises beyond what all of them promise.
-
-    make : makes an unfitted estimator, with a fixed random_state where it has one
-    vacuous : whether it "refuses" labels that say nothing at all, or "works" with them
-    clusters : whether it also works without labels, with y=None
-    weighted : whether fit and score take sample_weight
-    """
-
-    make: Callable[[], Any]
-    vacuous: Literal["refuses", "works"] = "refuses"
-    clusters: bool = False
-    weighted: bool = True
+def fit_assessments(estimator, X, labels, sample_weight):
+    """Labels as an expert's probabilities; none where a row says nothing."""
+    shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
+    shares[labels.is_unknown] = np.nan
+    return estimator.fit(X, shares, sample_weight, classes=labels.classes.tolist())
 
 
-ESTIMATORS: dict[str, Entry] = {
-    "SoftNearestCentroid": Entry(SoftNearestCentroid, vacuous="refuses"),
-    "DiscriminantClassifier": Entry(
-        lambda: DiscriminantClassifier(reg_covar=1e-6, random_state=0), vacuous="works"
+def fit_annotations(estimator, X, labels, sample_weight):
+    """Labels as the answers of one annotator."""
+    said = Annotations.from_classes(labels.scaled(), "plausibility", labels.classes.tolist())
+    return estimator.fit(X, said)
+
+
+# Estimators that take Labels.
+ESTIMATORS: dict[str, Subject] = {
+    "SoftNearestCentroid": Subject(SoftNearestCentroid(), vacuous="refuses", y_none="refuses"),
+    "DiscriminantClassifier": Subject(
+        DiscriminantClassifier(reg_covar=1e-6, random_state=0), vacuous="works"
     ),
-    "DiscriminantClassifier quadratic": Entry(
-        lambda: DiscriminantClassifier(False, shrinkage=0.1, random_state=0), vacuous="works"
+    "DiscriminantClassifier quadratic": Subject(
+        DiscriminantClassifier(False, shrinkage=0.1, random_state=0), vacuous="works"
     ),
-    "GaussianMixtureClassifier": Entry(
-        lambda: GaussianMixtureClassifier(random_state=0), vacuous="works"
+    "GaussianMixtureClassifier": Subject(
+        GaussianMixtureClassifier(random_state=0), vacuous="works"
     ),
-    "GaussianMixtureClassifier tied": Entry(
-        lambda: GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+    "GaussianMixtureClassifier tied": Subject(
+        GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
     ),
-    "PartialLogisticRegression": Entry(
-        lambda: PartialLogisticRegression(random_state=0), vacuous="refuses"
+    "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
+    "PartialLogisticRegression maximum_entropy": Subject(
+        PartialLogisticRegression("maximum_entropy", random_state=0)
     ),
-    "PartialLogisticRegression maximum_entropy": Entry(
-        lambda: PartialLogisticRegression("maximum_entropy", random_state=0), vacuous="refuses"
+    "PartialLogisticRegression minimum_entropy": Subject(
+        PartialLogisticRegression("minimum_entropy", random_state=0)
     ),
-    "PartialLogisticRegression minimum_entropy": Entry(
-        lambda: PartialLogisticRegression("minimum_entropy", random_state=0), vacuous="refuses"
+    "EvidentialCalibratedClassifier": Subject(
+        EvidentialCalibratedClassifier(SoftNearestCentroid(), cv=2)
     ),
-    "EvidentialCalibratedClassifier": Entry(
-        lambda: EvidentialCalibratedClassifier(SoftNearestCentroid(), cv=2)
-    ),
-    "EvidentialCalibratedClassifier of scikit-learn": Entry(
-        lambda: EvidentialCalibratedClassifier(
-            LogisticRegression(solver="newton-cholesky", tol=1e-8), cv=2, scores="classes"
+    "EvidentialCalibratedClassifier of scikit-learn": Subject(
+        EvidentialCalibratedClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-6), cv=2, scores="classes"
         ),
     ),
     "SoftVotingClassifier": Entry(
@@ -86,3 +82,24 @@ ESTIMATORS: dict[str, Entry] = {
         )
     ),
 }
+
+TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
+
+# Estimators whose y is something else, each fitted from Labels in its own way.
+WITH_OWN_Y: dict[str, Subject] = {
+    "StochasticSupervisionClassifier": Subject(
+        StochasticSupervisionClassifier("g2", random_state=0),
+        fit_assessments,
+        leave_out={
+            "degrees_matter": TOLD_APART,
+            "cross_validation_keeps_degrees": TOLD_APART,
+            "grid_search_keeps_degrees": TOLD_APART,
+            "pipeline_keeps_degrees": TOLD_APART,
+            "train_test_split_keeps_degrees": TOLD_APART,
+        },
+    ),
+    "JointAnnotatorClassifier": Subject(
+        JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
+    ),
+}
+REGISTER = ESTIMATORS | WITH_OWN_Y

@@ -95,7 +95,8 @@ class CredalClustering(ClusterMixin, BaseEstimator):
 
     def _read(self, X: ArrayLike, reset: bool) -> Any:
         """What is clustered, checked; dissimilarities, for instance, are read otherwise."""
-        return check_features(self, X, dtype=np.float64, reset=reset)
+        least = 2 if reset else 1
+        return check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find the clusters.

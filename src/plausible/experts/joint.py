@@ -233,6 +233,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)  # of a fit before
+            if hasattr(self.classifier_, name):
+                setattr(self, name, getattr(self.classifier_, name))
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
         self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))

@@ -3,17 +3,18 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from conformance.register import Entry
-from conformance.samples import assert_same, differ
 from plausible.labels import Labels
+from plausible.testing.samples import assert_same, differ
+from plausible.testing.subject import Fit, Subject
 
 
-def assert_rows_of(X: Any, y: Any, sample_X: np.ndarray, sample_labels: Labels) -> None:
+def assert_rows_of(X: Any, y: Any, sample_X: NDArray[Any], sample_labels: Labels) -> None:
     """Labels `y` are rows of the sample, each beside its own row of X.
 
-    A row is recognised by its contour. A step before the model may have rescaled or dropped
+    A row is recognized by its contour. A step before the model may have rescaled or dropped
     columns of X, so these are compared by correlation.
     """
     assert isinstance(y, Labels), f"fit should receive Labels, but got {type(y).__name__}"
@@ -26,13 +27,13 @@ def assert_rows_of(X: Any, y: Any, sample_X: np.ndarray, sample_labels: Labels) 
         assert max(fits) > 1.0 - 1e-9, "labels arrived beside rows of X that are not theirs"
 
 
-def assert_learnt_degrees(
-    entry: Entry, model: Any, X: np.ndarray, labels: Labels, points: np.ndarray
+def assert_learned_degrees(
+    subject: Subject, model: Any, X: NDArray[Any], labels: Labels, points: NDArray[Any]
 ) -> None:
     """The fitted model is the one that the degrees give, and not the one of hard labels."""
-    degrees = Labels.from_plausibility(labels.contour, labels.classes)
-    assert_same(model, entry.make().fit(X, degrees), points, "degrees on the way to fit")
-    hardened = entry.make().fit(X, labels.crisp())
+    degrees = Labels.from_plausibility(labels.contour, labels.classes.tolist())
+    assert_same(model, subject.fit(X, degrees), points, "degrees on the way to fit")
+    hardened = subject.fit(X, labels.crisp())
     assert differ(model, hardened, points), "the model is that of hard labels: degrees are lost"
 
 
@@ -43,19 +44,30 @@ class Watched(ClassifierMixin, BaseEstimator):
     back as an AssertionError.
     """
 
-    def __init__(self, estimator: Any, X: np.ndarray, labels: Labels) -> None:
+    def __init__(
+        self, estimator: Any, X: NDArray[Any], labels: Labels, own_fit: Fit | None = None
+    ) -> None:
         self.estimator = estimator
         self.X = X
         self.labels = labels
+        self.own_fit = own_fit
 
     def fit(self, X: Any, y: Any) -> "Watched":
+        """Look, and fit a copy of the estimator."""
         assert_rows_of(X, y, self.X, self.labels)
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = Subject(clone(self.estimator), self.own_fit).fit(X, y)
         self.classes_ = self.estimator_.classes_
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Classes by the estimator."""
         return self.estimator_.predict(X)
 
     def score(self, X: Any, y: Any) -> float:
+        """Score by the estimator."""
         return self.estimator_.score(X, y)
+
+
+def watched(subject: Subject, X: NDArray[Any], labels: Labels) -> Watched:
+    """The estimator of a subject, watched."""
+    return Watched(subject.make(), X, labels, subject.own_fit)
