@@ -62,8 +62,8 @@ ESTIMATORS: dict[str, Subject] = {
             LogisticRegression(solver="newton-cholesky", tol=1e-6), cv=2, scores="classes"
         ),
     ),
-    "SoftVotingClassifier": Entry(
-        lambda: SoftVotingClassifier(
+    "SoftVotingClassifier": Subject(
+        SoftVotingClassifier(
             [
                 ("near", SoftNearestCentroid()),
                 ("bayes", GaussianNB()),
@@ -71,11 +71,11 @@ ESTIMATORS: dict[str, Subject] = {
             weights=[1, 2],
         )
     ),
-    "SoftBaggingClassifier": Entry(
-        lambda: SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)
+    "SoftBaggingClassifier": Subject(
+        SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)
     ),
-    "SoftStackingClassifier": Entry(
-        lambda: SoftStackingClassifier(
+    "SoftStackingClassifier": Subject(
+        SoftStackingClassifier(
             [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
             PartialLogisticRegression(random_state=0),
             cv=2,
