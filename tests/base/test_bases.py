@@ -120,6 +120,15 @@ def test_what_is_known_of_new_items_is_combined_by_dempsters_rule(model):
         model.predict(X, labels=sure[:3])
 
 
+def test_labels_of_new_items_may_have_their_classes_in_any_order(model):
+    classes = model.classes_.tolist()
+    doubt = np.linspace(0.0, 0.9, len(X))
+    known = Labels.from_doubt([classes[k] for k in CODES[::-1]], doubt, classes=classes)
+    turned = known.reorder([*classes[1:], classes[0]])
+    expected = model.predict_proba(X, labels=known)
+    np.testing.assert_allclose(model.predict_proba(X, labels=turned), expected, atol=1e-12)
+
+
 def test_labels_that_contradict_the_model_are_refused_with_their_rows():
     labels = Labels.from_crisp(["a", "b", "a", "b"], classes=["a", "b", "c"])
     with pytest.warns(Warning, match="never are"):

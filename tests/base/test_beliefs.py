@@ -59,9 +59,9 @@ def test_answers_tell_one_story(seed, from_bets):
     np.testing.assert_array_equal(chosen, found.probability.argmax(axis=1))
 
 
-@given(st.integers(0, 10_000))
-def test_plausibilities_of_bets_are_sums_of_minima(seed):
-    p = bets(seed)
+@given(st.integers(0, 10_000), st.sampled_from([1, 4, 24, 25, 40]))
+def test_plausibilities_of_bets_are_sums_of_minima(seed, n_classes):
+    p = bets(seed, n_classes=n_classes)
     slow = np.array([[sum(min(a, b) for b in row) for a in row] for row in p.tolist()])
     np.testing.assert_allclose(contour_of_bets(p), slow, atol=1e-12)
 
@@ -148,6 +148,21 @@ def test_own_masses_come_first():
             raise AssertionError("not to be asked")
 
     np.testing.assert_allclose(believe(Shy(), X[:1]).probability, [[0.75, 0.25]])
+
+
+def test_own_plausibilities_come_before_bets():
+    class Possible:
+        classes_ = np.array(["oak", "ash", "elm"])
+
+        def predict_plausibility(self, X):
+            return np.tile([0.2, 1.0, 0.7], (len(X), 1))
+
+        def predict_proba(self, X):
+            raise AssertionError("not to be asked")
+
+    found = believe(Possible(), X[:2])
+    np.testing.assert_allclose(found.contour, [[0.2, 1.0, 0.7]] * 2)
+    np.testing.assert_allclose(found.belief, [[0.0, 0.3, 0.0]] * 2)
 
 
 def test_a_pipeline_believes_what_its_last_step_does():

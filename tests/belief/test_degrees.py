@@ -33,6 +33,13 @@ def test_a_contour_decides_as_its_masses(contour, rule, reject, pessimism):
     assert_same_decision(found, decide(consonant(contour), rule, **options))
 
 
+def test_refusals_by_bets_from_a_contour_are_those_of_its_masses():
+    contour = np.random.default_rng(2).uniform(size=(30, 5))
+    for reject in np.linspace(0.05, 0.8, 16):
+        found = decide(contour, "pignistic", kind="plausibility", reject=reject)
+        assert_same_decision(found, decide(consonant(contour), "pignistic", reject=reject))
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_probabilities_decide_as_their_masses(rule):
     rng = np.random.default_rng(1)

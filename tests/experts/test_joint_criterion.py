@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.labels import Labels
 from plausible.models import (
     DiscriminantClassifier,
     GaussianMixtureClassifier,
@@ -114,6 +116,9 @@ def test_penalties_that_pull_against_the_answers_do_not_stop_the_fit(seed, alpha
     assert np.diff(found.history_).min() >= -1e-12 * abs(found.history_[-1])
     far = JointAnnotatorClassifier(inner, "full", tol=1e-8, max_iter=500).fit(X, answers)
     assert far.history_[-1] - found.history_[-1] < 3 * found.tol * len(X)
+    # In the end, the classifier is the one that is learnt from what the answers say.
+    alone = clone(inner).fit(X, Labels(far.reliability_.evidence, CLASSES))
+    np.testing.assert_allclose(far.predict_proba(X), alone.predict_proba(X), atol=1e-3)
 
 
 class Erratic(PartialLogisticRegression):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from plausible.belief import contour
 from plausible.io import read_annotations, read_label_studio, read_labels
 
 GAP = None
@@ -35,6 +36,11 @@ def test_masses_go_where_their_classes_are_asked_for():
     table = {"mass:z": [0.2, 0.0], "mass:b|m": [0.3, 1.0], "mass:z|b|m": [0.5, 0.0]}
     labels = read_labels(table, classes=["m", "z", "b"])
     np.testing.assert_allclose(labels.contour, [[0.8, 0.7, 0.8], [1.0, 0.0, 1.0]])
+    beside = {"plausibility:z": [0.7, 0], "plausibility:b": [0.8, 1], "plausibility:m": [0.8, 1]}
+    both = read_labels(table | beside, classes=["m", "z", "b"])
+    assert both.classes.tolist() == ["m", "z", "b"]
+    np.testing.assert_allclose(both.contour, labels.contour)
+    np.testing.assert_allclose(contour(both.masses()), labels.contour)
 
 
 def test_a_label_and_its_doubt_may_be_missing_together():
