@@ -16,6 +16,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine import ArrayRows, ClusterLostError, DaskRows
+from plausible.engine.cluster import Watch
 from plausible.engine.placement import BLOCKS_IN_TASK, room, spread
 from plausible.models import GaussianMixtureClassifier
 from support.command import wait_until
@@ -246,6 +247,34 @@ def test_the_scheduler_is_stopped_and_dies(client, data, processes):
         with pytest.raises(ClusterLostError, match="the connection is lost") as caught:
             call()
     assert pickle.loads(pickle.dumps(caught.value)).lost == "scheduler"
+
+
+class Paused:
+    """A client of workers that say that they live, but compute nothing."""
+
+    status = "running"
+
+    def __init__(self, status):
+        self.scheduler = self
+        self.address, self.state = "tcp://here", status
+
+    def identity(self):
+        worker = {"last_seen": time.time(), "memory_limit": 230e6, "status": self.state}
+        return {"workers": {"tcp://one": worker | {"metrics": {"task_counts": {"waiting": 3}}}}}
+
+    def sync(self, call, callback_timeout):
+        return call()
+
+
+def test_workers_that_are_paused():
+    watch = Watch(Paused("paused"), 0.2, "384 MB of rows in 48 blocks of up to 8 MB")
+    expected = r"one paused, short of memory \(384 MB of rows in 48 .* workers with 230 MB each\)"
+    with pytest.raises(ClusterLostError, match=expected) as caught:
+        watch.ask(time.sleep, 2)
+    assert caught.value.lost == "memory"
+    with pytest.raises(ClusterLostError, match=r"\(1 workers; all are heard of\)") as caught:
+        Watch(Paused("running"), 0.2).ask(time.sleep, 2)
+    assert caught.value.lost == "progress"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "soon", float("nan"), [3]])

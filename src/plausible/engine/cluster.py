@@ -18,6 +18,9 @@ from typing import Any
 # Dask itself gives the work of a silent worker to others after worker-ttl, five minutes, for which
 # it looks every five minutes: that should come first.
 TIMEOUT = 600.0
+MORE_MEMORY = (
+    "Use larger or more workers, or smaller chunks, or stream the rows from files by StreamRows"
+)
 LOOK = 5.0  # seconds between two looks at a cluster that is waited for
 
 
@@ -70,19 +73,6 @@ def signs_of_life(workers: dict[str, Any]) -> list[Any]:
         heard = worker["last_seen"] if computes else None
         signs.append((address, heard, counts.get("memory"), moved))
     return signs
-
-
-def in_words(workers: dict[str, Any], silence: dict[str, float], timeout: float) -> str:
-    """Why workers may not get on: which were not heard of, which are over their memory."""
-    silent = [f"{a} for {silence[a]:.0f} s" for a in workers if silence[a] > timeout / 2]
-    paused = [a for a, worker in workers.items() if worker.get("status") == "paused"]
-    told = f" ({len(workers)} workers are connected"
-    if silent:
-        told += f"; not heard of: {', '.join(silent)}"
-    if paused:
-        limit = as_megabytes(max(workers[address]["memory_limit"] or 0 for address in paused))
-        told += f"; paused, as {limit} of memory are not enough: {', '.join(paused)}"
-    return told + ")"
 
 
 class Watch:
@@ -202,12 +192,19 @@ class Watch:
                 "Start workers, larger ones if these were killed for want of memory, or connect to "
                 "another cluster",
             )
-        now = time.monotonic()
-        silence = {address: now - heard for address, heard in self._heard.items()}
-        why = in_words(self.workers, silence, self.timeout)
-        return ClusterLostError(
+        told = (
             f"The workers at {place} should get on, but for {self.timeout:g} s none has computed "
-            f"anything{why}",
+        )
+        paused = [a for a, worker in self.workers.items() if worker.get("status") == "paused"]
+        if paused:
+            told += f"anything: {', '.join(paused)} paused, short of memory ({self._burden()})"
+            return ClusterLostError(told, "memory", MORE_MEMORY)
+        now = time.monotonic()
+        silence = {address: now - self._heard[address] for address in self.workers}
+        silent = [f"{a} for {s:.0f} s" for a, s in silence.items() if s > self.timeout / 2]
+        who = f"not heard of: {', '.join(silent)}" if silent else "all are heard of"
+        return ClusterLostError(
+            f"{told}anything ({len(self.workers)} workers; {who})",
             "progress",
             "Mend or replace them, or raise DaskRows(..., timeout=) if they only were slow",
         )
@@ -223,8 +220,7 @@ class Watch:
             f"{error.allowed_failures + 1} were killed one after another at the same task, as "
             f"happens where memory is too small ({self._burden()})",
             "memory",
-            "Use larger or more workers, or smaller chunks, or stream the rows from files by "
-            "StreamRows",
+            MORE_MEMORY,
         )
 
 

@@ -47,6 +47,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 ALL_SETS = 14  # classes up to which masses of all sets are computed
+LEAST_WEIGHT = 1e-100
 MOST_CLASSES = 200  # with 19,900 pairs
 ENTRIES_AT_ONCE = 1 << 22  # masses of pairs in memory
 
@@ -108,6 +109,17 @@ def check_number_of_classes(n_classes: int) -> None:
             "EvidentialCalibratedClassifier calibrates each pair of classes and should have at "
             f"most {MOST_CLASSES}, but there are {n_classes}, with {n_pairs} pairs; group classes, "
             "or use PartialLogisticRegression, whose probabilities need no calibration."
+        )
+
+
+def check_total(weight: FloatArray) -> None:
+    """Refuse weights that are no numbers of items: what is known of a slope depends on them."""
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not LEAST_WEIGHT <= total <= 1 / LEAST_WEIGHT:
+        raise ValueError(
+            f"Sample weights should have a sum between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}, "
+            f"as numbers of items, but it is {total:.3g}; multiply them by a number."
         )
 
 
@@ -219,6 +231,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
                 "sample weight; label some items."
             )
         check_number_of_classes(labels.n_classes)
+        check_total(weight)
         self.classes_ = labels.classes
         self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
         self.pairs_ = self.pairs_.reshape(-1, 2)

@@ -207,7 +207,7 @@ def shrinkage_prior(problem: SoftMixture, shrinkage: float | str) -> Prior | Non
         parts = np.full(len(covariance), float(shrinkage))
         target = variances.mean(axis=1)[:, None, None] * np.eye(d)
     parts = np.minimum(parts, 1 - 1e-6)  # the prior must not drown the criterion
-    strength = items * problem.census.weight / items.sum() * parts / (1 - parts)
+    strength = items * (problem.census.weight / items.sum()) * parts / (1 - parts)
     scale = strength[:, None, None] * target
     if tied:
         strength, scale = strength[0], scale[0]

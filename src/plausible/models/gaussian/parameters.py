@@ -25,6 +25,7 @@ TOO_MUCH_ADDED = (
     "What is added to the estimates (reg_covar) is large for these features: scale them, or lower "
     "it."
 )
+NARROWEST = 1e-150  # a deviation below which no number holds the precision
 LARGE = 100  # features from which a triangular inverse is worth a call for each matrix
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -124,7 +125,7 @@ def solve(moments: Moments, kind: str, reg_covar: float, prior: Prior | None) ->
     weights = count
     strength: Any = 0.0
     if prior is not None:
-        weights = np.maximum(count + prior.concentration - 1, 0.0)
+        weights = np.maximum(count + (prior.concentration - 1), 0.0)
         pull = prior.mean_precision / np.maximum(count + prior.mean_precision, 1e-300)
         gap = outer(mean - prior.mean, kind)
         gap = gap * across(count * pull, gap)
@@ -156,7 +157,7 @@ def regularise(
 def cholesky(covariances: FloatArray, kind: str) -> FloatArray:
     """Lower Cholesky factors ("full", "tied") or standard deviations; refuses singular ones."""
     if kind in ("diag", "spherical"):
-        positive = covariances > 0
+        positive = covariances > NARROWEST**2
         if not positive.all():
             bad = np.unique(np.nonzero(~positive)[0])
             raise SingularCovarianceError("a variance is not positive", tuple(bad.tolist()))
@@ -164,7 +165,10 @@ def cholesky(covariances: FloatArray, kind: str) -> FloatArray:
     try:
         if not np.isfinite(covariances).all():
             raise np.linalg.LinAlgError
-        return np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
+        factor = np.asarray(np.linalg.cholesky(covariances), dtype=np.float64)
+        if (np.diagonal(factor, axis1=-2, axis2=-1) < NARROWEST).any():
+            raise np.linalg.LinAlgError
+        return factor
     except np.linalg.LinAlgError:
         several = [] if kind == "tied" else [k for k, c in enumerate(covariances) if singular(c)]
         raise SingularCovarianceError("a covariance is singular", tuple(several)) from None
@@ -175,10 +179,10 @@ def singular(covariance: FloatArray) -> bool:
     if not np.isfinite(covariance).all():
         return True
     try:
-        np.linalg.cholesky(covariance)
+        factor = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         return True
-    return False
+    return bool((factor.diagonal() < NARROWEST).any())
 
 
 def log_determinants(factor: FloatArray, kind: str, d: int) -> FloatArray:

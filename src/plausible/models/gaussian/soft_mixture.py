@@ -69,14 +69,15 @@ def census_pass(
 ) -> tuple[int, int, FloatArray, float, FloatArray, FloatArray]:
     """Rows, settled rows, support, weight, and sums of x and x^2 about an origin."""
     X, plausibility, weight = e_step.as_float64(columns)
-    gap = X - origin
-    total = gap.sum(axis=0)
-    if not np.isfinite(total).all():
-        check_finite(X)
-    if weight is None:
-        sums = float(len(X)), total, np.einsum("ij,ij->j", gap, gap)
-    else:
-        sums = float(weight.sum()), weight @ gap, weight @ gap**2
+    with np.errstate(over="ignore", invalid="ignore"):  # `take_census` looks at the sums
+        gap = X - origin
+        total = gap.sum(axis=0)
+        if not np.isfinite(total).all():
+            check_finite(X)
+        if weight is None:
+            sums = float(len(X)), total, np.einsum("ij,ij->j", gap, gap)
+        else:
+            sums = float(weight.sum()), weight @ gap, weight @ gap**2
     if plausibility is None:
         return len(X), 0, np.full(len(single), sums[0]), *sums
     counts = np.ones(len(X)) if weight is None else weight
@@ -95,6 +96,19 @@ def check_finite(X: FloatArray) -> None:
         )
 
 
+def check_range(weight: float, squares: FloatArray) -> None:
+    """Refuse weights and features whose sums, or sums of squares, no number holds."""
+    if not np.isfinite(weight):
+        raise ValueError(
+            "Sample weights should have a finite sum, but it is beyond 1e308; divide them by it."
+        )
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            "Features should be finite numbers whose squares are finite, but some lie beyond "
+            "1e150 from the others; scale them."
+        )
+
+
 def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
     """Count the rows and locate them; `single` says which classes have one component."""
     first = rows.peek()[0]
@@ -106,13 +120,15 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
         )
     head = np.asarray(first[:1000], dtype=np.float64)
     check_finite(head)
-    origin = head.mean(axis=0)
+    with np.errstate(over="ignore"):
+        origin = head.mean(axis=0)
     n_rows, n_settled, support, weight, once, twice = rows.reduce(census_pass, origin, single)
     if not weight > 0:
         raise ValueError(
             "At least one row should have a positive sample weight, but all weights are zero; "
             "give weights above zero to the rows that should count."
         )
+    check_range(weight, twice)
     shift = once / weight
     spread = np.sqrt(np.maximum(twice / weight - shift**2, 0.0))
     spread = np.where(spread > 0, spread, 1.0)

@@ -75,6 +75,14 @@ def moments_pass(
 
     The second moments are a matrix, or only its diagonal.
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # `make_coordinates` looks at the sums
+        return weighed_moments(columns, origin, whole, curvature)
+
+
+def weighed_moments(
+    columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
+) -> tuple[float, float, FloatArray, FloatArray]:
+    """`moments_pass`, which may overflow."""
     X, _, weight = columns
     assert X is not None
     bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
@@ -108,7 +116,8 @@ def make_coordinates(
     centred = with_intercept and not penalty[-1]
     origin = np.zeros(n_features)
     if centred and not is_sparse(X):
-        origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
+        with np.errstate(over="ignore"):
+            origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
     whole = n_features <= MOST_CORRELATED
     weight, bend, first, second = rows.reduce(moments_pass, origin, whole, curvature)
     if not np.isfinite(weight):
