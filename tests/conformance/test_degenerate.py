@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgWarning
 
-from conformance import broken
+from conformance import broken, broken_answers
 from conformance.degenerate import CASES, Case, check_case, fit_labels
 from conformance.register import ESTIMATORS
 from plausible.experts import Annotations, JointAnnotatorClassifier
@@ -88,8 +88,8 @@ def test_there_are_enough_cases():
 @pytest.mark.parametrize(
     ("fault", "case", "message"),
     [
-        (broken.ForgetsToNormalise, "two classes", "probabilities sum to"),
-        (broken.PredictsByAnotherRule, "far from zero", "not the most probable"),
+        (broken_answers.ForgetsToNormalise, "two classes", "probabilities sum to"),
+        (broken_answers.PredictsByAnotherRule, "far from zero", "not the most probable"),
         (broken.ComplainsVaguely, "no weight at all, hard labels", "a refusal should say"),
         (broken.StumblesOverNothing, "nothing is known", "IndexError|out of bounds"),
     ],
