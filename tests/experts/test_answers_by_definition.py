@@ -61,6 +61,25 @@ def test_the_likelihood_of_a_set_sums_over_what_its_author_may_have_meant(model,
         np.testing.assert_allclose(found.evidence[item], relative, atol=1e-8)
 
 
+@pytest.mark.parametrize("model", ["one_coin", "class", "full"])
+def test_doubted_degrees_are_degrees_that_were_discounted_before(model):
+    rng = np.random.default_rng(1)
+    item, who, label = (part.ravel() for part in np.meshgrid(range(20), range(3), CLASSES))
+    best = np.array(CLASSES)[(item + (rng.uniform(size=(20, 3)) < 0.3)[item, who]) % 3]
+    degree = np.where(label == best, 1.0, rng.uniform(size=len(item)))
+    doubt = rng.choice([0.0, 0.2, 0.6], size=(20, 3))[item, who]
+    answers = Annotations.from_long(
+        item, who, label, plausibility=degree, doubt=doubt, classes=CLASSES
+    )
+    before = Annotations.from_long(
+        item, who, label, plausibility=doubt + (1 - doubt) * degree, classes=CLASSES
+    )
+    found, expected = (fit_reliability(each, model, tol=1e-4) for each in (answers, before))
+    np.testing.assert_allclose(found.confusion, expected.confusion, atol=1e-7)
+    np.testing.assert_allclose(found.posterior, expected.posterior, atol=1e-7)
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1e-7)
+
+
 def test_known_classes_belong_to_the_items_that_are_named():
     answers = answers_of()
     names = answers.items.tolist()

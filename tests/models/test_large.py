@@ -14,7 +14,7 @@ from plausible.models import (
     PartialLogisticRegression,
     StochasticSupervisionClassifier,
 )
-from plausible.models.gaussian import LARGE, inverse_factor
+from plausible.models.gaussian.parameters import LARGE, inverse_factor
 
 RNG = np.random.default_rng(0)
 WIDE = RNG.normal(size=(50, 2000))

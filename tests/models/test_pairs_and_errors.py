@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from plausible.labels import Labels
 from plausible.models import EvidentialCalibratedClassifier
-from plausible.models.calibration import about_pair
+from plausible.models.calibration.classifier import about_pair
 from plausible.models.supervision.comparison import tabulate
 
 
