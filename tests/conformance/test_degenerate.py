@@ -55,7 +55,11 @@ ADAPTED = {
 }
 MODELS = {name: (entry.make, fit_labels) for name, entry in ESTIMATORS.items()} | ADAPTED
 # What scikit-learn's own estimator says of such data is its own.
-FOREIGN = {"EvidentialCalibratedClassifier of scikit-learn": (LinAlgWarning, RuntimeWarning)}
+FOREIGN = {
+    "EvidentialCalibratedClassifier of scikit-learn": (LinAlgWarning, RuntimeWarning),
+    "SoftVotingClassifier": (RuntimeWarning,),
+    "SoftStackingClassifier": (RuntimeWarning,),
+}
 
 
 # A classifier for each pair of seventy classes, or covariances of their log odds, take long.

@@ -28,6 +28,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MOST_DRAWS = 100  # of one bag, until it favors two classes
+LARGEST_BAG = 1e8
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
@@ -152,6 +153,12 @@ class SoftBaggingClassifier(Ensemble):
         if isinstance(self.max_samples, (int, np.integer)):
             return check_whole(int(self.max_samples), "max_samples", 1)
         share = check_number(self.max_samples, "max_samples", 0.0)
+        if share * total > LARGEST_BAG:
+            raise ValueError(
+                f"A bag should have at most {LARGEST_BAG:.0e} rows, but max_samples={share:g} of a "
+                f"total weight of {total:.3g} is more; weights count repeated rows here, so divide "
+                "them, or give max_samples as a number of rows."
+            )
         return max(1, round(share * total))
 
     def _bets(self, X: Any) -> FloatArray:

@@ -1,5 +1,6 @@
 """What ensembles share: members that are classifiers of any kind, and their bets."""
 
+import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -8,7 +9,14 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import EvidenceClassifier, believe, check_labels_and_weights
+from plausible.base import (
+    EvidenceClassifier,
+    FarPointWarning,
+    believe,
+    check_labels_and_weights,
+    takes_labels,
+)
+from plausible.checks import name_rows
 from plausible.labels import Labels
 from plausible.models.gaussian import DiscriminantClassifier
 from plausible.models.learners import read_features, take_rows
@@ -32,11 +40,27 @@ class Training(NamedTuple):
 
 
 def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
-    """Bets (n, K) of a fitted classifier, zero for classes that it has not met."""
-    beliefs = believe(model, X)
+    """Bets (n, K) of a fitted classifier, zero for classes that it has not met.
+
+    One that loses itself far from all that it knows, and bets on nothing, bets on all alike.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        if not takes_labels(model):
+            warnings.simplefilter("ignore", RuntimeWarning)  # of others' arithmetic
+        beliefs = believe(model, X)
+        found = beliefs.probability
+    lost = np.asarray(~np.isfinite(found).all(axis=1))
+    if lost.any():
+        warnings.warn(
+            f"Members should bet on every item, but {type(model).__name__} has no number for "
+            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            FarPointWarning,
+            stacklevel=7,
+        )
+        found = np.where(lost[:, None], 1 / found.shape[1], found)
     place = {name: k for k, name in enumerate(classes.tolist())}
     bets = np.zeros((X.shape[0], len(classes)))
-    bets[:, [place[name] for name in beliefs.classes.tolist()]] = beliefs.probability
+    bets[:, [place[name] for name in beliefs.classes.tolist()]] = found
     return bets
 
 
