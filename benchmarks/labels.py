@@ -61,7 +61,7 @@ def masses_contour() -> np.ndarray:
 
 
 def bare_log_loss() -> float:
-    """Generalised likelihood of a contour."""
+    """Generalized likelihood of a contour."""
     scaled = TABLE / TABLE.max(axis=1, keepdims=True)
     return float(-np.log((scaled * PROBABILITY).sum(axis=1)).mean())
 

@@ -1,7 +1,7 @@
 """Speed of logistic regression on partial labels, against scikit-learn on full ones.
 
 Run with ``make bench``. A time is that of a whole fit, cut at the least number of iterations after
-which the penalised loss is within a relative 1e-6 of the best one; ours includes the race of random
+which the penalized loss is within a relative 1e-6 of the best one; ours includes the race of random
 starts. All loss functions are computed here from the coefficients. Contestants take turns in one
 process, with a pause after each (the threads of BLAS spin on for a while); the fastest of five
 turns counts. scikit-learn is its default solver, lbfgs, at the same penalty; with unscaled features
@@ -53,7 +53,7 @@ def draw(features: str, seed: int = 0) -> tuple[Any, Any, Any]:
 
 
 def loss(model: Any, X: Any, plausibility: Any, alpha: float = 1.0) -> float:
-    """Penalised negative log-likelihood at the coefficients of a model."""
+    """Penalized negative log-likelihood at the coefficients of a model."""
     logits = X @ model.coef_.T + model.intercept_
     with np.errstate(divide="ignore"):
         known = logsumexp(logits + np.log(plausibility), axis=1)

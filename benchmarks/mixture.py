@@ -144,7 +144,7 @@ def has_reached(goal: float, progress: Progress) -> bool:
 
 
 def whole_fit() -> bool:
-    """CPU time of unlabelled fits until scikit-learn's final likelihood is reached."""
+    """CPU time of unlabeled fits until scikit-learn's final likelihood is reached."""
     X, _, _ = draw(50_000, 20, "dense")
     ratios = []
     for seed in range(3):
@@ -163,7 +163,7 @@ def whole_fit() -> bool:
             ).fit(X)
             ratios.append(slow / (time.process_time() - began))
     ratio = float(np.median(ratios))
-    claim = "unlabelled fits to scikit-learn's final likelihood, N = 50000, 1 thread"
+    claim = "unlabeled fits to scikit-learn's final likelihood, N = 50000, 1 thread"
     return show(claim, ratio, ">= 15", ratio >= 15)
 
 

@@ -28,13 +28,13 @@ N_ITER = 4
 
 
 def blocks(n: int, size: int = 1_000_000) -> Any:
-    """Blocks of float32 rows around ten centres."""
-    centres = np.random.default_rng(0).normal(size=(K, D)) * 2
+    """Blocks of float32 rows around ten centers."""
+    centers = np.random.default_rng(0).normal(size=(K, D)) * 2
     for number in range(-(-n // size)):
         rng = np.random.default_rng(number + 1)
         truth = rng.integers(K, size=min(size, n - number * size))
         noise = rng.standard_normal((len(truth), D), dtype=np.float32)
-        yield noise + centres[truth].astype(np.float32)
+        yield noise + centers[truth].astype(np.float32)
 
 
 def start() -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Network:
         return hidden, hidden @ self.second[:-1] + self.second[-1]
 
     def step(self, flat: FloatArray, X: FloatArray, y: Labels) -> tuple[float, FloatArray]:
-        """Penalised loss and its gradient: only the last layer sees the labels."""
+        """Penalized loss and its gradient: only the last layer sees the labels."""
         self.first, self.second = self.unpack(flat, X.shape[1])
         hidden, logits = self.forward(X)
         value, slope = self.loss(logits, y)
@@ -66,7 +66,7 @@ class Network:
         return value + self.alpha / 2 * float(flat @ flat), flat_gradient + self.alpha * flat
 
     def fit(self, X: FloatArray, y: Labels, seed: int = 0) -> "Network":
-        """Minimise the loss from a small random start."""
+        """Minimize the loss from a small random start."""
         size = (X.shape[1] + 1) * N_HIDDEN + (N_HIDDEN + 1) * y.n_classes
         start = np.random.default_rng(seed).normal(scale=0.5, size=size)
         best = minimize(self.step, start, args=(X, y), jac=True, method="L-BFGS-B")

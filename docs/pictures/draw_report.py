@@ -25,7 +25,7 @@ DISEASES = np.array(["blight", "healthy", "mildew", "rust"])
 SKILL = {"Ada": 0.95, "Ben": 0.9, "Chloe": 0.85, "David": 0.7, "Emma": 0.0}  # else they guess
 N_ITEMS, N_ASKED = 600, 400
 SHARPNESS = 1.4  # pixels of the picture for each pixel of the page
-MOST_COLOURS = 48
+MOST_COLORS = 48
 
 FRAME = """<!doctype html>
 <style>
@@ -98,7 +98,7 @@ def main() -> None:
         narrow = shoot(browser, report.as_uri() + "#clash", (360, 820), "dark")
         picture = frame(browser, wide, narrow)
         browser.close()
-    few = picture.quantize(MOST_COLOURS, dither=Image.Dither.NONE)
+    few = picture.quantize(MOST_COLORS, dither=Image.Dither.NONE)
     few.save(HERE / "report.png", optimize=True)
 
 

@@ -95,7 +95,7 @@ def check_option(value: Any, options: Sequence[str], name: str) -> None:
 
 
 def guess(value: object, options: Sequence[object]) -> str:
-    """Ask whether a misspelt option was meant: ``"; did you mean 'cat'?"``, or nothing."""
+    """Ask whether a misspelled option was meant: ``"; did you mean 'cat'?"``, or nothing."""
     if not isinstance(value, str):
         return ""
     close = get_close_matches(value.lower(), [str(option) for option in options], n=1)

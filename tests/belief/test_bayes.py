@@ -139,5 +139,5 @@ def test_bad_likelihoods_are_refused():
     for call, message in calls:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(TotalConflictError, match=r"Normalisation needs .* none in 1 row \(row 1\)"):
+    with pytest.raises(TotalConflictError, match=r"Normalization needs .* none in 1 row \(row 1\)"):
         generalized_bayes([[0.5, 0.5], [0.0, 0.0]], normalize=True)

@@ -53,7 +53,7 @@ def least_over_core(row, objective, a_ub=None):
 
 
 @given(small)
-def test_single_answers_maximise_what_they_are_named_after(masses):
+def test_single_answers_maximize_what_they_are_named_after(masses):
     masses = normalize(masses)
     n_classes = masses.shape[1].bit_length() - 1
     degrees = {

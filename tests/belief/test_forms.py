@@ -98,7 +98,7 @@ def test_consonant_masses_are_least_committed_among_those_with_the_contour(masse
 
 
 @given(frames.flatmap(mass_functions))
-def test_normalising_removes_the_empty_set_and_keeps_proportions(masses):
+def test_normalizing_removes_the_empty_set_and_keeps_proportions(masses):
     if (masses[:, 1:].sum(axis=1) == 0).any():
         with pytest.raises(TotalConflictError):
             normalize(masses)

@@ -76,8 +76,8 @@ def test_total_conflict_tells_all_rows():
     with pytest.raises(b.TotalConflictError) as caught:
         b.normalize(np.tile([1.0, 0.0, 0.0, 0.0], (9, 1)))
     np.testing.assert_array_equal(caught.value.rows[:, 0], np.arange(9))
-    travelled = pickle.loads(pickle.dumps(caught.value))
-    assert str(travelled) == str(caught.value)
+    traveled = pickle.loads(pickle.dumps(caught.value))
+    assert str(traveled) == str(caught.value)
 
 
 def test_rows_with_few_focal_sets_of_their_own():

@@ -54,7 +54,7 @@ def test_measures_follow_their_definitions_in_both_forms(measure, masses):
 
 
 @given(frames.flatmap(lambda k: mass_functions(k, whole=True)))
-def test_entropies_look_at_normalised_masses(masses):
+def test_entropies_look_at_normalized_masses(masses):
     for measure in (*TORN, pignistic_entropy, plausibility_entropy):
         np.testing.assert_allclose(measure(masses), measure(normalize(masses)), atol=1e-10)
 

@@ -111,7 +111,7 @@ def test_conditioning_is_combining_with_certainty(case):
     try:
         expected = dempster(masses, certain)
     except TotalConflictError:
-        with pytest.raises(TotalConflictError, match="Normalised conditioning needs mass"):
+        with pytest.raises(TotalConflictError, match="Normalized conditioning needs mass"):
             condition(masses, event, normalize=True)
     else:
         np.testing.assert_allclose(condition(masses, event, normalize=True), expected, atol=1e-12)

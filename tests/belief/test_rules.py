@@ -78,7 +78,7 @@ def test_rules_follow_their_definitions_in_both_forms(rule, masses):
 
 
 @given(sources(2, max_classes=5, whole=True))
-def test_dempster_is_the_normalised_conjunctive_rule(masses):
+def test_dempster_is_the_normalized_conjunctive_rule(masses):
     expected = reference.each_row(
         lambda *dicts: reference.normalize(
             reference.combine(dicts, lambda sets, _: {intersection(sets): 1})
@@ -135,7 +135,7 @@ def test_neutral_elements(masses):
 
 
 @given(sources(1, whole=True, empty=False))
-def test_vacuous_is_neutral_for_rules_that_normalise(masses):
+def test_vacuous_is_neutral_for_rules_that_normalize(masses):
     (m,) = masses
     nothing_said = vacuous(m.shape[1].bit_length() - 1)
     for rule in (dempster, yager, dubois_prade, pcr6):
@@ -315,8 +315,8 @@ def test_large_frames():
         return dict(zip(result.focal_sets.tolist(), result.values, strict=True))
 
     assert masses(conjunctive(first, second)) == pytest.approx({0: 0.3, **agreed})
-    normalised = {members: mass / 0.7 for members, mass in agreed.items()}
-    assert masses(dempster(first, second)) == pytest.approx(normalised)
+    normalized = {members: mass / 0.7 for members, mass in agreed.items()}
+    assert masses(dempster(first, second)) == pytest.approx(normalized)
     assert masses(yager(first, second))[frame] == pytest.approx(0.5)
     assert masses(dubois_prade(first, second))[1 | 1 << 61] == pytest.approx(0.3)
     assert masses(cautious(first, first)) == pytest.approx({1: 0.6, frame: 0.4})

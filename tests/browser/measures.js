@@ -14,16 +14,16 @@
     return found;
   },
 
-  colour(words) {
+  color(words) {
     const parts = words.match(/[\d.]+/g).map(Number);
     return { rgb: parts.slice(0, 3), alpha: parts.length > 3 ? parts[3] : 1 };
   },
 
-  // Colour of the ground behind an element, from the page up.
+  // Color of the ground behind an element, from the page up.
   ground(element) {
     const layers = [];
     for (let at = element; at; at = at.parentElement) {
-      layers.push(this.colour(getComputedStyle(at).backgroundColor));
+      layers.push(this.color(getComputedStyle(at).backgroundColor));
     }
     return layers.reverse().reduce((below, layer) =>
       below.map((c, k) => layer.alpha * layer.rgb[k] + (1 - layer.alpha) * c), [255, 255, 255]);
@@ -44,7 +44,7 @@
   contrasts() {
     return this.texts().map(({ element, text }) => {
       const style = getComputedStyle(element);
-      const ink = this.colour(element instanceof SVGElement ? style.fill : style.color);
+      const ink = this.color(element instanceof SVGElement ? style.fill : style.color);
       for (let at = element; at; at = at.parentElement) ink.alpha *= getComputedStyle(at).opacity;
       return { text, contrast: this.contrast(ink, this.ground(element)) };
     });
@@ -53,7 +53,7 @@
   shape_contrasts() {
     return [...document.querySelectorAll("svg .fill, svg .dot, svg .line")].map(shape => {
       const style = getComputedStyle(shape);
-      const ink = this.colour(style.fill === "none" ? style.stroke : style.fill);
+      const ink = this.color(style.fill === "none" ? style.stroke : style.fill);
       return this.contrast(ink, this.ground(shape.closest("svg").parentElement));
     });
   },

@@ -53,7 +53,7 @@ def test_repeated_and_missing_names_of_rows(plausible, folder, verb, place):
 
 
 @pytest.mark.parametrize("verb", ["predict", "evaluate", "report"])
-def test_features_that_the_model_has_not_learnt(plausible, folder, verb):
+def test_features_that_the_model_has_not_learned(plausible, folder, verb):
     place = "new" if verb == "predict" else "features"
     bad = rewrite(folder, f"{place}.csv", "width", "height")
     refused(plausible, folder, swapped(verb, **{place: bad}), BAD_DATA,
@@ -143,7 +143,7 @@ def test_sure_answers_that_contradict_each_other(plausible, folder):
     assert (done.code, done.json["n_unknown"], done.json["worst_item"]) == (0, 1, "t1")
 
 
-def test_labels_cannot_be_pooled_nor_people_learnt(plausible, folder):
+def test_labels_cannot_be_pooled_nor_people_learned(plausible, folder):
     words = [*swapped("pool", answers="labels.csv"), "--doubt", "0.2"]
     refused(plausible, folder, words, BAD_DATA, ["'labels.csv' holds labels"])
     words = [*swapped("fit", answers="labels.csv"), "--model", "joint"]

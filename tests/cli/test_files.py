@@ -39,7 +39,7 @@ def rows_of(path):
 def test_order_of_columns_and_further_ones_do_not_matter(plausible, folder):
     table = read_table(folder / "new.csv").to_pydict()
     ok(plausible("predict", "model.skops", "new.csv", "-o", "plain.csv"))
-    mixed = {"width": table["width"], "colour": ["red"] * 5, "item": table["item"]}
+    mixed = {"width": table["width"], "color": ["red"] * 5, "item": table["item"]}
     mixed |= {"length": table["length"], "depth": [1.5] * 5}
     for name in ("mixed.csv", "mixed.jsonl", "mixed.feather"):
         write_table(mixed, folder / name)
@@ -164,7 +164,7 @@ def test_exports_of_annotation_tools(plausible, folder):
     piped = ok(plausible("pool", "-", "-o", "-", *words, stdin=json.dumps(tasks).encode()))
     assert piped.out.splitlines()[1].startswith('"t1"')
     done = ok(plausible("fit", "export.json", "features.csv", "-o", "out.skops", *words, "--json"))
-    assert done.json["n_labelled"] == 3
+    assert done.json["n_labeled"] == 3
 
 
 def test_doccano_has_a_file_for_each_person(plausible, folder):

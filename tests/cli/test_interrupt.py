@@ -37,7 +37,7 @@ class Terminal:
 
     @property
     def text(self):
-        """What was written, without colours and movements."""
+        """What was written, without colors and movements."""
         plain = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.seen)
         return plain.decode(errors="replace")
 
@@ -153,9 +153,9 @@ def test_resuming_needs_the_same_problem(begin, terminal, tmp_path, plausible_in
     assert "checkpoint" in other.lines[-1]
     assert (tmp_path / "out.skops").read_bytes() == before
     assert "out.skops.checkpoint" in names(tmp_path)
-    anew = plausible_in("--model", "mixture", "--set", "covariance_type=diag", "--set", "tol=1e-3")
-    assert anew.code == 0
-    assert any("old checkpoint" in line for line in anew.lines)
+    again = plausible_in("--model", "mixture", "--set", "covariance_type=diag", "--set", "tol=1e-3")
+    assert again.code == 0
+    assert any("old checkpoint" in line for line in again.lines)
     assert names(tmp_path) == ["out.skops"]
 
 

@@ -30,7 +30,7 @@ from plausible.io import (
 )
 from plausible.metrics import soft_accuracy, soft_brier_score, soft_log_loss
 from plausible.models import GaussianMixtureClassifier, PartialLogisticRegression, believe
-from plausible.report import summarise
+from plausible.report import summarize
 from support.command import environment, fresh
 from support.small_files import CLASSES, FEATURES
 
@@ -149,7 +149,7 @@ def test_evaluate_is_scoring(plausible, folder):
     assert other["scores"] != done.json["scores"]  # the intervals are drawn
 
 
-def test_evaluate_scores_labelled_rows_only(plausible, folder):
+def test_evaluate_scores_labeled_rows_only(plausible, folder):
     lines = (folder / "truth.csv").read_text().splitlines()
     (folder / "truth.csv").write_text("\n".join(lines[:8]) + "\n")
     done = ok(plausible("evaluate", "model.skops", "truth.csv", "features.csv", "--json"))
@@ -158,13 +158,13 @@ def test_evaluate_scores_labelled_rows_only(plausible, folder):
     assert done.json["scores"][0]["estimate"] == expected
 
 
-def test_report_is_summarising(plausible, folder):
+def test_report_is_summarizing(plausible, folder):
     words = ["report", "answers.csv", "features.csv", "--model", "model.skops", "-o", "out.html",
              "--test", "truth.csv", "features.csv", "--title", "Trees & <leaves>"]  # fmt: skip
     done = ok(plausible(*words, "--json"))
     training = read_training(folder / "answers.csv", folder / "features.csv")
     test = read_training(folder / "truth.csv", folder / "features.csv")
-    expected = summarise(
+    expected = summarize(
         labels=training.known.labels, annotations=training.known.annotations,
         model=load(folder / "model.skops"), X=training.X[training.rows], y_test=test.labels,
         X_test=test.X, items=training.known.items.tolist(), title="Trees & <leaves>", reject=0.3,

@@ -103,7 +103,7 @@ class StumblesOverNothing(Sound):
 class RefusesUnknownRows(Sound):
     def fit(self, X, y, sample_weight=None):
         if as_labels(y).is_unknown.any():
-            raise ValueError("all rows should be labelled")
+            raise ValueError("all rows should be labeled")
         return super().fit(X, y, sample_weight)
 
 

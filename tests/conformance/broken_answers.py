@@ -11,7 +11,7 @@ from plausible.models import SoftNearestCentroid as Sound
 # -- Probabilities ---------------------------------------------------------------------------------
 
 
-class ForgetsToNormalise(Sound):
+class ForgetsToNormalize(Sound):
     def predict_proba(self, X):
         return np.exp(self._log_evidence(self._read(X)))
 

@@ -1,4 +1,4 @@
-"""Data at the edge of what can be learnt from, and what an estimator owes a user there.
+"""Data at the edge of what can be learned from, and what an estimator owes a user there.
 
 On each of these sets an estimator answers with finite probabilities that sum to one, at the items
 it has seen, at a single one and at points far away; or it refuses with a `ValueError` that says

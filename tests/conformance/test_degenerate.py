@@ -92,7 +92,7 @@ def test_there_are_enough_cases():
 @pytest.mark.parametrize(
     ("fault", "case", "message"),
     [
-        (broken_answers.ForgetsToNormalise, "two classes", "probabilities sum to"),
+        (broken_answers.ForgetsToNormalize, "two classes", "probabilities sum to"),
         (broken_answers.PredictsByAnotherRule, "far from zero", "not the most probable"),
         (broken.ComplainsVaguely, "no weight at all, hard labels", "a refusal should say"),
         (broken.StumblesOverNothing, "nothing is known", "IndexError|out of bounds"),

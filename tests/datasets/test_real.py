@@ -23,8 +23,8 @@ def test_rows_belong_together(folder, name):
     most = data.labels.contour == data.labels.contour.max(axis=1, keepdims=True)
     np.testing.assert_array_equal(best[asked], most[asked])
     if data.y is not None:
-        centres = data.X.argmax(axis=1)  # features peak at the class
-        assert (centres == data.y).mean() > 0.8
+        centers = data.X.argmax(axis=1)  # features peak at the class
+        assert (centers == data.y).mean() > 0.8
 
 
 def test_crowds_vote_on_training_rows_only(folder):

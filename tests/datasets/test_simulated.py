@@ -63,7 +63,7 @@ def test_annotators_differ_in_skill_and_pooling_beats_the_vote():
     assert (np.bincount(data.y) == 1000).all()
 
 
-def test_annotators_confuse_neighbours_first():
+def test_annotators_confuse_neighbors_first():
     data = make_annotators(6000, random_state=1)
     steps = np.abs(data.answers[2] - data.y)
     ring = np.minimum(steps, 6 - steps)

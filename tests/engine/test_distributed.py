@@ -23,17 +23,17 @@ cloudpickle = pytest.importorskip("cloudpickle")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 N_ROWS = 1000
-CENTRE = np.array([0.5, -1.0, 2.0])
+CENTER = np.array([0.5, -1.0, 2.0])
 CODES = {
     "some": lambda columns: (10 * columns[1]).astype(int) - 2,
     "a whole block": lambda columns: np.where(columns[2] < 400, -1, columns[2] % 3),
 }
 
 
-def moments(columns, centre):
+def moments(columns, center):
     X, weight = columns[:2]
     weight = np.ones(len(X)) if weight is None else weight
-    return weight.sum(), weight @ (X - centre), [(X.T * weight) @ X]
+    return weight.sum(), weight @ (X - center), [(X.T * weight) @ X]
 
 
 def close(found, expected):
@@ -130,7 +130,7 @@ FORMS = [
 def test_the_form_of_the_collections_does_not_matter(data, make):
     with dask.config.set(scheduler="threads"):
         close(
-            DaskRows(*make(data)).reduce(moments, CENTRE), ArrayRows(*data).reduce(moments, CENTRE)
+            DaskRows(*make(data)).reduce(moments, CENTER), ArrayRows(*data).reduce(moments, CENTER)
         )
 
 
@@ -138,9 +138,9 @@ def test_the_form_of_the_collections_does_not_matter(data, make):
 def test_the_sum_is_that_of_rows_in_memory(data, scheduler, make):
     rows = DaskRows(*make(data))
     assert (rows._blocks.client is None) == (scheduler is None)
-    expected = ArrayRows(*data).reduce(moments, CENTRE)
+    expected = ArrayRows(*data).reduce(moments, CENTER)
     for _ in range(2):
-        close(rows.reduce(moments, CENTRE), expected)
+        close(rows.reduce(moments, CENTER), expected)
     assert rows.n_rows == N_ROWS
     found = [np.concatenate(parts) for parts in zip(*rows.chunks(), strict=True)]
     for one, other in zip(found, data, strict=True):
@@ -153,7 +153,7 @@ def test_a_column_that_is_not_there_and_labels_that_are_words(data):
     series = dd.from_pandas(pd.Series(words), npartitions=5)
     rows = DaskRows(frame(data[0], 5), None, series)
     assert rows.reduce(lambda columns: (columns[2] == "no").sum()) == (data[1] < 0.5).sum()
-    close(rows.reduce(moments, CENTRE), ArrayRows(data[0], None).reduce(moments, CENTRE))
+    close(rows.reduce(moments, CENTER), ArrayRows(data[0], None).reduce(moments, CENTER))
     assert rows.sample(4, np.random.RandomState(0))[1] is None
 
 
@@ -168,7 +168,7 @@ def test_steps_are_those_of_rows_in_memory(data, code):
     rows, memory = DaskRows(*split(data)), ArrayRows(*data)
     rows, memory = rows.arrange(code).map(shift), memory.arrange(code).map(shift)
     assert rows.n_rows == memory.n_rows < N_ROWS
-    close(rows.reduce(moments, CENTRE[:2]), memory.reduce(moments, CENTRE[:2]))
+    close(rows.reduce(moments, CENTER[:2]), memory.reduce(moments, CENTER[:2]))
     found = sorted(row for columns in rows.chunks() for row in columns[0].tolist())
     assert found == sorted(row for columns in memory.chunks() for row in columns[0].tolist())
     assert rows.sample(5, np.random.RandomState(0))[0].shape == (5, 2)
@@ -199,7 +199,7 @@ def test_when_all_rows_are_left_out(data):
     assert rows.n_rows == 0
     assert list(rows.chunks()) == []
     with pytest.raises(ValueError, match="at least one row, but the rows are empty"):
-        rows.reduce(moments, CENTRE)
+        rows.reduce(moments, CENTER)
 
 
 @pytest.mark.usefixtures("scheduler")
@@ -210,7 +210,7 @@ def test_an_error_of_a_summary_has_its_own_type(data):
     rows = DaskRows(*split(data))
     with pytest.raises(FloatingPointError, match="row 12"):
         rows.reduce(fail)
-    close(rows.reduce(moments, CENTRE), ArrayRows(*data).reduce(moments, CENTRE))
+    close(rows.reduce(moments, CENTER), ArrayRows(*data).reduce(moments, CENTER))
 
 
 @pytest.mark.usefixtures("scheduler")
@@ -226,14 +226,14 @@ def test_rows_are_computed_once_unless_asked_otherwise(data, tmp_path):
         X = da.from_array(data[0], chunks=(250, 3)).map_blocks(counted, meta=np.empty((0, 3)))
         rows = DaskRows(X, None, persist=persist)
         for _ in range(3):
-            close(rows.reduce(moments, CENTRE), ArrayRows(data[0], None).reduce(moments, CENTRE))
+            close(rows.reduce(moments, CENTER), ArrayRows(data[0], None).reduce(moments, CENTER))
         assert len(path.read_text()) == expected
 
 
 def test_few_tasks_each_where_its_blocks_lie(data, client):
     rows = DaskRows(*split(data, 25))  # 40 blocks
     for _ in range(5):  # a busy machine may give a task to another worker
-        rows.reduce(moments, CENTRE)
+        rows.reduce(moments, CENTER)
         groups = rows._blocks._groups or rows._blocks._group(rows._blocks._futures)
         assert sorted(number for _, numbers in groups for number in numbers) == list(range(40))
         assert max(len(numbers) for _, numbers in groups) <= BLOCKS_IN_TASK
@@ -255,29 +255,29 @@ def kill(client, address):
 
 def test_a_worker_that_is_killed_between_passes_costs_time_only(data, client):
     rows = DaskRows(*split(data)).map(lambda columns: (columns[0] * 2, *columns[1:]))
-    expected = ArrayRows(2 * data[0], *data[1:]).reduce(moments, CENTRE)
-    close(rows.reduce(moments, CENTRE), expected)
+    expected = ArrayRows(2 * data[0], *data[1:]).reduce(moments, CENTER)
+    close(rows.reduce(moments, CENTER), expected)
     dead = rows._blocks._groups[0][0]
     kill(client, dead)
     for _ in range(3):
-        close(rows.reduce(moments, CENTRE), expected)
+        close(rows.reduce(moments, CENTER), expected)
     assert dead not in {address for address, _ in rows._blocks._groups}
     client.wait_for_workers(2, timeout=30)
 
 
 def test_all_workers_may_be_killed(data, client):
     rows = DaskRows(*split(data))
-    expected = ArrayRows(*data).reduce(moments, CENTRE)
-    close(rows.reduce(moments, CENTRE), expected)
+    expected = ArrayRows(*data).reduce(moments, CENTER)
+    close(rows.reduce(moments, CENTER), expected)
     for pid in client.run(os.getpid).values():
         os.kill(pid, signal.SIGKILL)
     for _ in range(2):
         rows._blocks._groups = []  # look for the blocks while there are no workers
-        close(rows.reduce(moments, CENTRE), expected)
+        close(rows.reduce(moments, CENTER), expected)
     client.wait_for_workers(2, timeout=30)
 
 
-def killed_once(columns, centre, path):
+def killed_once(columns, center, path):
     """A summary in which the worker that comes to row 500 first is killed."""
     if 500 in columns[2]:
         try:
@@ -287,16 +287,16 @@ def killed_once(columns, centre, path):
         else:
             os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(60)
-    return moments(columns, centre)
+    return moments(columns, center)
 
 
 def test_a_worker_that_is_killed_during_a_pass_costs_time_only(data, client, tmp_path):
     rows = DaskRows(*split(data))
     path = str(tmp_path / "killed")
-    expected = ArrayRows(*data).reduce(moments, CENTRE)
-    close(rows.reduce(killed_once, CENTRE, path), expected)
+    expected = ArrayRows(*data).reduce(moments, CENTER)
+    close(rows.reduce(killed_once, CENTER, path), expected)
     assert os.path.exists(path)
-    close(rows.reduce(killed_once, CENTRE, path), expected)
+    close(rows.reduce(killed_once, CENTER, path), expected)
     client.wait_for_workers(2, timeout=30)
 
 
@@ -307,7 +307,7 @@ def test_blocks_that_do_not_fit(data):
     shifted = da.from_array(weight, chunks=((99, 101, 800),))
     expected = r"Block \d should .* they have \[(334, 99|333, 101|333, 800)\] rows"
     with dask.config.set(scheduler="threads"), pytest.raises(ValueError, match=expected):
-        DaskRows(frame(X, 3), shifted[shifted >= 0]).reduce(moments, CENTRE)
+        DaskRows(frame(X, 3), shifted[shifted >= 0]).reduce(moments, CENTER)
 
 
 def test_no_dask_collection(data):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from plausible.engine import maximise
+from plausible.engine import maximize
 from plausible.engine.reporting import reporter
 
 
@@ -27,7 +27,7 @@ class Hill:
     def height(self, x):
         return -float((((x - self.top) ** 2) * (1 - self.rates)).sum())
 
-    def summarise(self, points):
+    def summarize(self, points):
         self.passes += 1
         return [Seen(point, self.height(point[0])) for point in points]
 
@@ -49,7 +49,7 @@ START = (np.array([3.0, -2.0]),)
 
 
 def climb(hill, starts=(START,), **options):
-    return maximise(hill.summarise, hill.solve, list(starts), n_rows=1, **{"tol": 1e-12, **options})
+    return maximize(hill.summarize, hill.solve, list(starts), n_rows=1, **{"tol": 1e-12, **options})
 
 
 def test_reaches_the_top_and_tells_how():
@@ -65,7 +65,7 @@ def test_reaches_the_top_and_tells_how():
 
 def test_stops_at_the_first_gain_for_a_row_below_tol():
     hill = Hill([0.9, 0.9])
-    result = maximise(hill.summarise, hill.solve, [START], n_rows=10, tol=1e-3)
+    result = maximize(hill.summarize, hill.solve, [START], n_rows=10, tol=1e-3)
     gains = np.diff(result.history)
     assert gains[-1] < 1e-2 <= gains[-2]
 
@@ -126,8 +126,8 @@ def test_the_best_of_several_starts_is_kept_and_losers_are_dropped():
     twins = Twins([0.0])
     starts = [(np.array([value]),) for value in (-1.0, 1.0, -3.0)]
     counted = []
-    summarise = twins.summarise
-    twins.summarise = lambda points: counted.append(len(points)) or summarise(points)
+    summarize = twins.summarize
+    twins.summarize = lambda points: counted.append(len(points)) or summarize(points)
     result = climb(twins, starts)
     assert result.best_start == 1
     np.testing.assert_allclose(result.parameters[0], 2.0, atol=1e-4)
@@ -159,11 +159,11 @@ def test_an_interrupt_keeps_the_best_so_far():
 
 
 def test_an_interrupt_before_anything_is_known_goes_through():
-    def summarise(points):
+    def summarize(points):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        maximise(summarise, lambda seen: seen, [START], n_rows=1)
+        maximize(summarize, lambda seen: seen, [START], n_rows=1)
 
 
 def test_a_callback_sees_progress_and_can_stop():
@@ -272,7 +272,7 @@ def test_a_forged_checkpoint_is_refused(tmp_path, changes):
     forge(path)
     climb(Hill([0.5, 0.5]), checkpoint=path)
     forge(path, **changes)
-    with pytest.raises(ValueError, match="checkpoint.* delete it to start anew"):
+    with pytest.raises(ValueError, match="checkpoint.* delete it to start again"):
         climb(Hill([0.5, 0.5]), checkpoint=path)
 
 
@@ -311,7 +311,7 @@ def test_verbose_says_where_the_loop_is(capsys, verbose, lines):
 class Stairs:
     """Heights that rise by a step of their own at each map."""
 
-    def summarise(self, points):
+    def summarize(self, points):
         return [Seen(point, float(point[0][0])) for point in points]
 
     def solve(self, seen):
@@ -325,8 +325,8 @@ def test_a_start_is_kept_while_twenty_gains_like_its_last_would_win(behind, wins
     leader, climber = (np.array([0.0, 1e-6]),), (np.array([-behind, 1.0]),)
     stairs = Stairs()
     with pytest.warns(ConvergenceWarning, match="max_iter=40"):
-        result = maximise(
-            stairs.summarise, stairs.solve, [leader, climber], n_rows=1, tol=0.0, max_iter=40
+        result = maximize(
+            stairs.summarize, stairs.solve, [leader, climber], n_rows=1, tol=0.0, max_iter=40
         )
     assert result.best_start == int(wins)
     np.testing.assert_allclose(result.criteria[1], 40 - behind if wins else 5 - behind)

@@ -20,22 +20,22 @@ class Moments(NamedTuple):
     square: list
 
 
-def moments(columns, centre):
+def moments(columns, center):
     X, weight = columns
     weight = np.ones(len(X)) if weight is None else weight
-    centred = X - centre
-    return Moments(weight.sum(), weight @ centred, [(weight * centred.T) @ centred])
+    centered = X - center
+    return Moments(weight.sum(), weight @ centered, [(weight * centered.T) @ centered])
 
 
-def slow_moments(X, weight, centre):
+def slow_moments(X, weight, center):
     """The same in plain loops."""
     d = len(X[0])
     mean, square = [0.0] * d, [[0.0] * d for _ in range(d)]
     for row, w in zip(X.tolist(), weight.tolist(), strict=True):
         for i in range(d):
-            mean[i] += w * (row[i] - centre[i])
+            mean[i] += w * (row[i] - center[i])
             for j in range(d):
-                square[i][j] += w * (row[i] - centre[i]) * (row[j] - centre[j])
+                square[i][j] += w * (row[i] - center[i]) * (row[j] - center[j])
     return Moments(sum(weight.tolist()), mean, [square])
 
 
@@ -55,13 +55,13 @@ def data():
     return random.normal(size=(N_ROWS, 3)), random.uniform(size=N_ROWS)
 
 
-CENTRE = np.array([0.5, -1.0, 2.0])
+CENTER = np.array([0.5, -1.0, 2.0])
 
 
 @pytest.mark.parametrize("chunk_rows", [*range(1, N_ROWS + 2), None])
 def test_the_sum_does_not_depend_on_the_chunks(data, chunk_rows):
     rows = ArrayRows(*data, chunk_rows=chunk_rows)
-    close(rows.reduce(moments, CENTRE), slow_moments(*data, CENTRE))
+    close(rows.reduce(moments, CENTER), slow_moments(*data, CENTER))
     np.testing.assert_array_equal(np.concatenate([X for X, _ in rows.chunks()]), data[0])
 
 
@@ -84,14 +84,14 @@ def strided(X, tmp_path):
 def test_the_sum_does_not_depend_on_how_rows_are_stored(data, tmp_path, store):
     X, weight = data
     rows = ArrayRows(store(X, tmp_path), weight, chunk_rows=10)
-    close(rows.reduce(moments, CENTRE), slow_moments(X, weight, CENTRE))
+    close(rows.reduce(moments, CENTER), slow_moments(X, weight, CENTER))
 
 
 def test_float32_rows_stay_float32(data):
     X = data[0].astype(np.float32)
     rows = ArrayRows(X, None, chunk_rows=10)
     assert {columns[0].dtype for columns in rows.chunks()} == {np.dtype(np.float32)}
-    close(rows.reduce(moments, CENTRE), slow_moments(X, np.ones(N_ROWS), CENTRE))
+    close(rows.reduce(moments, CENTER), slow_moments(X, np.ones(N_ROWS), CENTER))
 
 
 def test_the_same_bits_on_any_number_of_threads(data):
@@ -100,7 +100,7 @@ def test_the_same_bits_on_any_number_of_threads(data):
     found = []
     for n_threads in (1, 2, 5):
         with threadpool_limits(n_threads, "blas"):
-            found.append(rows.reduce(moments, CENTRE))
+            found.append(rows.reduce(moments, CENTER))
     for other in found[1:]:
         assert other.weight == found[0].weight
         np.testing.assert_array_equal(other.mean, found[0].mean)
@@ -171,7 +171,7 @@ def test_rows_that_are_all_left_out_stay_rows(data):
     assert rows.n_rows == 0
     assert rows.sample(5, np.random.RandomState(0))[0].shape == (0, 2)
     with pytest.raises(ValueError, match="at least one row, but the rows are empty"):
-        rows.reduce(moments, CENTRE[:2])
+        rows.reduce(moments, CENTER[:2])
 
 
 def test_rows_may_be_arranged_twice():
@@ -187,7 +187,7 @@ def test_rows_may_be_arranged_twice():
 def test_map_then_sum_is_sum_of_the_mapped(data):
     X, weight = data
     rows = ArrayRows(X, weight, chunk_rows=10).map(lambda columns: (2 * columns[0] - 1, columns[1]))
-    close(rows.reduce(moments, CENTRE), slow_moments(2 * X - 1, weight, CENTRE))
+    close(rows.reduce(moments, CENTER), slow_moments(2 * X - 1, weight, CENTER))
 
 
 @pytest.mark.parametrize("arranged", [False, True])

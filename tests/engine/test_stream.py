@@ -13,12 +13,12 @@ from plausible.engine import ArrayRows, StreamRows
 from plausible.engine import stream as module
 
 N_ROWS = 5000
-CENTRE = np.array([0.5, -1.0, 2.0])
+CENTER = np.array([0.5, -1.0, 2.0])
 
 
-def moments(columns, centre):
+def moments(columns, center):
     X, weight = columns
-    return weight.sum(), weight @ (X - centre), [(X.T * weight) @ X]
+    return weight.sum(), weight @ (X - center), [(X.T * weight) @ X]
 
 
 def close(found, expected, rtol=1e-10):
@@ -61,9 +61,9 @@ def cut(columns, size):
 @pytest.mark.usefixtures("n_threads", "small_pieces")
 def test_the_sum_is_that_of_rows_in_memory(data, size):
     rows = StreamRows(cut(data, size))
-    expected = ArrayRows(*data, chunk_rows=N_ROWS).reduce(moments, CENTRE)
+    expected = ArrayRows(*data, chunk_rows=N_ROWS).reduce(moments, CENTER)
     for _ in range(2):
-        close(rows.reduce(moments, CENTRE), expected)
+        close(rows.reduce(moments, CENTER), expected)
     np.testing.assert_array_equal(np.concatenate([X for X, _ in rows.chunks()]), data[0])
 
 
@@ -72,7 +72,7 @@ def test_the_same_bits_on_any_number_of_threads(data):
     rows, found = StreamRows(cut(data, 170)), []
     for n_threads in (1, 2, 5):
         with threadpool_limits(n_threads, "blas"):
-            found.append(rows.reduce(moments, CENTRE))
+            found.append(rows.reduce(moments, CENTER))
     for other in found[1:]:
         close(other, found[0], rtol=0)
         assert other[0] == found[0][0]
@@ -157,7 +157,7 @@ def test_steps_are_those_of_rows_in_memory(data, steps):
     stream, memory = StreamRows(cut(data, 170)), ArrayRows(*data)
     for name, function in steps:
         stream, memory = getattr(stream, name)(function), getattr(memory, name)(function)
-    close(stream.reduce(moments, CENTRE), memory.reduce(moments, CENTRE))
+    close(stream.reduce(moments, CENTER), memory.reduce(moments, CENTER))
     found = sorted(row for X, _ in stream.chunks() for row in X.tolist())
     assert found == sorted(row for X, _ in memory.chunks() for row in X.tolist())
     assert stream.n_rows == memory.n_rows
@@ -194,7 +194,7 @@ def test_when_all_rows_are_left_out(data):
     assert rows.n_rows == 0
     assert list(rows.chunks()) == []
     with pytest.raises(ValueError, match="at least one row, but the rows are empty"):
-        rows.reduce(moments, CENTRE)
+        rows.reduce(moments, CENTER)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 300, N_ROWS, 2 * N_ROWS])

@@ -14,11 +14,11 @@ def test_intervals_cover_the_mean_about_as_often_as_they_say():
 
 def test_intervals_cover_the_mean_of_fixed_strata():
     random = np.random.default_rng(0)
-    centres = random.normal(size=(30, 1)) * 5.0  # strata differ much more than draws
+    centers = random.normal(size=(30, 1)) * 5.0  # strata differ much more than draws
     inside = []
     for _ in range(1000):
-        found = common.summary_of_strata(centres + random.normal(size=(30, 3)))
-        inside.append(found["low"] < centres.mean() < found["high"])
+        found = common.summary_of_strata(centers + random.normal(size=(30, 3)))
+        inside.append(found["low"] < centers.mean() < found["high"])
     assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
     alone = common.summary_of_strata(np.ones((3, 1)))
     assert alone == {"mean": 1.0, "low": 1.0, "high": 1.0}

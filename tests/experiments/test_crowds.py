@@ -45,7 +45,7 @@ def results(tmp_path_factory):
         return experiment.run(quick=True, sets=SETS)
 
 
-def test_every_form_of_answers_is_pooled_and_learnt_from(results):
+def test_every_form_of_answers_is_pooled_and_learned_from(results):
     assert [one["set"] for one in results["pools"]] == list(SETS)
     for one in results["pools"]:
         assert tuple(one["accuracy"]) == crowd_pools.OURS

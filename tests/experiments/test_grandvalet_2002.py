@@ -53,7 +53,7 @@ def test_there_are_625_setups():
     assert np.mean([1 - one.bayes_error for one in main]) == pytest.approx(0.845)
 
 
-def test_logistic_regression_is_that_of_the_labelled_rows():
+def test_logistic_regression_is_that_of_the_labeled_rows():
     data = make_missing_labels(300, 10, missing=0.5, random_state=0)
     known = ~data.labels.is_unknown
     slope, intercept = experiment.logistic_rule(
@@ -64,10 +64,10 @@ def test_logistic_regression_is_that_of_the_labelled_rows():
     assert intercept == pytest.approx(peer.intercept_[0], abs=2e-3)
 
 
-def test_a_centred_rule_goes_through_the_mean():
+def test_a_centered_rule_goes_through_the_mean():
     data = make_missing_labels(300, 10, missing=0.9, random_state=1)
     slope, intercept = experiment.logistic_rule(
-        "self_consistent", "centred", 1.0, data.X, data.labels
+        "self_consistent", "centered", 1.0, data.X, data.labels
     )
     assert data.X.mean(axis=0) @ slope + intercept == pytest.approx(0.0, abs=1e-9)
 

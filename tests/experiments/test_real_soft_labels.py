@@ -15,7 +15,7 @@ def results(tmp_path_factory):
         return experiment.run(quick=True)
 
 
-def test_every_set_is_learnt_from_every_form_of_label(results):
+def test_every_set_is_learned_from_every_form_of_label(results):
     assert [one["set"] for one in results["sets"]] == list(NAMES)
     for row in results["rows"]:
         assert {"pooled", "shares", "rows", "majority"} <= set(row["accuracy"])

@@ -48,7 +48,7 @@ def test_selection(names, chosen):
     assert [one.name for one in experiments.select(names)] == chosen
 
 
-def test_a_figure_is_listed_without_its_neighbours():
+def test_a_figure_is_listed_without_its_neighbors():
     assert catalogue.select_figures("lu-2020-figure-4") == ["lu-2020-figure-4"]
     rows = experiments.listing("lu-2020-figure-4")
     assert {row.figure for row in rows} == {"lu-2020-figure-4"}

@@ -7,7 +7,7 @@ import pytest
 
 from plausible.experts import Agreement, Annotations, agreement
 from plausible.report.expert_sections import show_clash
-from plausible.report.of_experts import summarise_clash
+from plausible.report.of_experts import summarize_clash
 from plausible.report.words import plain
 
 # Votes (n, K) of every degenerate kind, with unequal numbers of answers and empty classes.
@@ -115,7 +115,7 @@ def test_degenerate_answers_are_told_without_warnings(name):
     np.testing.assert_allclose(found, slow(votes), atol=1e-12)
     names = list(map(str, range(len(cells))))
     text = " ".join(
-        map(str, show_clash(plain(summarise_clash(answers, np.zeros(len(names)), names, 3))))
+        map(str, show_clash(plain(summarize_clash(answers, np.zeros(len(names)), names, 3))))
     )
     assert ("Krippendorff" in text) == np.isfinite(found.alpha)
     assert ("of all pairs" in text) == np.isfinite(found.pairs)
@@ -136,7 +136,7 @@ def test_the_share_of_all_pairs_is_not_the_mean_over_items():
 def test_the_report_tells_the_share_of_all_pairs():
     rows = [["a"] * 5, ["b", "c", None, None, None]]
     answers = Annotations.from_answers(np.array(rows, dtype=object), classes=["c", "a", "b"])
-    part = plain(summarise_clash(answers, np.array([0.0, 0.5]), ["x", "y"], 2))
+    part = plain(summarize_clash(answers, np.array([0.0, 0.5]), ["x", "y"], 2))
     assert part["agreement"]["observed"] == 0.5
     assert part["agreement"]["pairs"] == pytest.approx(10 / 11)
     text = " ".join(map(str, show_clash(part)))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from plausible.belief import TotalConflictError, combine, discount, masses_from_dicts
 from plausible.experts import Annotations, agreement, next_items
-from plausible.experts.tables import factorise
+from plausible.experts.tables import factorize
 from plausible.labels import Labels
 
 CLASSES = ["a", "b", "c"]
@@ -81,8 +81,8 @@ def test_dempster_pooling_is_that_of_belief_functions(table, doubts):
         sources.append(discount(masses, doubt))
     expected = Labels.from_masses(combine(sources, "dempster"), CLASSES)
     np.testing.assert_allclose(labels.contour, expected.contour, atol=1e-10)
-    unnormalised = combine(sources, "conjunctive")
-    empty = unnormalised.values[..., unnormalised.focal_sets == 0].sum(axis=-1)
+    unnormalized = combine(sources, "conjunctive")
+    empty = unnormalized.values[..., unnormalized.focal_sets == 0].sum(axis=-1)
     np.testing.assert_allclose(labels.conflict, empty, atol=1e-10)
 
 
@@ -271,8 +271,8 @@ def test_next_items_have_few_answers_clash_or_stay_open():
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-5, 5), min_size=1, max_size=30))
 def test_numbers_are_coded_like_text(values):
     numbers, names = (
-        factorise(np.array(values), "items"),
-        factorise(list(map(str, values)), "items"),
+        factorize(np.array(values), "items"),
+        factorize(list(map(str, values)), "items"),
     )
     np.testing.assert_array_equal(numbers.codes, names.codes)
     assert [str(name) for name in numbers.names.tolist()] == names.names.tolist()

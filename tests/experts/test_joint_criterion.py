@@ -1,4 +1,4 @@
-"""What the joint classifier maximises: known by an independent sum, rising, weighted by items."""
+"""What the joint classifier maximizes: known by an independent sum, rising, weighted by items."""
 
 import numpy as np
 import pytest
@@ -116,13 +116,13 @@ def test_penalties_that_pull_against_the_answers_do_not_stop_the_fit(seed, alpha
     assert np.diff(found.history_).min() >= -1e-12 * abs(found.history_[-1])
     far = JointAnnotatorClassifier(inner, "full", tol=1e-8, max_iter=500).fit(X, answers)
     assert far.history_[-1] - found.history_[-1] < 3 * found.tol * len(X)
-    # In the end, the classifier is the one that is learnt from what the answers say.
+    # In the end, the classifier is the one that is learned from what the answers say.
     alone = clone(inner).fit(X, Labels(far.reliability_.evidence, CLASSES))
     np.testing.assert_allclose(far.predict_proba(X), alone.predict_proba(X), atol=1e-3)
 
 
 class Erratic(PartialLogisticRegression):
-    """Forgets half of what it learnt, at every other fit."""
+    """Forgets half of what it learned, at every other fit."""
 
     fits = 0
 
@@ -163,7 +163,7 @@ def test_whole_weights_are_repetitions_and_zero_weights_absence(name, model):
     repeated.fit(X[rows], answers_of(cells, doubt, weight))
     assert weighted.history_[-1] == pytest.approx(repeated.history_[-1], abs=1e-3)
     one, other = weighted.reliability_, repeated.reliability_
-    for part in ("n_answers", "accuracy", "learnt", "low", "high", "prior"):
+    for part in ("n_answers", "accuracy", "learned", "low", "high", "prior"):
         np.testing.assert_allclose(getattr(one, part), getattr(other, part), atol=2e-3)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=0.01)
     np.testing.assert_allclose(one.posterior[rows], other.posterior, atol=2e-3)

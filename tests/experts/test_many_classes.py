@@ -225,6 +225,6 @@ def test_confusions_that_no_memory_holds_are_refused():
     with pytest.raises(ValueError, match=words):
         JointAnnotatorClassifier().fit(np.eye(2), answers)
     found = answers.reliability("class")
-    assert found.learnt.shape == (4, 4000)
-    with pytest.raises(ValueError, match="use `learnt`"):
+    assert found.learned.shape == (4, 4000)
+    with pytest.raises(ValueError, match="use `learned`"):
         _ = found.confusion

@@ -1,4 +1,4 @@
-"""Reliabilities learnt from agreement, and the classifier that learns with them."""
+"""Reliabilities learned from agreement, and the classifier that learns with them."""
 
 import numpy as np
 import pytest

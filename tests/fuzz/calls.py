@@ -496,13 +496,13 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.from_classes", Annotations.from_classes, table)
     pooled = {"rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "vacuous"}
     yield Call("experts.Annotations.pool", said.pool, pooled)
-    learnt = {
+    learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
         "tol": 1e-3, "max_iter": 20, "accelerate": True, "callback": None,
     }  # fmt: skip
-    yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learnt})
-    yield Call("experts.Annotations.reliability", said.reliability, learnt)
-    yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learnt})
+    yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learned})
+    yield Call("experts.Annotations.reliability", said.reliability, learned)
+    yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
     yield Call("experts.Annotations.select", said.select, {"answers": said.item < 5})
     members = np.array([True, False, True])
     yield Call("experts.Annotations.commonality", said.commonality, {"members": members})
@@ -628,12 +628,12 @@ def engine_calls() -> Iterator[Call]:
         yield Call(f"engine.{kind}.map", rows.map, {"function": lambda columns: columns})
         yield Call(f"engine.{kind}.reduce", rows.reduce, {"summary": first_sum})
     climb = {
-        "summarise": lambda points: [Point(x, -((x - 3) ** 2)) for x in points],
+        "summarize": lambda points: [Point(x, -((x - 3) ** 2)) for x in points],
         "solve": lambda point: (point.x + 3) / 2,
         "starts": [0.0, 1.0], "n_rows": 1, "tol": 1e-3, "max_iter": 20, "chart": None,
         "callback": None, "checkpoint": None, "checkpoint_seconds": 60.0, "settings": "",
     }  # fmt: skip
-    yield Call("engine.maximise", engine.maximise, climb)
+    yield Call("engine.maximize", engine.maximize, climb)
     for ending in ("csv", "parquet", "arrow"):
         read = getattr(engine, f"read_{ending}")
         given = {
@@ -643,11 +643,11 @@ def engine_calls() -> Iterator[Call]:
         yield Call(f"engine.read_{ending}", lambda read=read, **given: list(read(**given)), given)
     given = {"path": "X.npy", "labels": "y.npy", "weight": None, "chunk_rows": 5}
     yield Call("engine.read_npy", lambda **given: list(engine.read_npy(**given)), given)
-    learnt = {"X": engine.StreamRows(chunks), "y": None, "sample_weight": None}
+    learned = {"X": engine.StreamRows(chunks), "y": None, "sample_weight": None}
     model = GaussianMixtureClassifier("diag", max_iter=5, tol=0.1, random_state=0)
-    yield Call("engine.StreamRows, learnt", lambda **given: clone(model).fit(**given), learnt)
+    yield Call("engine.StreamRows, learned", lambda **given: clone(model).fit(**given), learned)
     yield Call(
-        "engine.StreamRows of chunks, learnt",
+        "engine.StreamRows of chunks, learned",
         lambda *chunks: clone(model).fit(engine.StreamRows([chunks])),
         columns,
     )
@@ -675,7 +675,7 @@ def report_calls() -> Iterator[Call]:
         "n_shown": 2, "reject": 0.3, "n_bootstrap": 10, "seed": 0, "reliability": {"max_iter": 5},
         "command": "make it", "date": "1 May 2026",
     }  # fmt: skip
-    yield Call("report.summarise", report.summarise, given, slow=True)
+    yield Call("report.summarize", report.summarize, given, slow=True)
     yield Call("report.label_report", report.label_report, {"path": "r.html", **given}, slow=True)
-    summary = report.summarise(labels=SOFT, annotations=ANNOTATIONS, n_bootstrap=10)
+    summary = report.summarize(labels=SOFT, annotations=ANNOTATIONS, n_bootstrap=10)
     yield Call("report.render", report.render, {"summary": summary})

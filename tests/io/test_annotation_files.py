@@ -147,7 +147,7 @@ def test_label_studio_and_doccano(tmp_path):
             "annotations": [
                 {
                     "completed_by": who,
-                    "was_cancelled": not names,
+                    "was_canceled": not names,
                     "result": [{"type": "choices", "value": {"choices": names}}] if names else [],
                 }
                 for who, names in answers

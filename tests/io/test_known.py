@@ -42,7 +42,7 @@ def test_notes_say_how_doubts_were_found():
     for table, options, words in [
         (LONG, {}, "the doubts of the answers themselves"),
         (LONG, {"doubt": 0.2}, "doubt 0.2 on top of that of the answers"),
-        (bare, {}, "doubts learnt from the agreement of people"),
+        (bare, {}, "doubts learned from the agreement of people"),
         (bare, {"doubt": 0.2}, "with doubt 0.2"),
         (bare, {"rule": "mean"}, "the rule 'mean'"),
     ]:

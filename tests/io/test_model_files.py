@@ -491,14 +491,14 @@ def test_classifiers_that_are_not_what_their_file_says(content, tmp_path, change
         load_classifier(path)
 
 
-@pytest.mark.parametrize("learnt", [
+@pytest.mark.parametrize("learned", [
     {"means_": np.zeros(3)}, {"means_": np.array(["a"])}, {"classes_": np.zeros((2, 2))},
     {"n_features_in_": "2"}, {"classes_": None},
 ])  # fmt: skip
-def test_classifiers_whose_parts_do_not_fit(tmp_path, learnt):
+def test_classifiers_whose_parts_do_not_fit(tmp_path, learned):
     model = SoftNearestCentroid().fit(np.eye(3), ["oak", "ash", "elm"])
-    assert set(learnt) <= set(vars(model))
-    for name, value in learnt.items():
+    assert set(learned) <= set(vars(model))
+    for name, value in learned.items():
         setattr(model, name, value)
     path = tmp_path / "model"
     about = describe(SoftNearestCentroid().fit(np.eye(3), ["oak", "ash", "elm"]))

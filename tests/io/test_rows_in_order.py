@@ -77,8 +77,8 @@ def test_a_task_that_was_skipped_has_no_answer_whatever_was_chosen_before(tmp_pa
         return {"completed_by": person, "result": [{"value": {"choices": [choice]}}], **more}
 
     tasks = [
-        {"id": 7, "annotations": [annotation(1, "z"), annotation(2, "b", was_cancelled=True)]},
-        {"id": 8, "annotations": [annotation(1, "b"), annotation(2, "m", was_cancelled=False)]},
+        {"id": 7, "annotations": [annotation(1, "z"), annotation(2, "b", was_canceled=True)]},
+        {"id": 8, "annotations": [annotation(1, "b"), annotation(2, "m", was_canceled=False)]},
     ]
     path = tmp_path / "export.json"
     path.write_text(json.dumps(tasks))

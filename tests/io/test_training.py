@@ -14,11 +14,11 @@ from plausible.labels import Labels
 @given(st.permutations(range(6)), st.permutations(range(6)), st.integers(1, 6))
 def test_rows_go_with_their_items(order, said, n_said):
     features = {"item": [f"i{k}" for k in order], "value": [float(k) for k in order]}
-    labelled = list(said)[:n_said]
-    known = {"item": [f"i{k}" for k in labelled], "label": [f"c{k % 2}" for k in labelled]}
+    labeled = list(said)[:n_said]
+    known = {"item": [f"i{k}" for k in labeled], "label": [f"c{k % 2}" for k in labeled]}
     found = read_training(known, features, classes=["c0", "c1"])
-    assert found.X[found.rows, 0].tolist() == labelled
-    expected = Labels.from_crisp([f"c{k % 2}" for k in labelled], classes=["c0", "c1"])
+    assert found.X[found.rows, 0].tolist() == labeled
+    expected = Labels.from_crisp([f"c{k % 2}" for k in labeled], classes=["c0", "c1"])
     assert found.labels[found.rows] == expected
     rest = np.setdiff1d(np.arange(6), found.rows)
     assert (found.labels.informativeness[rest] == 0).all()
@@ -81,7 +81,7 @@ def test_new_items_in_the_order_of_the_model():
     assert read_new({"id": [5.0], "x": [1.0]}, ["id", "x"]).X.tolist() == [[5.0, 1.0]]
     for source, names, count, words in [
         ({"a": [1.0]}, ["a", "b"], 2, "lacks 'b'; its columns are 'a'"),
-        ({"a": [1.0], "b": [1.0]}, None, 3, "the 3 features that the model has learnt, but has 2"),
+        ({"a": [1.0], "b": [1.0]}, None, 3, "the 3 features that the model has learned, but has 2"),
     ]:
         with pytest.raises(TableError, match=words):
             read_new(source, names, count)

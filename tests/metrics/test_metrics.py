@@ -211,8 +211,8 @@ def test_a_credal_partition_agrees_with_itself(seed, n):
     assert credal_rand_index(masses, masses) == pytest.approx(1)
     assert credal_rand_index(masses, other) == pytest.approx(credal_rand_index(other, masses))
     assert 0 <= credal_rand_index(masses, other) < 1
-    relabelled = masses[:, [0, 2, 1, 3, 4, 6, 5, 7]]  # clusters 0 and 1 exchanged
-    assert credal_rand_index(masses, relabelled) == pytest.approx(1)
+    relabeled = masses[:, [0, 2, 1, 3, 4, 6, 5, 7]]  # clusters 0 and 1 exchanged
+    assert credal_rand_index(masses, relabeled) == pytest.approx(1)
 
 
 @given(st.integers(0, 999))

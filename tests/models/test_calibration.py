@@ -110,7 +110,7 @@ def test_two_classes_are_one_calibration():
     assert (plausibility(dense, sets=[2])[:, 0] >= tau - 1e-6).all()
 
 
-def test_one_class_and_a_class_that_no_row_favours():
+def test_one_class_and_a_class_that_no_row_favors():
     X = np.arange(6.0)[:, None]
     model = EvidentialCalibratedClassifier().fit(X, ["a"] * 6)
     assert model.predict_mass(X).values.tolist() == [[1.0]] * 6

@@ -125,7 +125,7 @@ def test_one_class_only():
     ("columns", "message"),
     [
         ((["ant"] * 3 + [None], ["ant"] * 4), "needs at least two classes .* 'ant'"),
-        (([None] * 4, [None] * 4), "at least one class, but no item is labelled"),
+        (([None] * 4, [None] * 4), "at least one class, but no item is labeled"),
         ((["ant"] * 4, [1, 2, 3, 4]), "all numbers or all strings"),
         (([1.0, 2.0, 3.0, 4.0], [0.5, 1.0, 1.5, 2.0]), "continuous"),
         (

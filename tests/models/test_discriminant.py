@@ -75,7 +75,7 @@ def test_shrinkage_of_hard_labels_is_that_of_scikit_learn(shrinkage):
         )
 
 
-def test_automatic_shrinkage_is_that_of_ledoit_and_wolf_on_standardised_classes():
+def test_automatic_shrinkage_is_that_of_ledoit_and_wolf_on_standardized_classes():
     X, y = load_wine(return_X_y=True)
     model = DiscriminantClassifier(False, shrinkage="auto", reg_covar=0.0).fit(X, y)
     for k in range(3):

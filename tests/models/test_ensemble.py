@@ -71,7 +71,7 @@ def test_a_vote_is_the_weighted_mean_of_bets_of_members_that_keep_degrees():
     np.testing.assert_array_equal(model.predict(X), np.sort(NAMES)[expected.argmax(axis=1)])
     np.testing.assert_array_equal(model.named_estimators_["near"].means_, near.means_)
     np.testing.assert_array_equal(model.named_estimators_["bayes"].theta_, bayes.theta_)
-    hardened = SoftVotingClassifier(members).fit(X, LABELS.crisp())  # "" is not labelled
+    hardened = SoftVotingClassifier(members).fit(X, LABELS.crisp())  # "" is not labeled
     assert np.abs(hardened.estimators_[0].means_ - near.means_).max() > 1e-3
 
 

@@ -113,7 +113,7 @@ def test_far_points_that_overflow_are_uniform_with_one_warning():
     np.testing.assert_allclose(p[0], [2 / 3, 1 / 3, 0.0])  # ant, bee, cow
 
 
-def test_classes_that_were_not_learnt_stay_impossible_far_away():
+def test_classes_that_were_not_learned_stay_impossible_far_away():
     X, y = data()
     labels = Labels.from_crisp(np.array(["ant", "cow"])[y % 2], NAMES)
     with pytest.warns(UserWarning, match="bee"):
@@ -149,8 +149,8 @@ def test_normalization_of_huge_logs():
     ],
 )
 def test_one_class_within_numbers_needs_no_warning(row, expected):
-    learnt = np.array([True, True, True, False])
-    found = within_numbers(np.array([row]), learnt)
+    learned = np.array([True, True, True, False])
+    found = within_numbers(np.array([row]), learned)
     np.testing.assert_allclose(normalized(found), [expected])
 
 

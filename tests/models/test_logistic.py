@@ -102,7 +102,7 @@ def test_maximum_entropy_is_logistic_regression_on_repeated_rows():
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("penalize", [False, True])
-def test_the_result_is_a_stationary_point_of_the_penalised_criterion(criterion, penalize):
+def test_the_result_is_a_stationary_point_of_the_penalized_criterion(criterion, penalize):
     X, sets, *_ = subset_problem(1)
     degrees = np.where(sets > 0, 1.0, 0.1)
     weights = np.random.default_rng(0).uniform(0.2, 3.0, len(X))
@@ -113,8 +113,8 @@ def test_the_result_is_a_stationary_point_of_the_penalised_criterion(criterion, 
     def objective(flat):
         beta = flat.reshape(4, 6)
         logits = (X @ beta[:, :5].T + beta[:, 5]).T.copy()
-        penalised = beta if penalize else beta[:, :5]
-        return weights @ KERNELS[criterion](logits, degrees.T)[0] - (penalised**2).sum()
+        penalized = beta if penalize else beta[:, :5]
+        return weights @ KERNELS[criterion](logits, degrees.T)[0] - (penalized**2).sum()
 
     found = np.column_stack([model.coef_, model.intercept_]).ravel()
     assert model.objective_ == pytest.approx(objective(found), rel=1e-10)
@@ -218,7 +218,7 @@ def test_em_never_falls_and_ends_where_its_gradient_is_zero():
     assert again.objective_ == pytest.approx(model.objective_, abs=1e-6)
 
 
-def test_several_starts_find_what_many_starts_of_a_plain_optimiser_find():
+def test_several_starts_find_what_many_starts_of_a_plain_optimizer_find():
     X, sets, *_ = subset_problem(4, n=60, n_classes=3, d=2, keep=0.7)
     model = PartialLogisticRegression(alpha=0.05, random_state=0).fit(X, sets)
 
@@ -255,7 +255,7 @@ def test_minimum_commitment_has_the_lowest_log_loss_with_subset_labels():
     assert cautious < min(even, betting) - 0.01
 
 
-def test_unlabelled_rows_help_the_criteria_that_bet_where_clusters_are_apart():
+def test_unlabeled_rows_help_the_criteria_that_bet_where_clusters_are_apart():
     # Two clusters in many dimensions, with few labels: most directions are noise.
     rng = np.random.default_rng(0)
     y = np.arange(500) % 2

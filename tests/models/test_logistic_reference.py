@@ -2,7 +2,7 @@
 
 The reference is written from equations 3 to 7 of Grandvalet (2002) and knows no code of the
 library: sums over rows are loops, first derivatives are complex steps, second ones differences of
-them, and maxima those of a generic optimiser from many starts.
+them, and maxima those of a generic optimizer from many starts.
 """
 
 import contextlib
@@ -52,14 +52,14 @@ def row_value(name, logits, plausibility):
     return sum(g[k] * (log_f if name == "self_consistent" else joint)[k] for k in able)
 
 
-def reference(name, beta, X, plausibility, weight=None, alpha=0.0, penalised=None):
-    """The penalised criterion; beta is (K, D) with an intercept if D is one more than features."""
+def reference(name, beta, X, plausibility, weight=None, alpha=0.0, penalized=None):
+    """The penalized criterion; beta is (K, D) with an intercept if D is one more than features."""
     total = 0.0
     for i in range(len(X)):
         x = np.append(X[i], 1.0)[: beta.shape[1]]
         total += (1.0 if weight is None else weight[i]) * row_value(name, beta @ x, plausibility[i])
-    penalised = X.shape[1] if penalised is None else penalised
-    return total - alpha / 2 * sum(b * b for b in beta[:, :penalised].ravel())
+    penalized = X.shape[1] if penalized is None else penalized
+    return total - alpha / 2 * sum(b * b for b in beta[:, :penalized].ravel())
 
 
 def slopes(function, point, step=1e-30):
@@ -81,8 +81,8 @@ def bends(function, point, step=1e-5):
     return found
 
 
-def many_rows(name, beta, X, plausibility, weight, alpha, penalised):
-    """The reference with a loop over classes in place of one over rows, for the optimiser."""
+def many_rows(name, beta, X, plausibility, weight, alpha, penalized):
+    """The reference with a loop over classes in place of one over rows, for the optimizer."""
     eta = X @ beta[:, : X.shape[1]].T + (beta[:, -1] if beta.shape[1] > X.shape[1] else 0)
     eta = eta - eta.real.max(axis=1, keepdims=True)
     f = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
@@ -98,17 +98,17 @@ def many_rows(name, beta, X, plausibility, weight, alpha, penalised):
         value = (g * np.log(f)).sum(axis=1) / support
     else:
         value = (g * (np.log(f) + log_pl)).sum(axis=1) / support
-    return weight @ value - alpha / 2 * (beta[:, :penalised] ** 2).sum()
+    return weight @ value - alpha / 2 * (beta[:, :penalized] ** 2).sum()
 
 
-def best_of_many(name, X, plausibility, weight, alpha, intercept, penalised, n_starts):
-    """Highest value that a generic optimiser finds from many starts."""
+def best_of_many(name, X, plausibility, weight, alpha, intercept, penalized, n_starts):
+    """Highest value that a generic optimizer finds from many starts."""
     n_classes, n_columns = plausibility.shape[1], X.shape[1] + intercept
     rng = np.random.default_rng(0)
 
     def value(vector):
         beta = vector.reshape(n_classes, n_columns)
-        return -many_rows(name, beta, X, plausibility, weight, alpha, penalised)
+        return -many_rows(name, beta, X, plausibility, weight, alpha, penalized)
 
     found = []
     for _ in range(n_starts):
@@ -131,8 +131,8 @@ def some_data(n_classes, n=40, d=2, shift=1.0, seed=0):
     rng = np.random.default_rng(seed)
     truth = rng.integers(n_classes, size=n)
     truth[:n_classes] = np.arange(n_classes)
-    centres = rng.normal(scale=shift, size=(n_classes, d))
-    return centres[truth] + rng.normal(size=(n, d)), truth
+    centers = rng.normal(scale=shift, size=(n_classes, d))
+    return centers[truth] + rng.normal(size=(n, d)), truth
 
 
 def some_labels(kind, truth, n_classes, seed=1):
@@ -204,12 +204,12 @@ def problem_of(criterion, intercept=True, alpha=0.7, sparse=False, present=None)
         pl[pl.sum(axis=1) == 0] = np.isin(np.arange(4), present)
     rows = ArrayRows(scipy.sparse.csr_array(X) if sparse else X, pl, weight, chunk_rows=4)
     penalty = np.append([alpha, alpha], [0.0] * intercept)
-    n_learnt = 4 if present is None else len(present)
-    coordinates, total = make_coordinates(rows, n_learnt, penalty)
+    n_learned = 4 if present is None else len(present)
+    coordinates, total = make_coordinates(rows, n_learned, penalty)
     index = None if present is None else np.array(present)
     problem = PartialLikelihood(rows, criterion, index, penalty, total, 0.0, coordinates)
-    learnt = pl if present is None else pl[:, present]
-    return problem, lambda beta: reference(criterion, beta, X, learnt, weight, alpha)
+    learned = pl if present is None else pl[:, present]
+    return problem, lambda beta: reference(criterion, beta, X, learned, weight, alpha)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -222,7 +222,7 @@ def test_derivatives_in_beta(criterion, sparse, intercept, present):
     n_classes = 4 if present is None else 3
     beta = np.random.default_rng(2).normal(size=(n_classes, 2 + intercept))
     found, gradient = problem.fidelity(beta)
-    assert found - problem.penalised(beta) == pytest.approx(value(beta), rel=1e-12)
+    assert found - problem.penalized(beta) == pytest.approx(value(beta), rel=1e-12)
     gradient = gradient - problem.penalty * beta
     np.testing.assert_allclose(gradient.ravel(), slopes(value, beta), atol=1e-12)
     exact = bends(value, beta) + np.diag(np.tile(problem.penalty, n_classes))
@@ -235,7 +235,7 @@ def test_derivatives_in_beta(criterion, sparse, intercept, present):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("sparse", "renewed"), [(False, False), (True, False), (False, True)])
-def test_derivatives_in_the_coordinates_of_the_optimiser(criterion, sparse, renewed):
+def test_derivatives_in_the_coordinates_of_the_optimizer(criterion, sparse, renewed):
     problem, value = problem_of(criterion, sparse=sparse)
     rng = np.random.default_rng(4)
     if renewed:
@@ -269,8 +269,8 @@ def test_hard_labels_by_one_sum_are_the_same_criterion():
     init = beta[:, :2], beta[:, 2]
     with pytest.warns(ConvergenceWarning):
         model = fitted(X, pl, init=init, max_iter=1)
-    centred = beta - beta.mean(axis=0)
-    expected = reference("minimum_commitment", centred, X, pl, alpha=1.0)
+    centered = beta - beta.mean(axis=0)
+    expected = reference("minimum_commitment", centered, X, pl, alpha=1.0)
     assert model.history_[0] == pytest.approx(expected, rel=1e-12)
 
 
@@ -370,8 +370,8 @@ def test_bets_end_at_a_maximum_above_the_cautious_solution(criterion, kind):
     assert np.linalg.eigvalsh(bends(value, end)).max() < 1e-5
 
 
-def test_unlabelled_rows_move_the_border_of_a_bet_to_the_gap():
-    """Few labels off the gap, many unlabelled rows in two clusters."""
+def test_unlabeled_rows_move_the_border_of_a_bet_to_the_gap():
+    """Few labels off the gap, many unlabeled rows in two clusters."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal([-2, 0], 0.4, (60, 2)), rng.normal([2, 0], 0.4, (60, 2))])
     pl = np.ones((120, 2))
@@ -384,7 +384,7 @@ def test_unlabelled_rows_move_the_border_of_a_bet_to_the_gap():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_semi_supervised_is_scikit_learn_on_the_labelled_rows(n_classes):
+def test_semi_supervised_is_scikit_learn_on_the_labeled_rows(n_classes):
     X, truth = some_data(n_classes, n=80, d=3)
     y = np.where(np.arange(80) % 3 == 0, -1, truth)
     alpha = 0.4
@@ -538,7 +538,7 @@ def test_features_with_many_digits_in_common(solver, offset, kind):
 
 @pytest.mark.parametrize("solver", ["newton", "lbfgs"])
 @pytest.mark.parametrize("offset", [10.0, 1e3, 1e6])
-def test_penalised_intercept_is_the_slope_of_a_column_of_ones(solver, offset):
+def test_penalized_intercept_is_the_slope_of_a_column_of_ones(solver, offset):
     X, truth = some_data(3, n=100)
     X, pl = X + offset, np.eye(3)[truth]
     one = fitted(X, pl, penalize_intercept=True, solver=solver, tol=1e-7)

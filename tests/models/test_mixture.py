@@ -218,8 +218,8 @@ def test_components_a_million_spreads_apart():
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("d", [2, 5])
 def test_few_soft_labels_name_the_blobs(seed, d):
-    centres = 8.0 * np.eye(4, d) if d > 3 else 4.0 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    blobs, truth = make_blobs(400, centers=centres, random_state=seed)
+    centers = 8.0 * np.eye(4, d) if d > 3 else 4.0 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    blobs, truth = make_blobs(400, centers=centers, random_state=seed)
     rng = np.random.default_rng(seed)
     said = np.where(rng.uniform(size=400) < 0.1, rng.integers(4, size=400), truth)
     doubt = np.where(rng.uniform(size=400) < 0.3, 0.3, 1.0)
@@ -235,7 +235,7 @@ def test_every_start_can_find_the_classes(init):
     assert (model.predict(blobs) == truth).mean() > 0.98
 
 
-def test_a_class_that_no_label_favours_is_still_found():
+def test_a_class_that_no_label_favors_is_still_found():
     blobs, truth = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     contour = np.ones((300, 3))
     contour[truth == 0] = [1.0, 0.1, 0.1]
@@ -302,11 +302,11 @@ def test_a_csv_file_with_class_names_gives_the_model_of_arrays(tmp_path):
     assert_same_model(inside, streamed)
 
 
-@pytest.mark.parametrize("labelled", ["plausibilities", "names", "nothing"])
-def test_dask_arrays_give_the_model_of_arrays(labelled):
+@pytest.mark.parametrize("labeled", ["plausibilities", "names", "nothing"])
+def test_dask_arrays_give_the_model_of_arrays(labeled):
     da = pytest.importorskip("dask.array")
-    y = {"plausibilities": SOFT.contour, "names": NAMES[Y], "nothing": None}[labelled]
-    options = {"n_classes": 3, "init": start_of("full")} if labelled == "nothing" else {}
+    y = {"plausibilities": SOFT.contour, "names": NAMES[Y], "nothing": None}[labeled]
+    options = {"n_classes": 3, "init": start_of("full")} if labeled == "nothing" else {}
     lazy = None if y is None else da.from_array(y, chunks=40)
     inside = GaussianMixtureClassifier(**options).fit(X, y)
     spread = GaussianMixtureClassifier(**options).fit(da.from_array(X, chunks=(50, 2)), lazy)
@@ -385,7 +385,7 @@ def test_novelty_has_its_level():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mean_precision", [0.0, 3.0])
-def test_the_prior_is_maximised_together_with_the_criterion(kind, mean_precision):
+def test_the_prior_is_maximized_together_with_the_criterion(kind, mean_precision):
     prior = {"weights": 2.0, "mean_precision": mean_precision, "scale": 0.3}
     model = GaussianMixtureClassifier(kind, prior=prior, reg_covar=0.0, tol=1e-13, max_iter=9999)
     model.fit(X, SOFT)
@@ -424,7 +424,7 @@ def test_a_singular_covariance_says_which_class_and_what_to_do():
         GaussianMixtureClassifier("tied", reg_covar=0.0).fit(twice, Y)
 
 
-def test_a_class_without_plausible_items_is_not_learnt():
+def test_a_class_without_plausible_items_is_not_learned():
     labels = Labels.from_doubt(NAMES[Y], 0.0, classes=[*NAMES, "unicorn"])
     with pytest.warns(EmptyClassWarning, match=r"\['unicorn'\] never are"):
         model = GaussianMixtureClassifier().fit(X, labels)

@@ -63,25 +63,25 @@ def test_the_weak_prior_is_narrower_for_more_components(soft, n_components):
     labels = Labels.from_plausibility(contour, CLASSES)
     scale = X.var(axis=0) / (3 * n_components) ** (2 / 2)
     said = {"mean_precision": 0.01, "degrees_of_freedom": 4.0, "scale": scale}
-    weak, spelt = (
+    weak, spelled = (
         GaussianMixtureClassifier(n_components=n_components, prior=prior, random_state=0).fit(
             X, labels
         )
         for prior in ("weak", said | {"mean": X.mean(axis=0), "weights": 1.0})
     )
-    np.testing.assert_allclose(weak.covariances_, spelt.covariances_, rtol=1e-6)
-    assert weak.history_[0] == pytest.approx(spelt.history_[0])
+    np.testing.assert_allclose(weak.covariances_, spelled.covariances_, rtol=1e-6)
+    assert weak.history_[0] == pytest.approx(spelled.history_[0])
 
 
-def test_covariances_are_shrunk_by_rows_as_far_as_they_favour_a_class(soft):
-    # The strength is what rows favour: a vacuous row counts for the weight only.
+def test_covariances_are_shrunk_by_rows_as_far_as_they_favor_a_class(soft):
+    # The strength is what rows favor: a vacuous row counts for the weight only.
     X, contour = soft
     scaled = contour / contour.max(axis=1, keepdims=True)
-    favour = scaled - scaled.min(axis=1, keepdims=True)
-    means = favour.T @ X / favour.sum(axis=0)[:, None]
+    favor = scaled - scaled.min(axis=1, keepdims=True)
+    means = favor.T @ X / favor.sum(axis=0)[:, None]
     scatter = sum(
-        (favour[:, [k]] * (X - means[k])).T @ (X - means[k]) for k in range(3)
-    ) / favour.sum()  # fmt: skip
+        (favor[:, [k]] * (X - means[k])).T @ (X - means[k]) for k in range(3)
+    ) / favor.sum()  # fmt: skip
     target = np.trace(scatter) / 2 * np.eye(2)
     labels = Labels.from_plausibility(contour, CLASSES)
     model = DiscriminantClassifier(shrinkage=1.0).fit(X, labels)

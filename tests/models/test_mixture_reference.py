@@ -18,7 +18,7 @@ from plausible.models import DiscriminantClassifier, GaussianMixtureClassifier
 from plausible.models.gaussian import e_step as passes
 
 KINDS = ["full", "tied", "diag", "spherical"]
-FORMS = {"linear": {}, "centred": {"TOO_FAR": -1.0}, "compiled": {"FAST_WORK": 0}}
+FORMS = {"linear": {}, "centered": {"TOO_FAR": -1.0}, "compiled": {"FAST_WORK": 0}}
 BOTH = [GaussianMixtureClassifier, DiscriminantClassifier]
 IRIS = load_iris(return_X_y=True)
 
@@ -111,10 +111,10 @@ def soft_blobs(seed, n=300, d=2, share=0.3, wrong=0.1, other=0.3):
     rng = np.random.default_rng(seed)
     gap = 0.0
     while gap < 5:
-        centres = rng.uniform(-10, 10, size=(4, d))
-        gaps = np.linalg.norm(centres[:, None] - centres, axis=2)
+        centers = rng.uniform(-10, 10, size=(4, d))
+        gaps = np.linalg.norm(centers[:, None] - centers, axis=2)
         gap = gaps[np.triu_indices(4, 1)].min()
-    X, y = make_blobs(n, centers=centres, random_state=seed)
+    X, y = make_blobs(n, centers=centers, random_state=seed)
     label = np.where(rng.random(n) < wrong, (y + rng.integers(1, 4, size=n)) % 4, y)
     plausibility = np.where(np.eye(4)[label] > 0, 1.0, other)
     plausibility[rng.random(n) > share] = 1
@@ -183,7 +183,7 @@ def log_prior(theta, kind, concentration, mean, precision, freedom, scale):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_m_step_with_a_prior_maximises_the_penalised_criterion(kind):
+def test_the_m_step_with_a_prior_maximizes_the_penalized_criterion(kind):
     rng, X, plausibility, weight, _ = draw_problem(5, 60)
     owner, start = np.arange(4), draw_start(rng, 4, 3, kind)
     root = rng.normal(size=(3, 3))

@@ -1,4 +1,4 @@
-"""The three forms of the E step (NumPy, compiled, centred) are one computation."""
+"""The three forms of the E step (NumPy, compiled, centered) are one computation."""
 
 from functools import partial
 
@@ -64,7 +64,7 @@ def draw(n, n_classes, zeros, seed=1, d=D):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("form", ["numpy", "compiled", "centred"])
+@pytest.mark.parametrize("form", ["numpy", "compiled", "centered"])
 @pytest.mark.parametrize(("n", "zeros"), [(1, 0.0), (199, 0.9), (200, 0.5), (1203, 0.0)])
 def test_all_forms_give_the_moments_of_the_definition(kind, form, n, zeros, monkeypatch):
     owner = np.array([0, 1, 1, 2, 3])
@@ -73,11 +73,11 @@ def test_all_forms_give_the_moments_of_the_definition(kind, form, n, zeros, monk
     parameters = mixture(kind, len(owner))
     parameters = parameters._replace(means=parameters.means + 5.0)
     monkeypatch.setattr(passes, "FAST_WORK", 0 if form == "compiled" else np.inf)
-    monkeypatch.setattr(passes, "TOO_FAR", -1.0 if form == "centred" else np.inf)
+    monkeypatch.setattr(passes, "TOO_FAR", -1.0 if form == "centered" else np.inf)
     rows = ArrayRows(X, pl, w, chunk_rows=217)
     census = take_census(rows, np.bincount(owner) == 1)
     problem = SoftMixture(rows, census, kind, owner)
-    summary = problem.summarise([parameters])[0]
+    summary = problem.summarize([parameters])[0]
     r, criterion = slow_e_step(X, pl[:, owner], w, parameters, kind)
     np.testing.assert_allclose(summary.criterion, criterion, rtol=1e-10)
     np.testing.assert_allclose(summary.moments.counts, r.sum(axis=0), atol=1e-9)
@@ -161,9 +161,9 @@ def test_merging_moments_is_taking_moments_of_the_union(kind):
     X, R = rng.normal(size=(30, D)) + 1e4, rng.uniform(size=(2, 30))
 
     def moments(rows):
-        centre = np.full((2, D), 1e4)
-        sums = passes.centred_sums(X[rows], R[:, rows], centre, kind)
-        return about_mean(*sums, centre, kind)
+        center = np.full((2, D), 1e4)
+        sums = passes.centered_sums(X[rows], R[:, rows], center, kind)
+        return about_mean(*sums, center, kind)
 
     whole = moments(slice(None))
     union = merge(moments(slice(0, 11)), moments(slice(11, 30)), kind)

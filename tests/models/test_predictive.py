@@ -29,10 +29,10 @@ def reference_likelihood(a, b, score, known, weight, smoothing):
     """The criterion written out, row by row."""
     total = 0.0
     best = known.argmax(axis=1)
-    favour = 1.0 - known.min(axis=1)
-    for s, (first, second), w, k, f in zip(score, known, weight, best, favour, strict=True):
+    favor = 1.0 - known.min(axis=1)
+    for s, (first, second), w, k, f in zip(score, known, weight, best, favor, strict=True):
         t = a + b * s
-        part = f / ((weight * favour)[best == k].sum() + 2.0) if smoothing else 0.0
+        part = f / ((weight * favor)[best == k].sum() + 2.0) if smoothing else 0.0
         said = np.log(max(first * expit(-t) + second * expit(t), 1e-300))
         other = -np.logaddexp(0.0, t if k == 1 else -t)
         total += w * ((1.0 - part) * said + part * other)
@@ -40,7 +40,7 @@ def reference_likelihood(a, b, score, known, weight, smoothing):
 
 
 def reference_masses(point, score, known, weight, smoothing=True):
-    """Predictive masses by general optimisers and adaptive quadrature."""
+    """Predictive masses by general optimizers and adaptive quadrature."""
 
     def fall(theta):
         return -reference_likelihood(*theta, score, known, weight, smoothing)

@@ -264,8 +264,8 @@ def draw(n_classes, variant="plain", seed=0, n=120, d=2):
     around = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
     around[:, -1] += 3.5 * (part - 0.5) * (1 + y)
     slopes = 0.2 * rng.normal(size=(n_classes, d, n_classes - 1))
-    centres = 1.6 * (np.eye(n_classes)[:, :-1] - np.eye(n_classes)[:, -1:])
-    w = centres[y] + np.einsum("nd,ndq->nq", around, slopes[y])
+    centers = 1.6 * (np.eye(n_classes)[:, :-1] - np.eye(n_classes)[:, -1:])
+    w = centers[y] + np.einsum("nd,ndq->nq", around, slopes[y])
     w += rng.normal(size=w.shape) * rng.uniform(0.8, 1.4, size=n_classes)[y][:, None]
     X += around
     plausibility, weight = np.ones((n, n_classes)), np.ones(n)

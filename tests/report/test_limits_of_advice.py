@@ -7,7 +7,7 @@ import pytest
 
 from plausible.experts import Annotations
 from plausible.labels import Labels
-from plausible.report import summarise
+from plausible.report import summarize
 from plausible.report.opening import advice
 
 
@@ -19,7 +19,7 @@ def sections(summary):
 def calm():
     """A report on people who agree, with a doubt and a priority to be set."""
     said = np.tile(np.array(["a", "b", "c"]), 20)[:, None].repeat(4, axis=1)
-    return summarise(annotations=Annotations.from_answers(said))
+    return summarize(annotations=Annotations.from_answers(said))
 
 
 @pytest.mark.parametrize(("doubt", "told"), [(0.49, False), (0.5, True)])
@@ -52,7 +52,7 @@ def test_probabilities_off_by_a_twentieth_for_sure_are_not_taken_at_their_word(w
     # Confidence 0.9; so many items that the interval is 0.01 wide: 0.04 and 0.07 too sure.
     n = 40_000
     y = np.where(np.arange(n) < wrong * n, "a", "b")
-    summary = summarise(model=Parrot(), X_test=np.full((n, 1), 0.9), y_test=y)
+    summary = summarize(model=Parrot(), X_test=np.full((n, 1), 0.9), y_test=y)
     assert ("scores" in sections(summary)) == told
 
 
@@ -62,7 +62,7 @@ def test_intervals_are_those_of_weighted_rows():
     rng = np.random.default_rng(0)
     right, doubt = rng.uniform(size=n) < 0.7, np.where(np.arange(n) % 2, 0.9, 0.0)
     labels = Labels.from_doubt(np.where(right, "b", "a"), doubt, ["a", "b"])
-    found = summarise(
+    found = summarize(
         model=Parrot(), X_test=np.full((n, 1), 0.9), y_test=labels, n_bootstrap=20_000
     )["scores"]["scores"][0]
     weight = 1 - doubt

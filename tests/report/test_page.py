@@ -12,7 +12,7 @@ import pytest
 from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.models import SoftNearestCentroid
-from plausible.report import label_report, render, summarise
+from plausible.report import label_report, render, summarize
 from plausible.report.page import SECTIONS
 from plausible.report.style import STYLE
 from support.reports import HOSTILE
@@ -56,7 +56,7 @@ def hostile_report(**more):
     X = rng.normal(size=(40, 2))
     labels = answers.pool()
     model = SoftNearestCentroid().fit(X, labels)
-    return summarise(
+    return summarize(
         labels, answers, model, X, labels, X, title=HOSTILE[0], date=HOSTILE[1],
         command=HOSTILE[2], **more,
     )  # fmt: skip
@@ -68,7 +68,7 @@ def hostile():
 
 
 def test_tags_are_balanced_and_ids_unique(hostile):
-    for summary in (hostile, summarise(), summarise(Labels.from_crisp(["a", "b"]))):
+    for summary in (hostile, summarize(), summarize(Labels.from_crisp(["a", "b"]))):
         read = Reader(render(summary))
         assert len(read.ids) == len(set(read.ids))
         links = [value[1:] for name, value in read.attributes if name == "href" and value[0] == "#"]
@@ -79,15 +79,15 @@ def test_tags_are_balanced_and_ids_unique(hostile):
 
 def test_a_page_tells_what_there_is():
     contour = [[1.0, 0.5], [0.5, 1.0]]
-    clash = render(summarise(Labels(contour, ["a", "b"], conflict=[0.25, 0.75])))
+    clash = render(summarize(Labels(contour, ["a", "b"], conflict=[0.25, 0.75])))
     assert "The 2 items with the most conflict<" in clash
-    harmony = render(summarise(Labels(contour, ["a", "b"], conflict=[0.0, 0.0])))
+    harmony = render(summarize(Labels(contour, ["a", "b"], conflict=[0.0, 0.0])))
     assert "No item is in conflict." in harmony
     crowd = Annotations.from_answers(np.random.default_rng(0).integers(2, size=(40, 120)))
-    assert "Of 120 annotators the worst is right" in render(summarise(annotations=crowd))
+    assert "Of 120 annotators the worst is right" in render(summarize(annotations=crowd))
     lonely = Annotations.from_answers([["a"], ["b"]])
-    assert "2 answers of 1 annotator, 1 for each item. <" in render(summarise(annotations=lonely))
-    many = render(summarise(Labels.from_crisp(np.arange(300))))
+    assert "2 answers of 1 annotator, 1 for each item. <" in render(summarize(annotations=lonely))
+    many = render(summarize(Labels.from_crisp(np.arange(300))))
     assert "100 rarer classes are not listed." in many
     for page in (clash, harmony, many):
         Reader(page)
@@ -145,7 +145,7 @@ def test_the_page_is_the_same_after_json(hostile):
 
 
 def test_questions_come_in_order():
-    page = render(summarise())
+    page = render(summarize())
     places = [page.index(html.escape(f'id="{key}"', quote=False)) for key in SECTIONS]
     assert places == sorted(places)
     assert page.count('class="missing"') == 6
@@ -163,8 +163,8 @@ def test_pictures_and_tables_have_words(hostile):
     assert all(after - before <= 1 for before, after in pairwise(headings))
 
 
-def luminance(colour):
-    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+def luminance(color):
+    parts = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
@@ -175,10 +175,10 @@ def test_letters_can_be_read_in_light_in_dark_and_on_paper():
         for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
     ]
     assert len(palettes) == 3
-    for colours in palettes:
-        for ground in (colours["page"], colours["panel"]):
+    for colors in palettes:
+        for ground in (colors["page"], colors["panel"]):
             for ink in ("text", "quiet", "fill", "warn"):
-                light, dark = sorted([luminance(colours[ink]), luminance(ground)], reverse=True)
+                light, dark = sorted([luminance(colors[ink]), luminance(ground)], reverse=True)
                 assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
 
 
@@ -208,7 +208,7 @@ def test_many_names_of_many_letters_stay_under_a_megabyte():
         [{names[k] for k in row} for row in said],
         doubt=np.full(2400, 0.5),
     )
-    summary = summarise(annotations=answers, reliability={"tol": 1.0})
+    summary = summarize(annotations=answers, reliability={"tol": 1.0})
     assert len(render(summary).encode()) < 700_000
 
 
@@ -224,5 +224,5 @@ def test_a_report_that_fails_leaves_what_was_there(tmp_path):
 
 @pytest.mark.parametrize("strange", [{}, [], {"title": "x"}])
 def test_only_a_summary_can_be_rendered(strange):
-    with pytest.raises(ValueError, match="call summarise first"):
+    with pytest.raises(ValueError, match="call summarize first"):
         render(strange)

@@ -23,7 +23,7 @@ from plausible.metrics import (
     utility_discounted_accuracy,
 )
 from plausible.models import GaussianMixtureClassifier, SoftNearestCentroid
-from plausible.report import summarise
+from plausible.report import summarize
 
 CLASSES = ["burr", "crack", "healthy"]
 CONTOURS = arrays(
@@ -59,7 +59,7 @@ def workshop():
 
 @pytest.fixture(scope="module")
 def summary(workshop):
-    return summarise(**workshop, command="make it", date="1 May 2026", seed=3)
+    return summarize(**workshop, command="make it", date="1 May 2026", seed=3)
 
 
 def is_plain(value):
@@ -77,14 +77,14 @@ def test_everything_is_plain_and_survives_json(summary):
 
 
 def test_the_same_inputs_give_the_same_numbers(workshop, summary):
-    again = summarise(**workshop, command="make it", date="1 May 2026", seed=3)
+    again = summarize(**workshop, command="make it", date="1 May 2026", seed=3)
     assert again == summary
 
 
 @given(CONTOURS)
 def test_counts_of_labels_add_up(contour):
     labels = Labels.from_plausibility(contour, CLASSES)
-    found = summarise(labels)["labels"]
+    found = summarize(labels)["labels"]
     n = len(labels)
     assert sum(found["kinds"].values()) == n
     assert found["kinds"]["nothing"] == labels.is_unknown.sum()
@@ -97,7 +97,7 @@ def test_counts_of_labels_add_up(contour):
 
 @given(st.lists(st.sets(st.sampled_from(CLASSES), min_size=1), min_size=1))
 def test_sizes_of_sets_are_exact(sets):
-    found = summarise(Labels.from_sets(sets, CLASSES))["labels"]
+    found = summarize(Labels.from_sets(sets, CLASSES))["labels"]
     sizes = [len(members) for members in sets]
     assert {row["size"]: row["count"] for row in found["sizes"]} == {
         size: sizes.count(size) for size in (1, 2, 3)
@@ -112,7 +112,7 @@ def test_sizes_of_sets_are_exact(sets):
 
 def test_many_classes_are_counted_together():
     labels = Labels.from_crisp(np.arange(300))
-    found = summarise(labels)["labels"]
+    found = summarize(labels)["labels"]
     assert len(found["classes"]) + found["n_classes_left_out"] == 300
     assert [row["or_more"] for row in found["sizes"]] == [False] * 19 + [True]
 
@@ -144,7 +144,7 @@ def test_who_said_what_is_what_they_said(workshop, summary):
 def test_every_answer_is_counted_where_many_speak():
     said = [f"c{k}" for k in range(12) for _ in range(20)]
     answers = Annotations.from_long(["x"] * 240, np.arange(240), said)
-    (worst,) = summarise(annotations=answers)["clash"]["worst"]
+    (worst,) = summarize(annotations=answers)["clash"]["worst"]
     assert sum(line["count"] for line in worst["answers"]) == 240
     assert worst["answers"][-1] == {
         "said": "something else",
@@ -157,7 +157,7 @@ def test_every_answer_is_counted_where_many_speak():
 @given(arrays(int, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=st.integers(0, 2)))
 def test_intervals_of_annotators_hold_the_estimate(table):
     answers = Annotations.from_answers(np.array(CLASSES)[table], CLASSES)
-    found = summarise(annotations=answers)["reliability"]
+    found = summarize(annotations=answers)["reliability"]
     assert all(row["low"] <= row["right"] <= row["high"] for row in found["annotators"])
     right = [row["right"] for row in found["annotators"]]
     assert right == sorted(right, reverse=True)
@@ -182,7 +182,7 @@ def test_who_doubts_his_errors_is_not_called_right():
         columns["doubt"] += np.where(said == y, 0.1, 0.8).tolist()  # he knows when he errs
     *said, doubt = columns.values()
     answers = Annotations.from_long(*said, doubt=doubt)
-    rows = summarise(annotations=answers)["reliability"]["annotators"]
+    rows = summarize(annotations=answers)["reliability"]["annotators"]
     assert [row["annotator"] for row in rows] == ["ann", "bob", "cy"]
     for row in rows:
         share = rates[row["annotator"]]
@@ -193,7 +193,7 @@ def test_who_doubts_his_errors_is_not_called_right():
 
 def test_of_many_annotators_the_best_and_the_worst_are_listed():
     said = np.random.default_rng(0).integers(2, size=(40, 120))
-    found = summarise(annotations=Annotations.from_answers(said))["reliability"]
+    found = summarize(annotations=Annotations.from_answers(said))["reliability"]
     assert len(found["annotators"]) == 50
     assert found["annotators"][0]["right"] == found["quantiles"][-1]
     assert found["annotators"][-1]["right"] == found["quantiles"][0]
@@ -225,12 +225,12 @@ def test_a_wrong_label_is_suspicious(workshop):
     labels = model.predict(X).astype(object)
     row = int(np.argmin(np.sort(sure, axis=1)[:, 1]))
     labels[row] = CLASSES[int(sure[row].argmin())]
-    found = summarise(labels.tolist(), model=model, X=X)["belief"]["suspicious"]
+    found = summarize(labels.tolist(), model=model, X=X)["belief"]["suspicious"]
     assert found["count"] == 1
     assert found["worst"][0]["item"] == f"row {row}"
     assert found["worst"][0]["plausibility"] == pytest.approx(sure[row].min())
     unknown = Labels.unknown(len(X), CLASSES)
-    assert summarise(unknown, model=model, X=X)["belief"]["suspicious"]["count"] == 0
+    assert summarize(unknown, model=model, X=X)["belief"]["suspicious"]["count"] == 0
 
 
 class Oracle:
@@ -251,7 +251,7 @@ def test_labels_below_a_tenth_of_plausibility_are_suspicious():
     said = [[0, 1, 0], [0, 1, 0], [1, 0, 1], [0.3, 0, 1], [0.4, 0, 1], [0.5, 0.2, 1]]
     labels = Labels.from_plausibility(said, classes=["m", "z", "b"])
     expected = [0.09, 0.11, 0.05, 0.3 * 0.3, 0.4 * 0.3, 0.2]  # largest product, by class
-    found = summarise(labels, model=Oracle(), X=np.array(X))["belief"]["suspicious"]
+    found = summarize(labels, model=Oracle(), X=np.array(X))["belief"]["suspicious"]
     assert found["count"] == 3
     worst = [(row["item"], row["plausibility"]) for row in found["worst"]]
     rows = sorted((value, row) for row, value in enumerate(expected) if value < 0.1)
@@ -309,7 +309,7 @@ def test_intervals_of_a_share_have_the_right_width(n):
     """Of a share, the bootstrap agrees with the normal approximation, in groups as well."""
     y = (np.arange(n) % 10 < 8).astype(int)  # right in 8 of 10
     X = np.full((n, 1), 0.9)
-    found = summarise(model=Coin(), X_test=X, y_test=y, n_bootstrap=4000)["scores"]["scores"][0]
+    found = summarize(model=Coin(), X_test=X, y_test=y, n_bootstrap=4000)["scores"]["scores"][0]
     width = 2 * 1.96 * math.sqrt(0.8 * 0.2 / n)
     assert found["estimate"] == pytest.approx(0.8)
     assert found["high"] - found["low"] == pytest.approx(width, rel=0.2)
@@ -318,7 +318,7 @@ def test_intervals_of_a_share_have_the_right_width(n):
 def test_a_classifier_without_plausibilities_has_those_of_its_bets():
     X, y = np.array([[0.0], [0.1], [1.0], [1.1]]), ["a", "a", "b", "b"]
     model = SoftNearestCentroid().fit(X, y)
-    found = summarise(model=model, X_test=X, y_test=y)["belief"]
+    found = summarize(model=model, X_test=X, y_test=y)["belief"]
     assert found["about"] == "test items"
     assert found["suspicious"]["count"] == 0
     p = model.predict_proba(X)
@@ -329,13 +329,13 @@ def test_a_classifier_without_plausibilities_has_those_of_its_bets():
 def test_labels_and_model_may_know_other_classes():
     X = np.array([[0.0], [0.1], [1.0], [1.1]])
     model = SoftNearestCentroid().fit(X, ["a", "a", "b", "b"])
-    found = summarise(["a", "a", "c", "c"], model=model, X=X, X_test=X, y_test=list("aacc"))
+    found = summarize(["a", "a", "c", "c"], model=model, X=X, X_test=X, y_test=list("aacc"))
     assert found["belief"]["suspicious"]["count"] == 2
     assert found["scores"]["scores"][0]["estimate"] == 0.5
 
 
 def test_what_is_missing_is_asked_for():
-    found = summarise()
+    found = summarize()
     sections = ("labels", "clash", "reliability", "questions", "belief", "scores")
     assert all(found[key]["missing"].startswith("Give ") for key in sections)
     assert found["made"]["model"] is None
@@ -343,7 +343,7 @@ def test_what_is_missing_is_asked_for():
 
 def test_test_labels_that_say_nothing_give_no_scores(workshop):
     nothing = Labels.unknown(30, CLASSES)
-    found = summarise(model=workshop["model"], X_test=workshop["X_test"], y_test=nothing)
+    found = summarize(model=workshop["model"], X_test=workshop["X_test"], y_test=nothing)
     assert found["scores"]["missing"].startswith("No test label says anything")
 
 
@@ -351,7 +351,7 @@ def test_how_it_was_made_names_no_folder():
     X = np.array([[0.0], [1.0]])
     model = SoftNearestCentroid().fit(X, ["a", "b"])
     command = "plausible report '/home/my self/a.csv' C:\\data\\b.csv --out=/data/r.html ~/m.skops"
-    made = summarise(model=model, X=X, command=command, seed=7)["made"]
+    made = summarize(model=model, X=X, command=command, seed=7)["made"]
     assert made["command"] == "plausible report a.csv b.csv --out=r.html m.skops"
     assert (made["seed"], made["model"]) == (7, "SoftNearestCentroid")
     assert {"plausible", "numpy", "python"} <= set(made["versions"])
@@ -384,4 +384,4 @@ def test_how_it_was_made_names_no_folder():
 )
 def test_errors_say_what_to_do(inputs, message):
     with pytest.raises(ValueError, match=message):
-        summarise(**inputs)
+        summarize(**inputs)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from plausible.models import GaussianMixtureClassifier
-from plausible.report import render, summarise
+from plausible.report import render, summarize
 from plausible.report.words import set_in_words, statement_in_words, without_folders
 
 NAMES = ["cat", "dog", "eel"]
@@ -50,7 +50,7 @@ def test_commands_lose_their_absolute_folders(command, bare):
 def test_the_page_names_the_model_and_its_parameters():
     X = np.array([[0.0], [0.2], [0.3], [1.0], [1.1], [1.3]])
     model = GaussianMixtureClassifier("tied", tol=1e-3).fit(X, list("aaabbb"))
-    page = render(summarise(model=model, X=X))
+    page = render(summarize(model=model, X=X))
     assert "GaussianMixtureClassifier (" in page
     assert "covariance_type=tied" in page
     assert "tol=0.001" in page

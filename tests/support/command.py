@@ -55,7 +55,7 @@ def refuse_constant(name):
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Variables of a command: no terminal, no colours but its own."""
+    """Variables of a command: no terminal, no colors but its own."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("COV_")}
     known.pop("PLAUSIBLE_TRACEBACK", None)
     return known | QUIET | more

@@ -124,7 +124,7 @@ def change_place(random, holder, key, other):
 
 
 def forged_arrays(random, body):
-    """Other arrays than those that were learnt."""
+    """Other arrays than those that were learned."""
     parts = unpacked(body)
     names = [name for name in parts if name.endswith(".npy")]
     for _ in range(random.choice([1, 1, 2])):

@@ -1,4 +1,4 @@
-"""Small files in the layout of the real sets, with classes that can be learnt."""
+"""Small files in the layout of the real sets, with classes that can be learned."""
 
 import numpy as np
 
@@ -138,7 +138,7 @@ def write_graded(folder, seed=0, n=200):
 
 
 def write_crowds(folder, names, seed=0, n_classes=3, per_class=20):
-    """Write answers of crowds, four in five of them right; those with features can be learnt."""
+    """Write answers of crowds, four in five of them right; those with features can be learned."""
     random = np.random.default_rng(seed)
     for name in names:
         home = {"bluebirds", "dogs", "face_sentiment", "product"} & {name}

@@ -5,7 +5,7 @@ import numpy as np
 from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.models import SoftNearestCentroid
-from plausible.report import summarise
+from plausible.report import summarize
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -50,7 +50,7 @@ def whole(n_items, names, people, **options):
     model = SoftNearestCentroid().fit(X, labels)
     rng = np.random.default_rng(1)
     tested = Labels.from_doubt(truth, rng.uniform(0, 0.5, size=n_items), classes=names)
-    return summarise(
+    return summarize(
         labels, answers, model, X, tested, X + rng.normal(scale=0.3, size=X.shape),
         title=names[0], date=names[1], command=names[2],
     )  # fmt: skip
@@ -62,9 +62,9 @@ def all_reports():
     return {
         "hostile": whole(80, HOSTILE, [f"{name[:60]}{k}" for k, name in enumerate(HOSTILE)]),
         "crowd": whole(150, LONG, [f"person {k}" for k in range(200)], often=0.05),
-        "no model": summarise(annotations=few),
-        "no people": summarise(Labels.from_doubt(list("aabbc"), [0, 0.2, 0.4, 1, 0])),
-        "nothing": summarise(),
+        "no model": summarize(annotations=few),
+        "no people": summarize(Labels.from_doubt(list("aabbc"), [0, 0.2, 0.4, 1, 0])),
+        "nothing": summarize(),
     }
 
 
@@ -78,4 +78,4 @@ def large(n_items=100_000):
     labels = answers.pool(doubt=0.1)
     X = rng.normal(size=(n_items, 2)) + 2 * np.eye(3, 2)[truth]
     model = SoftNearestCentroid().fit(X, labels)
-    return summarise(labels, answers, model, X, labels, X)
+    return summarize(labels, answers, model, X, labels, X)

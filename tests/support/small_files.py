@@ -14,8 +14,8 @@ def draw(seed=0):
     """Features and classes of trees that are easily told, but not always."""
     random = np.random.default_rng(seed)
     y = np.arange(N_MEASURED) % 3
-    centres = np.array([[0.0, 0.0], [2.5, 0.0], [0.0, 2.5]])
-    return centres[y] + random.normal(size=(N_MEASURED, 2)), y, random
+    centers = np.array([[0.0, 0.0], [2.5, 0.0], [0.0, 2.5]])
+    return centers[y] + random.normal(size=(N_MEASURED, 2)), y, random
 
 
 def make_small_files(folder):

@@ -1,4 +1,4 @@
-"""The algebra of belief functions, vectorised over many mass functions at once.
+"""The algebra of belief functions, vectorized over many mass functions at once.
 
 Numbers in, numbers out. Masses come in dense form, an array (..., 2^K), or as `SparseMasses`; see
 `plausible.belief.forms`. Sets of classes are bit masks; see `plausible.belief.sets`.

@@ -6,7 +6,7 @@ class k into a mass function on the classes, without any prior:
 .. math:: pl(A \mid x) = 1 - \prod_{k \in A} (1 - pl(x \mid k)), \qquad
           m(A \mid x) = \prod_{k \in A} pl(x \mid k) \prod_{k \notin A} (1 - pl(x \mid k)).
 
-A prior is combined conjunctively; with a Bayesian prior and after normalisation this is Bayes'
+A prior is combined conjunctively; with a Bayesian prior and after normalization this is Bayes'
 theorem. The other way, the total plausibility theorem averages over what is believed of the class:
 
 .. math:: pl(x) = \sum_{A} m(A)\, pl(x \mid A).
@@ -113,7 +113,7 @@ def generalized_bayes(
             values,
             sets,
             n_classes,
-            need="Normalisation needs a possible class under which the observation is plausible",
+            need="Normalization needs a possible class under which the observation is plausible",
             remedy="check the likelihoods, or keep the conflict with normalize=False",
         )
     if isinstance(prior, SparseMasses):

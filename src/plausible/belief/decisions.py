@@ -19,7 +19,7 @@ that the expected loss of an act is an interval:
 ======================  =====================================================================
 
 The last three answer with sets of acts; each is contained in the one above it. Mass on the empty
-set is normalised away; a row with no other mass is refused.
+set is normalized away; a row with no other mass is refused.
 
 For losses of 0 and 1 and a cost c of refusing (c = 1 if there is no refusal), class k is
 E-admissible if and only if
@@ -269,7 +269,7 @@ def expected_losses(
     Parameters
     ----------
     masses : dense array (..., 2^K) or SparseMasses
-        Mass on the empty set is normalised away.
+        Mass on the empty set is normalized away.
     loss : array-like (number of acts, number of classes)
 
     Examples
@@ -307,7 +307,7 @@ def _choose_by_masses(
 
 
 # ---------------------------------------------------------------------------------------------
-# Kernels: m is normalised, without a column for the empty set; losses are (acts, classes).
+# Kernels: m is normalized, without a column for the empty set; losses are (acts, classes).
 
 
 def _choose(
@@ -373,7 +373,7 @@ def _admissible_for_error(m: SparseMasses, losses: FloatArray) -> BoolArray:
 
 
 def _admissible(m: SparseMasses, losses: FloatArray) -> BoolArray:
-    """E-admissible acts for any losses; linear programmes only where nothing simpler decides."""
+    """E-admissible acts for any losses; linear programs only where nothing simpler decides."""
     kept = _maximal(m, losses)
     sure = near_best(
         _mean_loss(m, losses), rounding(losses)

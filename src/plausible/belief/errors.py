@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class TotalConflictError(ValueError):
-    """Sources contradict each other completely, so that no normalised answer exists.
+    """Sources contradict each other completely, so that no normalized answer exists.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The linear programmes behind E-admissibility and specialisation."""
+"""The linear programs behind E-admissibility and specialization."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def least_value(objective: FloatArray, **constraints: Any) -> float:
     """Minimum of a linear function under constraints as in `scipy.optimize.linprog`."""
     result = linprog(objective, options=_OPTIONS, **constraints)
     if result.status != 0:
-        raise RuntimeError(f"A linear programme could not be solved: {result.message}")
+        raise RuntimeError(f"A linear program could not be solved: {result.message}")
     return float(result.fun)
 
 

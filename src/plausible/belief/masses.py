@@ -1,4 +1,4 @@
-"""Making mass functions, and normalising them."""
+"""Making mass functions, and normalizing them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
@@ -205,7 +205,7 @@ def normalize(masses: MassesT, on_conflict: str = "raise") -> MassesT:
 
 
 def normal_form(masses: ArrayLike | SparseMasses) -> SparseMasses:
-    """Normalised sparse form, in which the empty set has no column."""
+    """Normalized sparse form, in which the empty set has no column."""
     values, sets, n_classes = unpack(masses)
     values, sets = normalize_columns(values, sets, n_classes, remedy=REPLACE_REMEDY)
     return sparse_form(SparseMasses(values, sets, n_classes))
@@ -216,7 +216,7 @@ def normalize_columns(
     sets: IntArray,
     n_classes: int,
     on_conflict: str = "raise",
-    need: str = "Normalisation needs some mass outside the empty set",
+    need: str = "Normalization needs some mass outside the empty set",
     remedy: str = FALLBACK_REMEDY,
 ) -> tuple[FloatArray, IntArray]:
     """Kernel of `normalize`; `need` and `remedy` go into the error."""

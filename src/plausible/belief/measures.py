@@ -3,7 +3,7 @@ r"""How much a mass function says, and how far two of them are apart.
 A mass function can be vague (large sets: `nonspecificity`, `interval_width`), torn (sets that
 disagree: `dissonance`, `discord`, `strife`, `confusion`), or both (the entropies). All logarithms
 are to base 2. Conflict, nonspecificity, widths and distances take masses as they are, with the
-empty set; the others normalise them first.
+empty set; the others normalize them first.
 
 References
 ----------

@@ -139,7 +139,7 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
         values,
         sets,
         n_classes,
-        need="Normalised conditioning needs mass that meets the event",
+        need="Normalized conditioning needs mass that meets the event",
         remedy="check the event, or keep the conflict with normalize=False",
     )
     return repack(values, sets, n_classes, like=masses)

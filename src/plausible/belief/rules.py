@@ -6,7 +6,7 @@ goes to
 
 =============  ===================================================================================
 conjunctive    the intersection (all sources are right); conflict stays on the empty set
-dempster       the intersection, and what fell on the empty set is normalised away
+dempster       the intersection, and what fell on the empty set is normalized away
 disjunctive    the union (at least one source is right)
 yager          the intersection; conflict goes to the whole frame
 dubois_prade   the intersection, or the union where the intersection is empty
@@ -82,7 +82,7 @@ def conjunctive(*sources: MassesT) -> MassesT:
 
 
 def dempster(*sources: MassesT, on_conflict: str = "raise") -> MassesT:
-    """Combine sources that are all right and independent, and normalise conflict away.
+    """Combine sources that are all right and independent, and normalize conflict away.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def dempster(*sources: MassesT, on_conflict: str = "raise") -> MassesT:
     parts = conform(sources)
     combined = parts[0]
     for other in parts[1:-1]:
-        # Normalising at every step keeps many sources from underflowing. Rows in total conflict
+        # Normalizing at every step keeps many sources from underflowing. Rows in total conflict
         # stay on the empty set until the end, where all are reported together.
         combined = _normalize(_intersect(combined, other), "empty")
     if len(parts) > 1:

@@ -174,7 +174,7 @@ def contour(masses: ArrayLike | SparseMasses) -> FloatArray:
 def pignistic(masses: ArrayLike | SparseMasses) -> FloatArray:
     """Probabilities to bet with, BetP: each mass shared equally among the classes of its set.
 
-    Mass on the empty set is normalised away; a row with no other mass raises
+    Mass on the empty set is normalized away; a row with no other mass raises
     `TotalConflictError`.
 
     Examples

@@ -1,6 +1,6 @@
 r"""Canonical weights: a mass function as a combination of elementary pieces of evidence.
 
-A mass function with m(frame) > 0 is the conjunctive combination of (generalised) simple ones,
+A mass function with m(frame) > 0 is the conjunctive combination of (generalized) simple ones,
 each of which puts 1 - w(A) on the set A and w(A) on the frame:
 
 .. math:: \ln w(A) = -\sum_{B \supseteq A} (-1)^{|B| - |A|} \ln q(B), \qquad

@@ -30,14 +30,14 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read and score; gives the scores."""
     check_streams(given.model, given.truth, given.features)
     from plausible.io import read_training
-    from plausible.report import summarise
+    from plausible.report import summarize
 
     model, about = load_model(given.model)
     chosen = {"classes": about["classes"]} | known_options(given)
-    learnt = {"columns": about["features"], "n_features": about["n_features"]}
-    test = read_training(given.truth, given.features, id=given.id, **learnt, **chosen)
+    learned = {"columns": about["features"], "n_features": about["n_features"]}
+    test = read_training(given.truth, given.features, id=given.id, **learned, **chosen)
     talk.note(*test.notes, "rows that have a label are scored", f"seed {given.seed}")
-    found = summarise(
+    found = summarize(
         model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed
     )["scores"]
     if "missing" in found:

@@ -84,7 +84,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     if given.resume and not path.exists():
         raise ValueError(
             f"--resume should find the checkpoint {str(path)!r} of an interrupted fit, but there "
-            "is none; leave --resume out to start anew."
+            "is none; leave --resume out to start again."
         )
     if not given.resume and path.exists():
         talk.note(f"an old checkpoint is there and is not used: {path} (--resume would)")
@@ -93,7 +93,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     return path
 
 
-def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
+def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
     from plausible.io.model_files import load_classifier
 
@@ -102,18 +102,18 @@ def resumed(path: str, name: str, anew: Any, training: Any) -> Any:
     if type(estimator).__name__ != models.MODELS[name].estimator:
         raise ValueError(
             f"{path!r} should hold the {models.MODELS[name].estimator} of an interrupted fit, but "
-            f"holds a {type(estimator).__name__}; leave --resume out to start anew."
+            f"holds a {type(estimator).__name__}; leave --resume out to start again."
         )
     known = sorted(map(str, estimator.classes_)), model.n_features_in_
     if known != (sorted(map(str, training.labels.classes)), training.X.shape[1]):
         raise ValueError(
             f"{path!r} should hold an interrupted fit to these classes and features, but holds one "
             f"to the classes {', '.join(known[0])} and {known[1]} features; leave --resume out to "
-            "start anew."
+            "start again."
         )
     if "warm_start" not in estimator.get_params(deep=False):
         raise UsageError(f"--resume is not possible for the model {name!r}; leave it out.")
-    estimator.set_params(**anew.get_params(deep=False) | {"warm_start": True})
+    estimator.set_params(**again.get_params(deep=False) | {"warm_start": True})
     return model
 
 
@@ -191,7 +191,7 @@ def conclude(
         "classes": estimator.classes_.tolist(),
         "features": training.names,
         "n_rows": len(training.X),
-        "n_labelled": len(training.rows),
+        "n_labeled": len(training.rows),
         "n_iter": None if n_iter is None else int(n_iter),
         "converged": bool(getattr(estimator, "converged_", True)) and not interrupted,
         "soft_accuracy": accuracy(model, training),

@@ -17,7 +17,7 @@ class Choice:
 
     room, estimator : where the class is
     about : what it is, in some words
-    is_scaled : whether features are standardised first
+    is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
     """
 
@@ -32,14 +32,14 @@ MODELS = {
     "logistic": Choice(
         "models", "PartialLogisticRegression", "logistic regression for partial labels", True
     ),
-    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabelled"),
+    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
     "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),
     "joint": Choice(
-        "experts", "JointAnnotatorClassifier", "people and classes learnt together", True, True
+        "experts", "JointAnnotatorClassifier", "people and classes learned together", True, True
     ),
 }
 
@@ -50,7 +50,7 @@ def in_words() -> str:
 
 
 def make(name: str, settings: list[str], seed: int) -> Any:
-    """An estimator, or a pipeline that standardises first."""
+    """An estimator, or a pipeline that standardizes first."""
     choice = MODELS[name]
     model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
     known = model.get_params(deep=False)

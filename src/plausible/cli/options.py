@@ -104,7 +104,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--doubt", type=doubt, metavar="NUMBER|fit",
-        help="doubt in every answer, or learnt from agreement (default: their own, or fit)",
+        help="doubt in every answer, or learned from agreement (default: their own, or fit)",
     )  # fmt: skip
     group.add_argument(
         "--on-conflict", choices=("raise", "vacuous"), default="raise",

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
-    """Read, summarise and write; gives the numbers on the page."""
+    """Read, summarize and write; gives the numbers on the page."""
     tests = given.test or [None, None]
     check_streams(given.answers, given.features, given.model, *tests)
     check_output(given.output, given.answers, given.features, given.model, *tests)

@@ -28,7 +28,7 @@ class ImageData:
     ----------
     name : str
     X : float32 array (n, pixels)
-        Greys from 0 to 1.
+        Grays from 0 to 1.
     y : int array (n,)
         Class, a place in `classes`.
     kinds : int array (n,)
@@ -84,7 +84,7 @@ def load_images(name: str) -> ImageData:
     return READERS[name]()
 
 
-def greys(values: NDArray[np.uint8]) -> NDArray[np.float32]:
+def grays(values: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Bytes as numbers from 0 to 1."""
     return values.astype(np.float32) / np.float32(255.0)
 
@@ -96,15 +96,15 @@ def read_mnist_3_5() -> ImageData:
     digits = arrays["y"].astype(np.int64)
     classes = ("digit 3", "digit 5")
     y = (digits == 5).astype(np.int64)
-    return ImageData("mnist_3_5", greys(arrays["X"]), y, digits, classes, arrays["is_test"])
+    return ImageData("mnist_3_5", grays(arrays["X"]), y, digits, classes, arrays["is_test"])
 
 
 def read_cifar10() -> ImageData:
-    """Animals and means of transport, in 16 x 16 greys."""
+    """Animals and means of transport, in 16 x 16 grays."""
     train = read_arrays("cifar10", "cifar10n/cifar10n_train.npz", ("grey16", "y"))
     test = read_arrays("cifar10", "cifar10h/cifar10h_test.npz", ("grey", "y"))
-    blocks = greys(test["grey"]).reshape(-1, 16, 2, 16, 2)
-    X = np.concatenate([greys(train["grey16"]), blocks.mean(axis=(2, 4)).reshape(-1, 256)])
+    blocks = grays(test["grey"]).reshape(-1, 16, 2, 16, 2)
+    X = np.concatenate([grays(train["grey16"]), blocks.mean(axis=(2, 4)).reshape(-1, 256)])
     kinds = np.concatenate([train["y"], test["y"]]).astype(np.int64)
     y = np.array([name in TRANSPORT for name in OBJECTS])[kinds].astype(np.int64)
     is_test = np.arange(len(y)) >= len(train["y"])
@@ -116,7 +116,7 @@ def read_emnist() -> ImageData:
     arrays = read_arrays("emnist", "emnist_balanced/emnist47.npz", ("X", "y", "group", "is_test"))
     kinds, y = (arrays[key].astype(np.int64) for key in ("y", "group"))
     classes = ("digits", "capitals", "lower case")
-    return ImageData("emnist", greys(arrays["X"]), y, kinds, classes, arrays["is_test"])
+    return ImageData("emnist", grays(arrays["X"]), y, kinds, classes, arrays["is_test"])
 
 
 READERS: dict[str, Callable[[], ImageData]] = {

@@ -89,6 +89,6 @@ def load_partial(name: str) -> PartialData:
     if len(excluded):
         raise ValueError(
             f"{file} should have each true class among the candidates, but {len(excluded)} rows "
-            f"do not (the first is row {excluded[0]}); get the file anew."
+            f"do not (the first is row {excluded[0]}); get the file again."
         )
     return PartialData(name, arrays["X"].astype(np.float64), Labels.from_sets(candidates), y)

@@ -171,7 +171,7 @@ def read_arrays(name: str, file: str, keys: tuple[str, ...]) -> dict[str, NDArra
         if set(keys) - set(stored.files):
             raise ValueError(
                 f"{file} should hold the arrays {', '.join(keys)}, but holds "
-                f"{sorted(stored.files)}; get the file anew."
+                f"{sorted(stored.files)}; get the file again."
             )
         return {key: stored[key] for key in keys}
 

@@ -49,7 +49,7 @@ class DoubtfulExpert:
     labels : Labels
         Both together.
     means : array (K, d)
-        Centres from which X was drawn, with identity covariance.
+        Centers from which X was drawn, with identity covariance.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def make_doubtful_expert(
     n_classes, n_features : int
         There are at least as many features as classes.
     distance : float
-        Distance between any two class centres; the covariance is the identity.
+        Distance between any two class centers; the covariance is the identity.
     doubt_std : float
         Standard deviation of the doubts, below sqrt(doubt * (1 - doubt)); 0 for equal doubts.
     random_state : int, RandomState or None
@@ -188,8 +188,8 @@ def make_annotators(
 ) -> Annotators:
     """Draw items of look-alike classes, and annotators who give degrees of plausibility.
 
-    The class centres lie on a circle, so that each class resembles its two neighbours. An item lies
-    at its centre plus a deviation that features show in full and annotators in part; features are
+    The class centers lie on a circle, so that each class resembles its two neighbors. An item lies
+    at its center plus a deviation that features show in full and annotators in part; features are
     `n_features` noisy mixtures of `n_factors` factors, the circle and nuisances. An annotator sees
     the item through noise of his own, rates each class by how well it fits, and rounds to tenths.
 
@@ -198,10 +198,10 @@ def make_annotators(
     n : int
         Number of items, at least one for each class.
     noise : sequence of float
-        Noise of each annotator, in units of the distance between neighbouring classes.
+        Noise of each annotator, in units of the distance between neighboring classes.
     n_classes, n_features, n_factors : int
     separation : float
-        Distance of neighbouring classes, in standard deviations of the items of a class.
+        Distance of neighboring classes, in standard deviations of the items of a class.
     ambiguity : float in [0, 1]
         Part of an item's deviation that the annotators see, too.
     confidence : float
@@ -233,12 +233,12 @@ def make_annotators(
     belief = spread / check_positive([confidence], "confidence")
     random = random_from(random_state)
     y = random.permutation(np.arange(n) % n_classes)
-    centres = circle(n_classes, separation)
+    centers = circle(n_classes, separation)
     deviations = random.normal(size=(n, n_factors))
-    X = mix_factors(centres[y], deviations, n_features, random)
-    items = centres[y] + ambiguity * deviations[:, :2]
+    X = mix_factors(centers[y], deviations, n_features, random)
+    items = centers[y] + ambiguity * deviations[:, :2]
     seen = items + spread[:, None, None] * random.normal(size=(len(spread), n, 2))
-    exact = impressions(seen, centres, belief)
+    exact = impressions(seen, centers, belief)
     plausibilities = exact.round(1)
     answers = exact.argmax(axis=2)
     labels = pool_plausibilities(plausibilities, doubt, range(n_classes))
@@ -249,25 +249,25 @@ def make_annotators(
 
 
 def circle(n_classes: int, separation: float) -> FloatArray:
-    """Points (K, 2) on a circle, neighbours at the given distance."""
+    """Points (K, 2) on a circle, neighbors at the given distance."""
     angle = 2.0 * np.pi * np.arange(n_classes) / n_classes
     radius = separation / (2.0 * np.sin(np.pi / n_classes))
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def mix_factors(
-    centres: FloatArray, deviations: FloatArray, n_features: int, random: np.random.RandomState
+    centers: FloatArray, deviations: FloatArray, n_features: int, random: np.random.RandomState
 ) -> FloatArray:
     """Features (n, d): orthogonal mixtures of the factors, and a little noise of their own."""
     factors = deviations.copy()
-    factors[:, :2] += centres
+    factors[:, :2] += centers
     directions, _ = np.linalg.qr(random.normal(size=(n_features, factors.shape[1])))
     return factors @ directions.T + 0.1 * random.normal(size=(len(factors), n_features))
 
 
-def impressions(seen: FloatArray, centres: FloatArray, belief: FloatArray) -> FloatArray:
+def impressions(seen: FloatArray, centers: FloatArray, belief: FloatArray) -> FloatArray:
     """Plausibilities (A, n, K): how well what was seen fits each class, the best one at 1."""
-    squares = ((seen[:, :, None, :] - centres) ** 2).sum(axis=-1)
+    squares = ((seen[:, :, None, :] - centers) ** 2).sum(axis=-1)
     logs = -squares / (2.0 * belief[:, None, None] ** 2)
     return np.exp(logs - logs.max(axis=2, keepdims=True))
 
@@ -304,7 +304,7 @@ class MissingLabels:
     labels : Labels
         Hard labels of some rows, unknown for the others.
     means : array (2, d)
-        Centres from which X was drawn, with identity covariance.
+        Centers from which X was drawn, with identity covariance.
 
     Examples
     --------

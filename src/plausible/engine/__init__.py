@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from plausible.engine.cluster import ClusterLostError
 from plausible.engine.distributed import DaskRows
-from plausible.engine.loop import Progress, Result, maximise
+from plausible.engine.loop import Progress, Result, maximize
 from plausible.engine.numpy_files import read_npy
 from plausible.engine.rows import ArrayRows, Rows
 from plausible.engine.sources import read_arrow, read_csv, read_parquet
@@ -19,7 +19,7 @@ __all__ = [
     "Result",
     "Rows",
     "StreamRows",
-    "maximise",
+    "maximize",
     "read_arrow",
     "read_csv",
     "read_npy",

@@ -38,7 +38,7 @@ class Statistics(Protocol):
 
     @property
     def criterion(self) -> float:
-        """Value of the criterion at the parameters that were summarised."""
+        """Value of the criterion at the parameters that were summarized."""
 
 
 FIRST_MAPS = 8  # plain maps before the first jump: early ones find the way, not the rate
@@ -50,11 +50,11 @@ STRICT = 0.4  # after jumps, an ascent stops at this part of the tolerance, to e
 
 @dataclass
 class Ascent:
-    """A trajectory that says which parameters to summarise next, and is told the result.
+    """A trajectory that says which parameters to summarize next, and is told the result.
 
     Attributes
     ----------
-    proposal : parameters to summarise next
+    proposal : parameters to summarize next
     point : the best parameters so far, None before the first summary
     previous : the point before, if a plain map led from it to `point`
     fallback : the plain map in the place of which a jump is proposed, None without a jump

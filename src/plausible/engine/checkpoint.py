@@ -57,17 +57,17 @@ def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
     except Exception:  # whatever the readers of arrays, archives and JSON say of other bytes
         raise ValueError(
             f"{path} should be a checkpoint of a fit, but cannot be read as one; delete it to "
-            "start anew."
+            "start again."
         ) from None
     if state.get("settings") != settings:
         raise ValueError(
             f"The checkpoint {path} should have the settings {settings}, but has "
-            f"{state.get('settings')}; use those, or delete it to start anew."
+            f"{state.get('settings')}; use those, or delete it to start again."
         )
     if len(states) != len(ascents):
         raise ValueError(
             f"The checkpoint {path} should have {len(ascents)} starts, but has {len(states)}; "
-            "use the settings it was written with, or delete it to start anew."
+            "use the settings it was written with, or delete it to start again."
         )
     for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
         history = arrays.get(f"{number}.history")
@@ -89,7 +89,7 @@ def check_state(numbers: Any, history: Any, has_point: bool, path: str | Path) -
     if not is_good:
         raise ValueError(
             f"{path} should be a checkpoint of a fit, but lacks what a start has; delete it to "
-            "start anew."
+            "start again."
         )
 
 
@@ -132,6 +132,6 @@ def restore(arrays: dict[str, Any], name: str, like: Any, path: str | Path) -> A
     if shapes != expected or kinds != like_kinds:
         raise ValueError(
             f"The checkpoint {path} should have parameters of shapes {expected}, but has {shapes}; "
-            "use the data and settings it was written with, or delete it to start anew."
+            "use the data and settings it was written with, or delete it to start again."
         )
     return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)

@@ -153,19 +153,15 @@ class Watch:
             yield
         except BaseException as error:
             distributed: Any = sys.modules.get("distributed")
-            was_cancelled = type(error).__name__.endswith("CancelledError")  # there are three
+            was_canceled = type(error).__name__.endswith("CancelledError")  # there are three
             is_ours = isinstance(error, ClusterLostError)
-            if (
-                self.client is None
-                or is_ours
-                or not (isinstance(error, Exception) or was_cancelled)
-            ):
+            if self.client is None or is_ours or not (isinstance(error, Exception) or was_canceled):
                 raise
             if isinstance(error, distributed.KilledWorker):
                 raise self._killed(error) from error
             if self.client.status != "running":
                 raise self._lost(False) from error
-            if was_cancelled:
+            if was_canceled:
                 raise ClusterLostError(
                     f"The rows should stay on the cluster, but were released there ({error})",
                     "rows",

@@ -49,7 +49,7 @@ class Watch:
         return max(len(self.history) - 1, 0)
 
     def __call__(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """What scipy minimises."""
+        """What scipy minimizes."""
         if self.last is not None and np.array_equal(self.last[0], point):
             return self.last[1:]
         value, gradient = self.criterion(point)
@@ -107,7 +107,7 @@ def climb(
     inner: bool = False,
     advice: str = "raise max_iter or tol",
 ) -> Result:
-    """Maximise a smooth criterion from one start.
+    """Maximize a smooth criterion from one start.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The loop: summarise the rows, solve for new parameters, until the criterion stops rising."""
+"""The loop: summarize the rows, solve for new parameters, until the criterion stops rising."""
 
 import time
 import warnings
@@ -93,8 +93,8 @@ class Result:
         return float(self.history[-1])
 
 
-def maximise(
-    summarise: Callable[[list[Any]], Sequence[Statistics]],
+def maximize(
+    summarize: Callable[[list[Any]], Sequence[Statistics]],
     solve: Callable[[Any], Any],
     starts: Sequence[Any],
     *,
@@ -108,11 +108,11 @@ def maximise(
     settings: str = "",
     advice: str = "The steps and the criterion should be of one problem: check both.",
 ) -> Result:
-    """Maximise a criterion from one or more starts.
+    """Maximize a criterion from one or more starts.
 
     Parameters
     ----------
-    summarise : function
+    summarize : function
         From a list of parameters to a list of statistics, each with a `criterion`: one pass over
         the rows serves all starts.
     solve : function
@@ -145,7 +145,7 @@ def maximise(
 
     >>> from collections import namedtuple
     >>> Point = namedtuple("Point", "x criterion")
-    >>> result = maximise(
+    >>> result = maximize(
     ...     lambda points: [Point(x, -((x - 3) ** 2)) for x in points],
     ...     lambda point: (point.x + 3) / 2,
     ...     starts=[0.0],
@@ -154,7 +154,7 @@ def maximise(
     >>> round(result.parameters, 2), result.converged
     (3.0, True)
     """
-    starts = check_arguments(summarise, solve, starts, callback, checkpoint)
+    starts = check_arguments(summarize, solve, starts, callback, checkpoint)
     check_number(n_rows, "n_rows", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 0)
@@ -167,13 +167,13 @@ def maximise(
             check_folder(checkpoint)
             if Path(checkpoint).exists():
                 load_ascents(checkpoint, ascents, settings)
-                check_same_problem(checkpoint, ascents, summarise)
+                check_same_problem(checkpoint, ascents, summarize)
         began = saved = time.perf_counter()
         passes, interrupted, failures = 0, False, dict[int, ValueError]()
         live, whole = survivors(ascents, failures, max_iter), copied(ascents)
         try:
             while live:
-                failures.update(advance(live, ascents, summarise))
+                failures.update(advance(live, ascents, summarize))
                 passes, whole = passes + 1, copied(ascents)
                 live = survivors(ascents, failures, max_iter)
                 now = time.perf_counter()
@@ -217,10 +217,10 @@ def kept_if_lost(
 
 
 def check_arguments(
-    summarise: Any, solve: Any, starts: Any, callback: Any, checkpoint: Any
+    summarize: Any, solve: Any, starts: Any, callback: Any, checkpoint: Any
 ) -> list[Any]:
     """Refuse what cannot be called, and a file that cannot be named; the starts as a list."""
-    check_callable(summarise, "summarise", "a list of parameters")
+    check_callable(summarize, "summarize", "a list of parameters")
     check_callable(solve, "solve", "statistics")
     if callback is not None:
         check_callable(callback, "callback", "a Progress")
@@ -243,32 +243,32 @@ def check_chart(chart: Any) -> None:
 def check_same_problem(
     checkpoint: str | Path,
     ascents: list[Ascent],
-    summarise: Callable[[list[Any]], Sequence[Statistics]],
+    summarize: Callable[[list[Any]], Sequence[Statistics]],
 ) -> None:
     """Refuse a checkpoint whose criterion is not that of these rows."""
     known = [ascent for ascent in ascents if ascent.point is not None]
     if not known:
         return
-    for ascent, summary in zip(known, summarise([a.point for a in known]), strict=True):
+    for ascent, summary in zip(known, summarize([a.point for a in known]), strict=True):
         if not np.isclose(summary.criterion, ascent.criterion, rtol=1e-7, atol=0):
             raise ValueError(
                 f"The checkpoint {checkpoint} should have criterion {summary.criterion:.8g} on "
                 f"these rows, but it has {ascent.criterion:.8g}; use the data and settings it was "
-                "written with, or delete it to start anew."
+                "written with, or delete it to start again."
             )
 
 
 def advance(
     live: list[Ascent],
     ascents: list[Ascent],
-    summarise: Callable[[list[Any]], Sequence[Statistics]],
+    summarize: Callable[[list[Any]], Sequence[Statistics]],
 ) -> dict[int, ValueError]:
     """One pass for all live starts; those that failed, by number."""
     failures = {}
-    statistics = summarise([ascent.proposal for ascent in live])
+    statistics = summarize([ascent.proposal for ascent in live])
     if not isinstance(statistics, Sequence) or len(statistics) != len(live):
         raise ValueError(
-            f"summarise should return statistics for each of {len(live)} parameters, but returned "
+            f"summarize should return statistics for each of {len(live)} parameters, but returned "
             f"{shown(statistics)}; return a list as long as that which it is given."
         )
     for ascent, summary in zip(live, statistics, strict=True):

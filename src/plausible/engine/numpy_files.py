@@ -41,7 +41,7 @@ class NpySource:
     def __iter__(self) -> Iterator[tuple[Array, Array | None, Array | None]]:
         for start in range(0, self.n_rows, self.chunk_rows):
             rows = slice(start, start + self.chunk_rows)
-            # Mapped anew for each chunk: what is mapped and was read counts as memory.
+            # Mapped again for each chunk: what is mapped and was read counts as memory.
             X, y, weight = (
                 None if path is None else np.array(_mapped(path)[rows]) for path in self.paths
             )

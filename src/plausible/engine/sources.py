@@ -87,7 +87,7 @@ class TableSource(ABC):
             raise ValueError(
                 f"{self.path.name} should be a file of the kind that is asked for, but cannot be "
                 f"read as one ({str(error).splitlines()[0][:200]}); choose the function by the "
-                "kind of file, or write it anew."
+                "kind of file, or write it again."
             ) from None
         is_one = labels is None or isinstance(labels, str)
         plausibilities = [] if is_one else check_texts(labels, "labels")
@@ -207,7 +207,7 @@ class ArrowSource(TableSource):
         options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in self.columns])
         number, n_batches = 0, 1
         while number < n_batches:
-            # Mapped anew for each batch: what is mapped and was read counts as memory.
+            # Mapped again for each batch: what is mapped and was read counts as memory.
             with arrow.memory_map(str(self.path)) as file:
                 reader = ipc.open_file(file, options=options)
                 n_batches = reader.num_record_batches

@@ -186,9 +186,9 @@ class StreamRows(Rows):
     Parameters
     ----------
     source : iterable or callable
-        What yields the chunks, at each pass anew: a list, an object with ``__iter__`` or a function
-        without arguments that returns an iterator. A chunk is a tuple of columns, that is arrays
-        or Labels of one length or None, or it is one array. If the source has an attribute
+        What yields the chunks, again at each pass: a list, an object with ``__iter__`` or a
+        function without arguments that returns an iterator. A chunk is a tuple of columns, that is
+        arrays or Labels of one length or None, or it is one array. If the source has an attribute
         `n_rows`, the rows need not be counted; an attribute `classes` names the columns of
         plausibilities.
 

@@ -38,7 +38,7 @@ METHODS = {
     "adaptive": "adaptive semi-supervised",
     "soft": "soft labels",
 }
-COLOURS = {"supervised": "C3", "unsupervised": "C7", "adaptive": "C1", "soft": "C0"}
+COLORS = {"supervised": "C3", "unsupervised": "C7", "adaptive": "C1", "soft": "C0"}
 DOUBTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 TOL = 1e-7
 N_TEST = 5000
@@ -221,8 +221,8 @@ def draw(results: Results, path: Path) -> None:
             mean = 100 * np.array([error["mean"] for error in errors])
             low = 100 * np.array([error["low"] for error in errors])
             high = 100 * np.array([error["high"] for error in errors])
-            axes.plot(doubts, mean, color=COLOURS[method], label=name, marker="o", markersize=4)
-            axes.fill_between(doubts, low, high, color=COLOURS[method], alpha=0.2, linewidth=0)
+            axes.plot(doubts, mean, color=COLORS[method], label=name, marker="o", markersize=4)
+            axes.fill_between(doubts, low, high, color=COLORS[method], alpha=0.2, linewidth=0)
         axes.axhline(
             100 * BAYES_ERROR, color="k", linestyle=":", linewidth=1, label="best possible"
         )

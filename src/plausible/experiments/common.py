@@ -96,12 +96,12 @@ def open_figure(*shape: int, size: tuple[float, float], share: bool = True) -> t
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Save few colours and no date or version: small files, and equal ones for equal results."""
+    """Save few colors and no date or version: small files, and equal ones for equal results."""
     from PIL import Image  # matplotlib needs it, too
 
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=110, format="png")
-    colours = Image.open(drawn).convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    colors = Image.open(drawn).convert("RGB").quantize(128, dither=Image.Dither.NONE)
     small = io.BytesIO()
-    colours.save(small, format="png", optimize=True)
+    colors.save(small, format="png", optimize=True)
     write_atomically(path, small.getvalue())

@@ -39,7 +39,7 @@ N_FOLDS, N_DRAWS = 3, 3
 
 @dataclass(frozen=True)
 class Task:
-    """Standardised features, labels of the training rows in each form, classes of the test rows."""
+    """Standardized features, labels of the training rows in each form, classes of the test rows."""
 
     data: CrowdData
     X: FloatArray
@@ -54,7 +54,7 @@ class Task:
 
 
 def prepare(data: CrowdData, seed: int) -> Task:
-    """Standardise features and make labels of all forms."""
+    """Standardize features and make labels of all forms."""
     assert data.X is not None
     scale = StandardScaler().fit(data.X)
     X, X_test = scale.transform(data.X), scale.transform(data.X_test)

@@ -1,4 +1,4 @@
-"""Answers of crowds: what becomes of them when they are pooled, and what is learnt from the pool.
+"""Answers of crowds: what becomes of them when they are pooled, and what is learned from the pool.
 
 First the answers alone, on eight sets. Each method names a class for every item; where it leaves a
 tie, each of the tied classes counts its share.
@@ -6,7 +6,7 @@ tie, each of the tied classes counts its share.
 ================  ================================================================================
 majority          most frequent answer
 pool, doubt 0.3   Dempster's rule, everybody doubted alike (names the same class as the majority)
-pool, fitted      Dempster's rule, doubts learnt from agreement ("one_coin")
+pool, fitted      Dempster's rule, doubts learned from agreement ("one_coin")
 class, full       most probable class in the models "class" and "full" of `fit_reliability`
 crowd-kit         its MajorityVote, DawidSkene, GLAD and MACE with their defaults
 cleanlab          its consensus of several annotators, helped by the probabilities of a logistic
@@ -16,7 +16,7 @@ cleanlab          its consensus of several annotators, helped by the probabiliti
 
 The last two are run if they are installed; they are no part of this package.
 
-Then four sets with features, which are standardised. Classifiers learn from each form of the same
+Then four sets with features, which are standardized. Classifiers learn from each form of the same
 answers, and are tested on the truth of other rows:
 
 ================  ================================================================================
@@ -80,7 +80,7 @@ def run(
     *,
     sets: Sequence[str] = CROWD_NAMES,
 ) -> Results:
-    """Accuracy of pooled answers, and of what is learnt from them.
+    """Accuracy of pooled answers, and of what is learned from them.
 
     Parameters
     ----------
@@ -186,11 +186,11 @@ def learner_tables(learners: list[dict[str, Any]]) -> dict[str, Table]:
         shown = (with_interval(row["softness"][form], 1, "+", 100.0) for form in HARDENED)
         softness.append([*place, *shown])
     pairs = [f"{soft} over {hard}" for soft, hard in HARDENED.items()]
-    learnt = "Test accuracy of what is learnt from each form of the answers."
+    learned = "Test accuracy of what is learned from each form of the answers."
     over = "Gain over the majority vote (percent points, 95 % interval)."
     soft = "Gain of soft labels over the same labels hardened (percent points, 95 % interval)."
     return {
-        "learners": Table(learnt, ["set", "model", *FORMS], rows),
+        "learners": Table(learned, ["set", "model", *FORMS], rows),
         "gains": Table(over, ["set", "model", "form", "gain"], gains),
         "softness": Table(soft, ["set", "model", *pairs], softness),
     }
@@ -257,5 +257,5 @@ def draw_learners(axes: Any, learners: list[dict[str, Any]]) -> None:
             axes.errorbar(mean, at, xerr=limits, fmt=mark, color=f"C{step}", label=label, ms=4)
     names = [f"{row['set']}, {row['model']}" for row in learners]
     axes.set_yticks(range(len(names)), labels=names)
-    axes.set_title("learnt from answers and features", fontsize=11)
+    axes.set_title("learned from answers and features", fontsize=11)
     axes.set_xlabel("gain in test accuracy (points)")

@@ -145,7 +145,7 @@ def run(
 def errors_in_design(
     design: dict[str, Any], methods: Sequence[str], n_draws: int, seed: int
 ) -> dict[str, Any]:
-    """Errors over draws of annotators, items and halves, all anew in each draw."""
+    """Errors over draws of annotators, items and halves, all again in each draw."""
     errors: dict[str, list[float]] = {method: [] for method in methods}
     wrong: list[NDArray[np.float64]] = []
     for draw_number in range(n_draws):
@@ -220,7 +220,7 @@ def tables(results: Results) -> dict[str, Table]:
         f"annotators are wrong on {alone} of the items. The slides print no number."
     )
     return {
-        "errors": Table(caption, ["learnt from", "test error"], errors),
+        "errors": Table(caption, ["learned from", "test error"], errors),
         "designs": Table("One part of the design changed at a time.", head, rows),
     }
 
@@ -241,13 +241,13 @@ def draw(results: Results, path: Path) -> None:
     save_figure(figure, path)
 
 
-def draw_bars(axes: Any, values: dict[str, dict[str, float]], colour: str) -> None:
+def draw_bars(axes: Any, values: dict[str, dict[str, float]], color: str) -> None:
     """A bar with its interval for each name, the first on top."""
     mean = np.array([value["mean"] for value in values.values()])
     low = np.array([value["low"] for value in values.values()])
     high = np.array([value["high"] for value in values.values()])
     places = np.arange(len(values))
-    axes.barh(places, mean, color=colour, alpha=0.6, height=0.7)
+    axes.barh(places, mean, color=color, alpha=0.6, height=0.7)
     axes.errorbar(mean, places, xerr=[mean - low, high - mean], fmt="none", ecolor="k", capsize=2)
     axes.set_yticks(places, labels=list(values), fontsize=9)
     axes.invert_yaxis()

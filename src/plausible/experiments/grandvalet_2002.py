@@ -2,22 +2,22 @@
 
 Two Gaussian classes with identity covariance and means 0 and (a, ..., a): dimension 10 to 50, Bayes
 error 2.5 to 40 %, 200 to 1700 rows, 0 to 95 % of the labels missing. Methods: logistic regression
-on the labelled rows (to which minimum commitment comes down here), self-consistent logistic
+on the labeled rows (to which minimum commitment comes down here), self-consistent logistic
 regression, and EM for two Gaussians with one full covariance. All three end in a linear rule, so
 recognition rates are exact, in closed form, instead of shares of 5000 test rows.
 
-The paper says neither how the logistic models were regularised nor whether they had an intercept.
+The paper says neither how the logistic models were regularized nor whether they had an intercept.
 Both move the results, so every method is run with each of several ridges, alpha / 2 times the sum
 of squared slopes of both classes, and with each of three intercepts. Fits are by L-BFGS, and
 self-consistent ones start at the logistic solution, as in the paper:
 
 =========  ==========================================================================
 free       an intercept without penalty (the library's default)
-penalised  an intercept under the same ridge as the slopes
-centred    no intercept; features less their mean over all rows, labelled or not
+penalized  an intercept under the same ridge as the slopes
+centered    no intercept; features less their mean over all rows, labeled or not
 =========  ==========================================================================
 
-Without centring, a rule without intercept goes through the mean of the first class and recognises
+Without centering, a rule without intercept goes through the mean of the first class and recognizes
 at most half of it: its rate cannot exceed 75 %, so the paper must have had one of the three.
 
 The paper counts 750 setups, but its lists give 5 x 5 x 5 x 5 = 625. By default 125 of them are run,
@@ -27,7 +27,7 @@ which each combination of any two factors occurs once.
 
 `plausible.datasets.make_missing_labels` draws the samples: exactly n times (1 - missing rate) rows
 have labels, and in the rare case that these are all of one class, the sample is drawn again. EM
-starts from the labelled rows; from the true parameters, where the paper cannot have started, it
+starts from the labeled rows; from the true parameters, where the paper cannot have started, it
 shows what its local maxima cost.
 """
 
@@ -122,18 +122,18 @@ def logistic_rule(
     criterion: str, intercept: str, ridge: float, X: FloatArray, labels: Labels
 ) -> tuple[FloatArray, float]:
     """Slope and intercept of the log odds of the second class."""
-    centre = X.mean(axis=0) if intercept == "centred" else np.zeros(X.shape[1])
+    center = X.mean(axis=0) if intercept == "centered" else np.zeros(X.shape[1])
     model = PartialLogisticRegression(
         criterion,
         alpha=ridge,
-        fit_intercept=intercept != "centred",
-        penalize_intercept=intercept == "penalised",
+        fit_intercept=intercept != "centered",
+        penalize_intercept=intercept == "penalized",
         solver="lbfgs",
         tol=1e-5,
         max_iter=5000,
-    ).fit(X - centre, labels)
+    ).fit(X - center, labels)
     slope = model.coef_[0]
-    return slope, float(model.intercept_[0] - slope @ centre)
+    return slope, float(model.intercept_[0] - slope @ center)
 
 
 def em_rule(
@@ -149,7 +149,7 @@ def em_rule(
 
 
 def rates_on(setup: Setup, seed: int) -> dict[str, float]:
-    """Recognition rates of all methods, learnt from one training sample."""
+    """Recognition rates of all methods, learned from one training sample."""
     n, d = setup.n, setup.d
     error, missing = setup.bayes_error, setup.missing
     data = make_missing_labels(n, d, bayes_error=error, missing=missing, random_state=seed)

@@ -17,10 +17,10 @@ Totals = dict[str, dict[str, float]]
 BAYES_ERRORS = (0.025, 0.05, 0.1, 0.2, 0.4)
 MISSING = (0.0, 0.5, 0.75, 0.9, 0.95)
 PAPER = {"logistic": 77.1, "self-consistent": 81.2, "EM": 79.5, "Bayes": 84.5}
-INTERCEPTS = ("free", "penalised", "centred")
+INTERCEPTS = ("free", "penalized", "centered")
 RIDGES = (0.001, 0.1, 1.0, 10.0)
-SHOWN = (("centred", 1.0), ("free", 1.0))  # what figures and claims are about
-COLOURS = {"self-consistent": "C0", "EM": "C1", "logistic": "C3"}
+SHOWN = (("centered", 1.0), ("free", 1.0))  # what figures and claims are about
+COLORS = {"self-consistent": "C0", "EM": "C1", "logistic": "C3"}
 CROSSINGS = {0.1: 20.0, 0.025: 10.0}  # n/d at which mixtures overtake, by Bayes error
 FIGURE_2_MISSING = 0.9
 RATIOS = (5.0, 10.0, 20.0, 40.0, 80.0, 160.0)  # n/d
@@ -34,8 +34,8 @@ def name_of(method: str, intercept: str, ridge: float) -> str:
 
 
 def keys_of(intercept: str, ridge: float) -> dict[str, str]:
-    """Keys of the three methods of the paper under one regularisation."""
-    names = {method: name_of(method, intercept, ridge) for method in COLOURS}
+    """Keys of the three methods of the paper under one regularization."""
+    names = {method: name_of(method, intercept, ridge) for method in COLORS}
     return names | {"EM": "EM"}
 
 
@@ -45,7 +45,7 @@ def mean_rate(cells: Iterable[dict[str, Any]], key: str) -> float:
 
 
 def judge_figures(totals: Totals) -> list[Claim]:
-    """The overall order and figures under any one of the regularisations."""
+    """The overall order and figures under any one of the regularizations."""
     ordered, off = [], {}
     for where in product(INTERCEPTS, RIDGES):
         rates = {m: 100 * totals[key]["mean"] for m, key in keys_of(*where).items()}
@@ -58,12 +58,12 @@ def judge_figures(totals: Totals) -> list[Claim]:
     keys = keys_of(intercept, float(ridge))
     return [
         claim(
-            "81.2, 79.5 and 77.1 within 0.5 points under one common regularisation",
+            "81.2, 79.5 and 77.1 within 0.5 points under one common regularization",
             off[nearest] < 0.5,
             f"nearest is {nearest}, off by up to {off[nearest]:.1f}",
         ),
         claim(
-            "self-consistent > EM > logistic under some common regularisation (means)",
+            "self-consistent > EM > logistic under some common regularization (means)",
             bool(ordered),
             ", ".join(ordered) or "none",
         ),
@@ -76,7 +76,7 @@ def judge_figures(totals: Totals) -> list[Claim]:
 
 
 def judge(totals: Totals, cells: Cells, intercept: str, ridge: float) -> list[Claim]:
-    """The claims of the text under one regularisation."""
+    """The claims of the text under one regularization."""
     keys = keys_of(intercept, ridge)
     where = f"{intercept}, alpha {ridge:g}"
     return [
@@ -125,7 +125,7 @@ def judge_averages(main: Cells, keys: dict[str, str], where: str) -> list[Claim]
             f"{scarce:+.1f} over logistic, against {plenty:+.1f} elsewhere",
         ),
         say(
-            f"{where}: unlabelled rows help most where the Bayes error is low (10 % and less)",
+            f"{where}: unlabeled rows help most where the Bayes error is low (10 % and less)",
             all(low > max(high, 0.0) for low, high in zip(apart, close, strict=True)),
             f"self-consistent {apart[0]:+.1f} against {close[0]:+.1f}, "
             f"EM {apart[1]:+.1f} against {close[1]:+.1f}",
@@ -160,15 +160,15 @@ def judge_crossings(cells: Cells, keys: dict[str, str], where: str) -> list[Clai
 
 
 def tables(results: Results) -> dict[str, Table]:
-    """Overall rates for each regularisation, rates by factor."""
+    """Overall rates for each regularization, rates by factor."""
     totals, main = results["overall"], [cell for cell in results["cells"] if cell["main"]]
     percent = {name: f"{100 * value['mean']:.1f}" for name, value in totals.items()}
-    rows = [["paper", "not stated", *(str(PAPER[m]) for m in COLOURS), "+4.1"]]
+    rows = [["paper", "not stated", *(str(PAPER[m]) for m in COLORS), "+4.1"]]
     for intercept, ridge in product(INTERCEPTS, RIDGES):
         keys = keys_of(intercept, ridge)
         gain = points(totals[f"self-consistent - logistic, {intercept}, {ridge:g}"])
-        rows.append([intercept, f"{ridge:g}", *(percent[keys[m]] for m in COLOURS), gain])
-    head = ["intercept", "alpha", *COLOURS, "self-consistent - logistic"]
+        rows.append([intercept, f"{ridge:g}", *(percent[keys[m]] for m in COLORS), gain])
+    head = ["intercept", "alpha", *COLORS, "self-consistent - logistic"]
     settings = results["settings"]
     caption = (
         f"Mean recognition rate (%) over {settings['setups']} setups, "
@@ -198,7 +198,7 @@ def factor_table(cells: Cells, factor: str, levels: Sequence[float]) -> Table:
 
 
 def draw(results: Results, path: Path) -> None:
-    """Figures 1 and 2: full lines are centred, broken lines have a free intercept."""
+    """Figures 1 and 2: full lines are centered, broken lines have a free intercept."""
     figure, panels = open_figure(2, 2, size=(7.6, 5.8), share=False)
     cells = results["cells"]
     main = [cell for cell in cells if cell["main"]]
@@ -229,7 +229,7 @@ def draw_lines(
     x_of: Callable[[Any], float],
     below_bayes: bool = False,
 ) -> None:
-    """One line for each method and regularisation shown, means at each place."""
+    """One line for each method and regularization shown, means at each place."""
     places = sorted({x_of(cell) for cell in cells})
     parts = [[cell for cell in cells if x_of(cell) == x] for x in places]
     for (intercept, ridge), style in zip(SHOWN, ("-", "--"), strict=True):
@@ -240,5 +240,5 @@ def draw_lines(
             means = [mean_rate(part, key) for part in parts]
             if below_bayes:  # rates span 40 points, methods differ by one or two
                 means = [y - mean_rate(p, "Bayes") for y, p in zip(means, parts, strict=True)]
-            look = {"color": COLOURS[method], "linestyle": style, "marker": "o", "markersize": 3}
+            look = {"color": COLORS[method], "linestyle": style, "marker": "o", "markersize": 3}
             axes.plot(places, means, label=name, **look)

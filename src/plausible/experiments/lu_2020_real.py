@@ -8,7 +8,7 @@ set        classes                  expert                                tests
 =========  =======================  ====================================  ======================
 mnist_3_5  digits 3 and 5           logistic regression on 784 pixels     20 splits, 70 % of each
                                                                           class for training
-cifar10    6 kinds of animals and   logistic regression on 16 x 16 greys  20 draws of 1000 of the
+cifar10    6 kinds of animals and   logistic regression on 16 x 16 grays  20 draws of 1000 of the
            4 of transport                                                 official test images
 emnist     10 digits, 26 capitals,  Gaussian naive Bayes on 784 pixels    20 draws of 1000 of 3760
            11 lower case letters    with white noise                      images set aside
@@ -19,7 +19,7 @@ items only. What the paper leaves open, and how it is here: experts assess train
 five-fold cross-validation within the training part, and test items after learning from all of it;
 log odds are not clipped; features are the first 20 principal components of the pixels, found on the
 training part; classes are found from features alone, and from features and log odds; EM runs until
-a step gains less than 1e-5 for each item, and for generalisation 4 also for a single step;
+a step gains less than 1e-5 for each item, and for generalization 4 also for a single step;
 Titterington's model takes three classes one against the others.
 """
 
@@ -58,9 +58,9 @@ __all__ = ["draw", "run", "tables"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 Answers = dict[str, IntArray]
-Learnt = tuple[Answers, bool]
+Learned = tuple[Answers, bool]
 
-RIDGE = 0.01  # C of the logistic regression on greys from 0 to 1
+RIDGE = 0.01  # C of the logistic regression on grays from 0 to 1
 NOISE = 0.1  # of the pixels of "emnist"
 PER_KIND = 1200
 N_TEST = 1000
@@ -107,10 +107,12 @@ def assess(
     if TASKS[data.name].bayes:
         expert, method = GaussianNB(), "predict_log_proba"
     crossed = cross_val_predict(expert, pixels[train], data.y[train], cv=5, method=method)
-    learnt = getattr(expert.fit(pixels[train], data.y[train]), method)(pixels[test])
+    learned = getattr(expert.fit(pixels[train], data.y[train]), method)(pixels[test])
     if not TASKS[data.name].bayes:  # positive for the second class
-        crossed, learnt = (np.column_stack([-one, np.zeros_like(one)]) for one in (crossed, learnt))
-    return crossed.astype(np.float64), learnt.astype(np.float64)
+        crossed, learned = (
+            np.column_stack([-one, np.zeros_like(one)]) for one in (crossed, learned)
+        )
+    return crossed.astype(np.float64), learned.astype(np.float64)
 
 
 def prepare(
@@ -146,7 +148,7 @@ def fit_quietly(
 
 def answers_of(
     name: str, counts: Sequence[int], train: Assessed, test: Assessed, seed: int
-) -> Learnt:
+) -> Learned:
     """Classes of test items by source, and whether the fit warned."""
     options: dict[str, Any] = {"scale": "log_odds", "tol": 1e-5, "random_state": seed}
     n_classes = train.logs.shape[1]
@@ -165,7 +167,7 @@ def answers_of(
     return found, warned
 
 
-def one_against_others(train: Assessed, test: Assessed, options: dict[str, Any]) -> Learnt:
+def one_against_others(train: Assessed, test: Assessed, options: dict[str, Any]) -> Learned:
     """Titterington's model for each class against all others; the most probable one wins."""
     odds: dict[str, list[FloatArray]] = {source: [] for source in SOURCES}
     any_warned = False
@@ -223,15 +225,15 @@ def compare(
         test_rows = np.unique(np.concatenate(tests))
         own_seed = seed_of(seed, number)
         made = prepare(data, train_rows, test_rows, sizes, own_seed)
-        learnt = {k: learn_all(data.name, *both, own_seed) for k, both in made.items()}
+        learned = {k: learn_all(data.name, *both, own_seed) for k, both in made.items()}
         if number == 0:
-            row["components"] = {str(k): by_components(learnt[k], *made[k]) for k in sizes}
+            row["components"] = {str(k): by_components(learned[k], *made[k]) for k in sizes}
         train, test = made[N_COMPONENTS]
         common = int(np.bincount(train.y).argmax())
         places = [np.searchsorted(test_rows, rows) for rows in tests]
-        scores += [accuracies(learnt[N_COMPONENTS], test, one, common) for one in places]
+        scores += [accuracies(learned[N_COMPONENTS], test, one, common) for one in places]
         for name in MODELS:
-            warned[name] += learnt[N_COMPONENTS][name][1]
+            warned[name] += learned[N_COMPONENTS][name][1]
         shown = ", ".join(f"{name} {scores[-1][name]['x']:.3f}" for name in MODELS)
         progress(f"{data.name}, round {number + 1} of {len(rounds)}: {shown}")
     row |= {"train": len(train.y), "test": len(tests[0]), "fits": len(rounds), "warned": warned}
@@ -243,7 +245,7 @@ def compare(
 
 
 def accuracies(
-    answers: dict[str, Learnt], test: Assessed, places: IntArray, common: int
+    answers: dict[str, Learned], test: Assessed, places: IntArray, common: int
 ) -> dict[str, Any]:
     """Accuracy on some test items: of each model, of the expert, and of the commonest class."""
     y = test.y[places]
@@ -256,13 +258,13 @@ def accuracies(
     return found
 
 
-def learn_all(name: str, train: Assessed, test: Assessed, seed: int) -> dict[str, Learnt]:
+def learn_all(name: str, train: Assessed, test: Assessed, seed: int) -> dict[str, Learned]:
     """Answers of every model."""
     counts = TASKS[name].counts
     return {model: answers_of(model, counts, train, test, seed) for model in MODELS}
 
 
-def by_components(answers: dict[str, Learnt], train: Assessed, test: Assessed) -> dict[str, Any]:
+def by_components(answers: dict[str, Learned], train: Assessed, test: Assessed) -> dict[str, Any]:
     """Accuracy on all test items of the first round, warnings, and adjusted R2 of each class."""
     return {
         "accuracy": {
@@ -280,8 +282,8 @@ def by_components(answers: dict[str, Learnt], train: Assessed, test: Assessed) -
 def adjusted_r2(X: FloatArray, log_odds: FloatArray) -> float:
     """Share of the variance of log odds that features explain, mean over log odds."""
     n, d = X.shape
-    centred, target = X - X.mean(axis=0), log_odds - log_odds.mean(axis=0)
-    left = target - centred @ np.linalg.lstsq(centred, target, rcond=None)[0]
+    centered, target = X - X.mean(axis=0), log_odds - log_odds.mean(axis=0)
+    left = target - centered @ np.linalg.lstsq(centered, target, rcond=None)[0]
     share = (left**2).sum(axis=0) / (target**2).sum(axis=0)
     return float(1.0 - share.mean() * (n - 1) / (n - d - 1))
 

@@ -12,11 +12,11 @@ from plausible.experiments.comparison import Claim, Results, Table, claim, print
 
 MODELS = {
     "titterington": "Titterington",
-    "g2": "generalisation 2",
-    "g3": "generalisation 3",
-    "g4": "generalisation 4",
+    "g2": "generalization 2",
+    "g3": "generalization 3",
+    "g4": "generalization 4",
     "g34": "3 and 4 together",
-    "g4 once": "generalisation 4, one step",
+    "g4 once": "generalization 4, one step",
 }
 SOURCES = ("x", "x and w")
 N_COMPONENTS = 20
@@ -144,20 +144,20 @@ def draw(results: Results, path: Path) -> None:
     figure, panels = open_figure(1, len(results["sets"]), size=(11.0, 4.0), share=False)
     short = ["T", "G2", "G3", "G4", "G3+4", "G4\nonce"]
     for axes, row in zip(panels[0], results["sets"], strict=True):
-        for shift, colour, source in ((-0.17, "C0", "x"), (0.17, "C1", "x and w")):
+        for shift, color, source in ((-0.17, "C0", "x"), (0.17, "C1", "x and w")):
             boxes = [row["accuracy"][name][source] for name in MODELS]
             places = np.arange(len(MODELS)) + shift
-            style = {"color": colour, "facecolor": "none"}
+            style = {"color": color, "facecolor": "none"}
             axes.boxplot(
                 boxes,
                 positions=places,
                 widths=0.28,
                 patch_artist=True,
                 boxprops=style,
-                medianprops={"color": colour},
+                medianprops={"color": color},
                 flierprops={"markersize": 3},
             )
-            axes.plot([], [], color=colour, label=f"from {source}")
+            axes.plot([], [], color=color, label=f"from {source}")
         axes.axhline(median(row["expert"]), color="k", linewidth=1, label="expert alone")
         lowest = min(median(one["x"]) for one in row["accuracy"].values())
         if (share := median(row["largest"])) > lowest - 0.2:  # else the boxes would be too small

@@ -6,12 +6,12 @@ One feature x and an expert's log odds w, whose distribution in class j is
           w \mid x \sim N(\alpha_j + \beta_j x, \omega_j^2)
 
 The paper draws fits of Titterington's model, which has opposite means and equal variances of w, no
-dependence on x and one Gaussian for each class, beside its generalisations 1 (any means and
+dependence on x and one Gaussian for each class, beside its generalizations 1 (any means and
 variances of w), 2 (several classes), 3 (dependence on x) and 4 (several Gaussians for a class). It
 prints no parameters but the two correlations of figure 4; those in `CASES` are ours. Instead of
 looking at contours, this measures the log-likelihood of new items.
 
-Generalisation 4 has two Gaussians for each class, also where one would do; in figure 5 two and
+Generalization 4 has two Gaussians for each class, also where one would do; in figure 5 two and
 three, as drawn.
 """
 
@@ -55,7 +55,7 @@ class Case:
     """One figure: Gaussians of x, and intercepts, slopes and deviations of w, for each class."""
 
     title: str
-    centres: tuple[tuple[float, ...], ...]
+    centers: tuple[tuple[float, ...], ...]
     spread: float
     intercepts: tuple[tuple[float, ...], ...]
     deviations: tuple[float, ...]
@@ -102,10 +102,10 @@ FAILING = tuple(name for name in CASES if name not in ("1a", "3"))
 def draw_items(case: Case, n: int, seed: int) -> tuple[FloatArray, FloatArray, IntArray]:
     """Features (n, 1), log odds (n, J - 1) and classes of a case; classes are equally probable."""
     random = np.random.default_rng(seed)
-    y = random.integers(len(case.centres), size=n)
-    sizes = np.array([len(centres) for centres in case.centres])
+    y = random.integers(len(case.centers), size=n)
+    sizes = np.array([len(centers) for centers in case.centers])
     place = (np.cumsum(sizes) - sizes)[y] + random.integers(sizes[y])
-    x = np.concatenate(case.centres)[place] + case.spread * random.normal(size=n)
+    x = np.concatenate(case.centers)[place] + case.spread * random.normal(size=n)
     noise = random.normal(size=(n, len(case.intercepts[0])))
     mean = np.array(case.intercepts)[y] + np.array(case.slopes)[y, None] * x[:, None]
     return x[:, None], mean + np.array(case.deviations)[y, None] * noise, y
@@ -114,17 +114,17 @@ def draw_items(case: Case, n: int, seed: int) -> tuple[FloatArray, FloatArray, I
 def true_log_density(case: Case, X: FloatArray, W: FloatArray) -> FloatArray:
     """Log density (n,) of items under the parameters that made them."""
     parts = []
-    for j, centres in enumerate(case.centres):
+    for j, centers in enumerate(case.centers):
         mean = np.array(case.intercepts[j]) + case.slopes[j] * X
         of_w = norm.logpdf(W, mean, case.deviations[j]).sum(axis=1)
-        of_x = logsumexp(norm.logpdf(X, np.array(centres), case.spread), axis=1)
-        parts.append(of_x - np.log(len(centres) * len(case.centres)) + of_w)
+        of_x = logsumexp(norm.logpdf(X, np.array(centers), case.spread), axis=1)
+        parts.append(of_x - np.log(len(centers) * len(case.centers)) + of_w)
     return np.asarray(logsumexp(parts, axis=0), dtype=np.float64)
 
 
 def fit(model: str, case: Case, X: FloatArray, W: FloatArray) -> StochasticSupervisionClassifier:
     """One of the models on the items of a case."""
-    many = [max(2, len(centres)) for centres in case.centres]
+    many = [max(2, len(centers)) for centers in case.centers]
     counts: Any = many if model == "g4" else 1
     made = StochasticSupervisionClassifier(
         model, n_components=counts, scale="log_odds", max_iter=5000, random_state=0
@@ -136,7 +136,7 @@ def fit(model: str, case: Case, X: FloatArray, W: FloatArray) -> StochasticSuper
 
 def compare(case: Case, n: int, runs: int, seed: int) -> dict[str, Any]:
     """Log-likelihoods of new items less Titterington's (or the truth's, for three classes)."""
-    two = len(case.centres) == 2
+    two = len(case.centers) == 2
     models = ("titterington", *RIVALS) if two else ("g2", "g3", "g4")
     scores: dict[str, list[float]] = {name: [] for name in ("truth", *models)}
     accuracy: dict[str, list[float]] = {"x": [], "x and w": []}
@@ -163,7 +163,7 @@ def compare(case: Case, n: int, runs: int, seed: int) -> dict[str, Any]:
 
 
 def correlations_of(model: StochasticSupervisionClassifier) -> list[float]:
-    """Correlation of x and w in each class, from the parameters of generalisation 3."""
+    """Correlation of x and w in each class, from the parameters of generalization 3."""
     slope = model.assessment_slopes_[:, 0, 0]
     explained = slope**2 * model.covariances_[:, 0, 0]
     share = explained / (explained + model.assessment_covariances_[:, 0, 0])
@@ -171,7 +171,7 @@ def correlations_of(model: StochasticSupervisionClassifier) -> list[float]:
 
 
 def correlations(n: int, runs: int, seed: int) -> dict[str, Any]:
-    """What generalisation 3 finds in figure 4: in many items, and in sets of the usual size."""
+    """What generalization 3 finds in figure 4: in many items, and in sets of the usual size."""
     case, found = CASES["4"], []
     for number in range(runs):
         X, W, _ = draw_items(case, n, seed_of(seed, number, 0))
@@ -198,7 +198,7 @@ def portrait(case: Case, n: int, seed: int) -> dict[str, Any]:
         result["items"] = [v[:N_SHOWN].round(2).tolist() for v in (x, w)]
         result["classes"] = y[:N_SHOWN].tolist()
     result["axes"] = [axis.round(3).tolist() for axis in axes]
-    models = (case.made_for,) if len(case.centres) > 2 else ("titterington", case.made_for)
+    models = (case.made_for,) if len(case.centers) > 2 else ("titterington", case.made_for)
     for name in models:
         model = fit(name, case, X, W)
         if flat:
@@ -277,8 +277,8 @@ def judge(results: Results) -> list[Claim]:
             verdicts.append(claim(text, sure, ours, figure=figure_of(name)))
         if name == "4":
             found = results["correlations"]["large"]
-            for colour, paper, ours in zip(("blue", "red"), CORRELATIONS, found, strict=True):
-                what = f"correlation, {colour} class"
+            for color, paper, ours in zip(("blue", "red"), CORRELATIONS, found, strict=True):
+                what = f"correlation, {color} class"
                 verdicts.append(
                     printed(what, paper, ours, 0.03, 4, required=True, figure=figure_of(name))
                 )
@@ -296,7 +296,7 @@ def judge_case(name: str, row: dict[str, Any]) -> list[Claim]:
     others = [model for model in ("g1", "g3", "g4") if model != drawn]
     verdicts = []
     for models in ([drawn], others):
-        said = " and ".join(f"generalisation {NAMES[model]}" for model in models)
+        said = " and ".join(f"generalization {NAMES[model]}" for model in models)
         if name in FAILING:
             holds = all(row["wins"][model] == row["runs"] for model in models)
             text = f"{name}: {said} above Titterington in every run"
@@ -339,11 +339,11 @@ def tables(results: Results) -> dict[str, Table]:
     for number, paper in enumerate(CORRELATIONS):
         large = results["correlations"]["large"][number]
         usual = with_interval(results["correlations"]["usual"][number], 3)
-        colour = ("blue", "red")[number]
-        lines.append([colour, f"{paper:.4f}", f"{large:.4f}", f"{large - paper:+.4f}", usual])
+        color = ("blue", "red")[number]
+        lines.append([color, f"{paper:.4f}", f"{large:.4f}", f"{large - paper:+.4f}", usual])
     few = f"mean of {runs} sets of {results['settings']['n']}"
     correlation_head = ["class", "paper", f"ours, {N_CORRELATION} items", "difference", few]
-    about = "Correlation of x and w in figure 4, by generalisation 3."
+    about = "Correlation of x and w in figure 4, by generalization 3."
     return {
         "gains": Table(caption, head, rows),
         "correlations": Table(about, correlation_head, lines),
@@ -359,9 +359,9 @@ def draw(results: Results, path: Path) -> None:
         if case.made_for == "g1":
             bars = one["bars"]
             axes.stairs(bars["heights"], bars["edges"], fill=True, color="0.85")
-            for colour, (model, density) in zip("rb", one["densities"].items(), strict=True):
+            for color, (model, density) in zip("rb", one["densities"].items(), strict=True):
                 label = f"G{NAMES[model]}" if model in RIVALS else NAMES[model]
-                axes.plot(one["axes"][0], density, colour, linewidth=1.3, label=label)
+                axes.plot(one["axes"][0], density, color, linewidth=1.3, label=label)
             axes.set_xlabel("log odds w")
             continue
         items, classes = np.array(one["items"]), np.array(one["classes"])

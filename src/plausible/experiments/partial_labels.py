@@ -13,7 +13,7 @@ rows                scikit-learn's LogisticRegression on a row for each candidat
 truth               the true classes, which nobody has: what better labels could give at most
 ==================  =============================================================================
 
-Accuracy against the true class in five shuffled folds, features standardised on the training rows.
+Accuracy against the true class in five shuffled folds, features standardized on the training rows.
 Each method has the ridge alpha / 2 times the sum of squared slopes, for a short grid of alphas, and
 with the alpha that does best in the folds that remain for training, where "best" knows the
 candidates only, never the truth: least log-loss of the candidates (`soft_log_loss`) or most answers
@@ -82,7 +82,7 @@ def fold_numbers(n: int, seed: int) -> IntArray:
 def probabilities(
     method: str, ridge: float, X: FloatArray, labels: Labels, X_test: FloatArray
 ) -> FloatArray:
-    """Chances (n, K) of the classes in test rows, after learning from standardised rows."""
+    """Chances (n, K) of the classes in test rows, after learning from standardized rows."""
     scale = StandardScaler().fit(X)
     X, X_test = scale.transform(X), scale.transform(X_test)
     if method == "rows":
@@ -187,7 +187,7 @@ def compare(
         "features": data.X.shape[1],
         "classes": len(data.labels.classes),
         "candidates": float(sizes.mean()),
-        "methods": {method: summarise(one, ridges) for method, one in found.items()},
+        "methods": {method: summarize(one, ridges) for method, one in found.items()},
         "lead": {
             method: [summary(gap) for gap in main - one["accuracy"]]
             for method, one in found.items()
@@ -197,7 +197,7 @@ def compare(
     }
 
 
-def summarise(found: dict[str, Any], ridges: Sequence[float]) -> dict[str, Any]:
+def summarize(found: dict[str, Any], ridges: Sequence[float]) -> dict[str, Any]:
     """Means with intervals, ready for JSON."""
     by_ridge = [
         {"ridge": ridge, "accuracy": summary(values)}

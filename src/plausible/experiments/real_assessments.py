@@ -61,10 +61,10 @@ BoolArray = NDArray[np.bool_]
 MODELS = {
     "krishnan_nandy": "Krishnan and Nandy",
     "titterington": "Titterington",
-    "g1": "generalisation 1",
-    "g2": "generalisation 2",
-    "g3": "generalisation 3",
-    "g4": "generalisation 4",
+    "g1": "generalization 1",
+    "g2": "generalization 2",
+    "g3": "generalization 3",
+    "g4": "generalization 4",
     "g34": "3 and 4 together",
 }
 FLOORED = ("g1", "g2", "g3", "g4", "g34")
@@ -98,7 +98,7 @@ def log_odds_of(probability: FloatArray) -> FloatArray:
     return np.log(probability) - np.log1p(-probability)
 
 
-def standardised(X: FloatArray, train: IntArray) -> FloatArray:
+def standardized(X: FloatArray, train: IntArray) -> FloatArray:
     """Features of variance one; principal components of them where there are many."""
     steps: list[Any] = [StandardScaler()]
     if X.shape[1] > MOST_FEATURES:
@@ -183,7 +183,7 @@ def compare(data: GradedData, repeats: int, seed: int, progress: Progress) -> di
     for repeat in range(repeats):
         folds = KFold(N_FOLDS, shuffle=True, random_state=seed_of(seed, repeat))
         for train, test in folds.split(data.X):
-            X = standardised(data.X, train)
+            X = standardized(data.X, train)
             answers = rivals(data, X, probability, train, test)
             more, seen = stochastic(data, X, probability, train, test)
             for name, found in (answers | more).items():
@@ -282,7 +282,7 @@ def verdict(gain: dict[str, float]) -> str:
 
 def tables(results: Results) -> dict[str, Table]:
     """One table for each set."""
-    head = ["learnt from grades", "answers from", "accuracy", "gain", "verdict", "shrunk"]
+    head = ["learned from grades", "answers from", "accuracy", "gain", "verdict", "shrunk"]
     found = {}
     for one in results["sets"]:
         larger = max(one["share"], 1.0 - one["share"])
@@ -309,10 +309,10 @@ def tables(results: Results) -> dict[str, Table]:
 def draw(results: Results, path: Path) -> None:
     """Accuracy with intervals, one panel for each set."""
     figure, panels = open_figure(1, len(results["sets"]), size=(12.0, 6.2), share=False)
-    colours = {"z": "k", "x": "C0", "x and z": "C1"}
+    colors = {"z": "k", "x": "C0", "x and z": "C1"}
     for axes, one in zip(panels[0], results["sets"], strict=True):
         names = list(dict.fromkeys(named(row) for row in one["methods"]))
-        for source, colour in colours.items():
+        for source, color in colors.items():
             rows = [row for row in one["methods"] if row["source"] == source]
             if not rows:
                 continue
@@ -324,7 +324,7 @@ def draw(results: Results, path: Path) -> None:
             places = [names.index(named(row)) + shift for row in rows]
             limits = [mean - low, high - mean]
             label = f"from {source}"
-            axes.errorbar(mean, places, xerr=limits, fmt="o", color=colour, capsize=2, label=label)
+            axes.errorbar(mean, places, xerr=limits, fmt="o", color=color, capsize=2, label=label)
         axes.set_yticks(range(len(names)), labels=names, fontsize=8)
         axes.invert_yaxis()
         axes.set_title(one["set"], fontsize=11)

@@ -1,7 +1,7 @@
 r"""How far annotators agree beyond chance, from counts of hard answers.
 
 Krippendorff's alpha for names compares pairs of answers about one item with pairs of any answers,
-:math:`\alpha = 1 - D_o / D_e`; Fleiss' kappa does the same with shares, and is generalised here to
+:math:`\alpha = 1 - D_o / D_e`; Fleiss' kappa does the same with shares, and is generalized here to
 items with different numbers of answers.
 """
 

@@ -77,7 +77,7 @@ class Annotations(Constructors):
         Row of `contours`.
     contours : array (S, K)
         Plausibility of each class by each different statement; zeros for "none of these". Given
-        dense or sparse, kept sparse in `rows`; every look at it makes an array anew.
+        dense or sparse, kept sparse in `rows`; every look at it makes an array again.
     doubt : array (A,) or None
         How far the annotator doubts the answer.
 
@@ -293,7 +293,7 @@ class Annotations(Constructors):
         return pool(self, rule, doubt, gold, on_conflict, options)
 
     def reliability(self, model: str = "one_coin", **options: Any) -> Any:
-        """How far each annotator can be trusted, learnt from agreement: see `fit_reliability`."""
+        """How far each annotator can be trusted, learned from agreement: see `fit_reliability`."""
         from plausible.experts.reliability import fit_reliability
 
         return fit_reliability(self, model, **options)

@@ -6,7 +6,7 @@ statement with plausibilities s, a set among them, is evidence about what would 
 .. math:: P(s \mid y = k, r) = \sum_l \theta_{r k l} \, s_l, \qquad
    L = \sum_i w_i \log \sum_k \pi_k \prod_{a \in i} P(s_a \mid k, r_a)
 
-(a generalised likelihood, maximised by the E2M algorithm; the weights w are ones unless given).
+(a generalized likelihood, maximized by the E2M algorithm; the weights w are ones unless given).
 With hard answers this is the model of Dawid and Skene (1979). An abstention has P = 1 whatever the
 class, and changes nothing.
 
@@ -42,11 +42,11 @@ MOST_PROBABILITIES = 50_000_000  # of confusions: a table takes 0.4 GB, a fit so
 class Parameters(NamedTuple):
     """Shares (K,) of the classes, and what is known of annotators.
 
-    learnt : probabilities (R, 1) of being right, (R, K) in each class, or (R, K, K) of any answer
+    learned : probabilities (R, 1) of being right, (R, K) in each class, or (R, K, K) of any answer
     """
 
     prior: FloatArray
-    learnt: FloatArray
+    learned: FloatArray
 
 
 class Summary(NamedTuple):
@@ -67,10 +67,10 @@ class Expectation(NamedTuple):
 
 
 class AnswerProblem(ABC):
-    """The EM problem; what is counted of answers, and learnt from it, is the model's affair.
+    """The EM problem; what is counted of answers, and learned from it, is the model's affair.
 
     gold : log plausibilities (n, K) of classes that are known, or None
-    prior : shares (K,) of the classes, or None where they are learnt
+    prior : shares (K,) of the classes, or None where they are learned
     """
 
     n_cells: int  # probabilities of being right of an annotator: one, or one for each class
@@ -92,11 +92,11 @@ class AnswerProblem(ABC):
         """Log likelihood (n, K) of the answers about each item, by class."""
 
     @abstractmethod
-    def expected(self, posterior: FloatArray, learnt: FloatArray) -> Any:
+    def expected(self, posterior: FloatArray, learned: FloatArray) -> Any:
         """Expected answers if the items have these (weighted) probabilities (n, K) of classes."""
 
     @abstractmethod
-    def log_prior(self, learnt: FloatArray) -> float:
+    def log_prior(self, learned: FloatArray) -> float:
         """Log density of the imagined answers, up to a constant."""
 
     @abstractmethod
@@ -124,14 +124,14 @@ class AnswerProblem(ABC):
         total = self.smoothing * self.n_cells
         return total * (1 + 1 / self.n_classes) / 2, total
 
-    def summarise(self, points: list[Parameters]) -> list[Summary]:
+    def summarize(self, points: list[Parameters]) -> list[Summary]:
         """The E step for each point."""
         return [self._summary(point) for point in points]
 
     def _summary(self, point: Parameters) -> Summary:
         self.last = None  # before the next one takes as much memory
         self.last, shares = self._expect(point)
-        criterion = self.last.log_likelihood + self.log_prior(point.learnt)
+        criterion = self.last.log_likelihood + self.log_prior(point.learned)
         return Summary(self.last.counts, shares / self.n_items, criterion)
 
     def expect(self, point: Parameters) -> Expectation:
@@ -216,11 +216,11 @@ class AnswerModel(AnswerProblem):
 
     def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
-        return self.sums.of_items(np.log(self.likelihoods(point.learnt)))
+        return self.sums.of_items(np.log(self.likelihoods(point.learned)))
 
-    def expected(self, posterior: FloatArray, learnt: FloatArray) -> FloatArray:
+    def expected(self, posterior: FloatArray, learned: FloatArray) -> FloatArray:
         """Expected number (R, K, K) of times that an annotator said l in class k."""
-        return self.spread(self.sums.of_kinds(posterior), learnt)
+        return self.spread(self.sums.of_kinds(posterior), learned)
 
     def spread(self, held: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected answers (R, K, K) from the probabilities (U, K) summed by kind."""
@@ -242,11 +242,11 @@ class AnswerModel(AnswerProblem):
         edges = [*first.tolist(), len(self.soft)]
         return [(r, slice(*pair)) for r, pair in zip(who.tolist(), pairwise(edges), strict=True)]
 
-    def log_prior(self, learnt: FloatArray) -> float:
+    def log_prior(self, learned: FloatArray) -> float:
         """Log density of the imagined answers, up to a constant."""
         if not self.smoothing:
             return 0.0
-        return float((self.imagined_answers * np.log(np.maximum(learnt, TINY))).sum())
+        return float((self.imagined_answers * np.log(np.maximum(learned, TINY))).sum())
 
     def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How often each annotator (R,) is expected to be right, and how often he answered."""
@@ -262,9 +262,9 @@ class AnswerModel(AnswerProblem):
         return shares
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
-        logs = np.log(self.likelihoods(point.learnt))
+        logs = np.log(self.likelihoods(point.learned))
         sums = self.sums.expect(logs, np.log(point.prior), self.gold)
-        counts = self.spread(sums.by_kind, point.learnt)
+        counts = self.spread(sums.by_kind, point.learned)
         return Expectation(point, sums.posterior, counts, sums.log_likelihood), sums.in_all
 
     def _learn(self, counts: FloatArray) -> FloatArray:

@@ -60,19 +60,19 @@ class SparseSums:
 
     def expect(self, logs: FloatArray, prior: FloatArray, known: FloatArray | None) -> Sums:
         """See `AnswerSums.expect`."""
-        posterior, totals = normalise(self.of_items(logs), prior, known)
+        posterior, totals = normalize(self.of_items(logs), prior, known)
         held = self.of_kinds(posterior)
         return Sums(posterior, held, posterior.sum(axis=0), float(totals.sum()))
 
 
-def normalise(
+def normalize(
     evidence: FloatArray, prior: FloatArray, known: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Posterior probabilities (n, K), and log likelihoods (n,) of the items.
 
     Examples
     --------
-    >>> normalise(np.log([[0.5, 0.25]]), np.log([0.2, 0.8]), None)[0].round(3)
+    >>> normalize(np.log([[0.5, 0.25]]), np.log([0.2, 0.8]), None)[0].round(3)
     array([[0.333, 0.667]])
     """
     scores = evidence + prior

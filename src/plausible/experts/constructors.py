@@ -18,7 +18,7 @@ from plausible.experts.parsing import (
     from_table,
     parse_cells,
 )
-from plausible.experts.tables import Codes, check_doubt, check_lengths, factorise, is_gone
+from plausible.experts.tables import Codes, check_doubt, check_lengths, factorize, is_gone
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -90,14 +90,14 @@ class Constructors:
             probability=probability,
             mass=mass,
         )
-        item, annotator = factorise(items, "items"), factorise(annotators, "annotators")
+        item, annotator = factorize(items, "items"), factorize(annotators, "annotators")
         doubts = check_doubt(doubt, n_rows)
         numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
         cells = parse_cells(labels, classes, separator, abstain, none)
         if numbers is None:
             return cls._made(item, annotator, cells, doubts)
         pair = item.codes * max(len(annotator.names), 1) + annotator.codes
-        group = factorise(pair, "answers")
+        group = factorize(pair, "answers")
         said, first = gather_answers(cells, group, *numbers)
         return cls._made(
             Codes(item.codes[first], item.names),
@@ -206,12 +206,12 @@ class Constructors:
         item = (
             Codes(np.arange(n_rows), np.arange(n_rows))
             if items is None
-            else factorise(items, "items")
+            else factorize(items, "items")
         )
         annotator = (
             Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
             if annotators is None
-            else factorise(annotators, "annotators")
+            else factorize(annotators, "annotators")
         )
         check_lengths(table=numbers, items=item.codes, annotators=annotator.codes)
         doubts = check_doubt(doubt, n_rows)

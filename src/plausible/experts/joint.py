@@ -1,4 +1,4 @@
-r"""A classifier and the reliabilities of annotators, learnt together.
+r"""A classifier and the reliabilities of annotators, learned together.
 
 .. math:: L = \sum_i w_i \log \sum_k f_k(x_i) \prod_{a \in i} P(s_a \mid k, r_a)
    + \log p(f) + \log p(P)
@@ -6,14 +6,14 @@ r"""A classifier and the reliabilities of annotators, learnt together.
 Raykar, Yu, Zhao, Valadez, Florin, Bogoni and Moy, Learning from crowds (2010), with statements of
 any kind in the place of hard answers, and any classifier that learns from soft labels in that of
 logistic regression: given the reliabilities, the product is a contour, and the classifier that is
-fitted to it maximises L; given the classifier, a step of EM improves the reliabilities. Each
+fitted to it maximizes L; given the classifier, a step of EM improves the reliabilities. Each
 classifier starts where the one before ended, where it has an `init` for that.
 
 log p(P) is that of the imagined answers, and log p(f) what the classifier takes off its own
 likelihood: the penalty of logistic regression, the log prior of a mixture (`history_[-1]` less
 `log_likelihood_`, where it has both, else 0). What f is depends on the classifier. One that learns
 the classes given the features has :math:`f_k(x) = p(k \mid x)`, and L is the likelihood of the
-answers given the features. One that learns both, which has `score_samples`, maximises the
+answers given the features. One that learns both, which has `score_samples`, maximizes the
 likelihood of answers and features: :math:`f_k(x) = p(x, k)`.
 
 A classifier is kept only if L is higher with it than with the one before, so that L never falls,
@@ -59,7 +59,7 @@ FINE = 1e-7  # tolerance of a classifier that needs no lowering
 SHARPER = 100.0  # factor by which tolerances are lowered
 
 
-class Learnt(NamedTuple):
+class Learned(NamedTuple):
     """A fitted classifier as L sees it.
 
     logs : log probabilities (n, K) of the classes, in the order of the answers' classes
@@ -102,7 +102,7 @@ def is_rough(classifier: Any, sharpness: float = 1.0) -> bool:
 
 
 def own_criterion(classifier: Any, X: Any, weight: FloatArray) -> float:
-    """What a classifier maximises beside the likelihood of the labels given the features."""
+    """What a classifier maximizes beside the likelihood of the labels given the features."""
     model = classifier[-1] if isinstance(classifier, Pipeline) else classifier
     own = 0.0
     if hasattr(model, "history_") and hasattr(model, "log_likelihood_"):
@@ -124,14 +124,14 @@ def weights_for(classifier: Any, weight: FloatArray) -> dict[str, Any]:
 
 
 class JointAnnotatorClassifier(BeliefClassifier):
-    """Classifier learnt from features and the answers of several annotators.
+    """Classifier learned from features and the answers of several annotators.
 
     Parameters
     ----------
     classifier : estimator, optional
         Any that takes `Labels` and has `predict_proba`; `PartialLogisticRegression` by default.
     model : {"full", "class", "one_coin"}
-        What is learnt of an annotator; see `fit_reliability`.
+        What is learned of an annotator; see `fit_reliability`.
     smoothing : float
         Imagined answers of each annotator.
     tol : float
@@ -268,7 +268,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
         inner = PartialLogisticRegression() if self.classifier is None else self.classifier
         point = kept = problem.start(weight)
-        learnt: Learnt | None = None
+        learned: Learned | None = None
         sharpness, is_tried = 1.0, False
         posterior, log_likelihood = np.empty((0, 0)), np.nan
         history: list[float] = []
@@ -280,10 +280,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 if problem.gold is not None:
                     evidence += problem.gold
                 labels = contour_labels(evidence, classes)
-                found = fit_classifier(inner, learnt, X, labels, weight, order, sharpness)
-                learnt, posterior, log_likelihood = the_better(found, learnt, evidence, weight)
-                self.classifier_, kept = learnt.classifier, point
-                history.append(log_likelihood + learnt.own + problem.log_prior(point.learnt))
+                found = fit_classifier(inner, learned, X, labels, weight, order, sharpness)
+                learned, posterior, log_likelihood = the_better(found, learned, evidence, weight)
+                self.classifier_, kept = learned.classifier, point
+                history.append(log_likelihood + learned.own + problem.log_prior(point.learned))
                 converged = still_to_gain(history) < self.tol * n_rows
                 if converged and not is_tried and is_rough(inner, sharpness):
                     converged, is_tried, sharpness = False, True, sharpness * SHARPER
@@ -294,7 +294,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 if converged:
                     break
                 weighted = posterior * weight[:, None]
-                counts = problem.expected(weighted, point.learnt)
+                counts = problem.expected(weighted, point.learned)
                 point = problem.solve(Summary(counts, weighted.sum(axis=0) / n_rows, np.nan))
         except KeyboardInterrupt:
             interrupted = True
@@ -349,13 +349,13 @@ def contour_labels(evidence: FloatArray, classes: NDArray[Any]) -> Labels:
 
 def fit_classifier(
     inner: Any,
-    last: Learnt | None,
+    last: Learned | None,
     X: Any,
     labels: Labels,
     weight: FloatArray,
     order: NDArray[np.int64],
     sharpness: float,
-) -> Learnt:
+) -> Learned:
     """Fit a copy of the classifier to labels, whose classes it sorts in this `order`."""
     before = None if last is None else last.classifier
     weights = weights_for(inner, weight)
@@ -369,22 +369,22 @@ def fit_classifier(
     logs = np.empty_like(labels.contour)
     known = np.asarray(fitted.predict_proba(X), dtype=np.float64)
     logs[:, order] = np.log(np.maximum(known, TINY))
-    return Learnt(fitted, logs, own_criterion(fitted, X, weight))
+    return Learned(fitted, logs, own_criterion(fitted, X, weight))
 
 
 def the_better(
-    found: Learnt, last: Learnt | None, evidence: FloatArray, weight: FloatArray
-) -> tuple[Learnt, FloatArray, float]:
+    found: Learned, last: Learned | None, evidence: FloatArray, weight: FloatArray
+) -> tuple[Learned, FloatArray, float]:
     """The classifier with which L is higher, with posterior (n, K) and log likelihood."""
-    best: tuple[Learnt, FloatArray, float] | None = None
-    for learnt in (found, last):
-        if learnt is None:
+    best: tuple[Learned, FloatArray, float] | None = None
+    for learned in (found, last):
+        if learned is None:
             continue
-        scores = evidence + learnt.logs
+        scores = evidence + learned.logs
         logs = logsumexp(scores, axis=1, keepdims=True)
         value = float(weight @ logs[:, 0])
-        if best is None or value + learnt.own > best[2] + best[0].own:
-            best = learnt, np.exp(scores - logs), value
+        if best is None or value + learned.own > best[2] + best[0].own:
+            best = learned, np.exp(scores - logs), value
     assert best is not None
     return best
 

@@ -21,7 +21,7 @@ from plausible.checks import (
     shown,
 )
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
-from plausible.experts.tables import Codes, canonical, factorise, is_gone
+from plausible.experts.tables import Codes, canonical, factorize, is_gone
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -57,7 +57,7 @@ def parse_cells(
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
     check_kind(labels, Iterable, "labels", "give a list of answers")
     if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
-        labels = factorise(labels, "labels")
+        labels = factorize(labels, "labels")
     if isinstance(labels, Codes):
         codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
     else:

@@ -8,8 +8,8 @@ of the pool is the product of discounted contours,
 whatever the number of classes. Masses and conflict follow in closed form for hard answers, and from
 the products for all sets of up to 8 classes. Other rules combine masses one by one.
 
-Where confusions of classes were learnt, the contour is the evidence of that model, and the conflict
-that of the same answers discounted by how often their authors are right in all.
+Where confusions of classes were learned, the contour is the evidence of that model, and the
+conflict that of the same answers discounted by how often their authors are right in all.
 """
 
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str
 def resolve_doubt(
     annotations: Annotations, doubt: Any, gold: Any, options: dict[str, Any]
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Doubts (A,) of the answers, and contours (n, K) of the items where confusions were learnt."""
+    """Doubts (A,) of the answers, and contours (n, K) of items where confusions were learned."""
     own = annotations.doubt
     if doubt is None:
         if own is not None and gold is None and not options:

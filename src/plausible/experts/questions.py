@@ -35,7 +35,7 @@ class Question(NamedTuple):
 
 
 def openness(labels: Labels) -> FloatArray:
-    """Normalised entropy (n,) of the plausibilities of the classes."""
+    """Normalized entropy (n,) of the plausibilities of the classes."""
     shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     entropy = -(shares * logs).sum(axis=1) / np.log(max(labels.n_classes, 2))

@@ -32,7 +32,7 @@ from plausible.experts.answer_model import (
     Summary,
     different,
 )
-from plausible.experts.answer_sums import normalise
+from plausible.experts.answer_sums import normalize
 from plausible.experts.statements import add_up, expand
 
 TILE = 1 << 18  # probabilities of items that are gone through at a time
@@ -97,7 +97,7 @@ class RateChart:
 
     def flatten(self, parameters: Parameters) -> FloatArray:
         """Logs of the shares, and log odds of one annotator after the other."""
-        rate = np.clip(parameters.learnt, FLOOR, 1 - FLOOR)
+        rate = np.clip(parameters.learned, FLOOR, 1 - FLOOR)
         logs = np.log(np.maximum(parameters.prior, TINY))
         return np.concatenate([logs, np.log(rate / (1 - rate)).ravel()])
 
@@ -106,7 +106,7 @@ class RateChart:
         n_classes = len(like.prior)
         prior = np.exp(vector[:n_classes] - vector[:n_classes].max())
         rate = 1 / (1 + np.exp(-np.clip(vector[n_classes:], -30, 30)))
-        return Parameters(prior / prior.sum(), rate.reshape(like.learnt.shape))
+        return Parameters(prior / prior.sum(), rate.reshape(like.learned.shape))
 
 
 class RateModel(AnswerProblem):
@@ -177,25 +177,25 @@ class RateModel(AnswerProblem):
             entries = slice(first_entry[t], first_entry[t + 1])
             self.tiles.append(Tile(slice(start, stop), groups, answers, people, entries))
 
-    def _rates(self, learnt: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _rates(self, learned: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Probability of the right answer, and of each wrong one."""
-        wrong = (1 - learnt) / max(self.n_classes - 1, 1)
-        return np.maximum(learnt, FLOOR), np.maximum(wrong, FLOOR)
+        wrong = (1 - learned) / max(self.n_classes - 1, 1)
+        return np.maximum(learned, FLOOR), np.maximum(wrong, FLOOR)
 
-    def _of_groups(self, learnt: FloatArray, groups: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _of_groups(self, learned: FloatArray, groups: IntArray) -> tuple[FloatArray, FloatArray]:
         """P of classes that are not named, (G, 1) or (G, K), and the part of the right answer."""
-        sure, wrong = self._rates(learnt)
+        sure, wrong = self._rates(learned)
         who = self.groups.who[groups]
         size, doubt = self.groups.size[groups, None], self.groups.doubt[groups, None]
         base = doubt + (1 - doubt) * wrong[who] * size
         return base, sure[who] * doubt / base
 
-    def _of_named(self, learnt: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _of_named(self, learned: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What classes that are named have more than others: of log P, of the right answer."""
         group, column, value = self.named
         who, size, doubt = (part[group] for part in self.groups)
         cell = who, column if self.n_cells > 1 else np.zeros_like(column)
-        sure, wrong = (rate[cell] for rate in self._rates(learnt))
+        sure, wrong = (rate[cell] for rate in self._rates(learned))
         base = doubt + (1 - doubt) * wrong * size
         chance = np.maximum(base + (1 - doubt) * (sure - wrong) * value, TINY)
         right = sure * (doubt + (1 - doubt) * value) / chance
@@ -213,9 +213,9 @@ class RateModel(AnswerProblem):
     def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
         found = np.empty((self.n_items, self.n_classes))
-        of_named = self._of_named(point.learnt)[0]
+        of_named = self._of_named(point.learned)[0]
         for tile in self.tiles:
-            of_groups = np.log(self._of_groups(point.learnt, tile.groups)[0])
+            of_groups = np.log(self._of_groups(point.learned, tile.groups)[0])
             found[tile.rows] = self._table(tile, of_groups, of_named)
         return found
 
@@ -232,22 +232,22 @@ class RateModel(AnswerProblem):
             found[tile.rows] = table
         return found
 
-    def expected(self, posterior: FloatArray, learnt: FloatArray) -> Counts:
+    def expected(self, posterior: FloatArray, learned: FloatArray) -> Counts:
         """How often annotators are right and answer, at probabilities (n, K) of classes."""
-        counter = Counter(self, learnt)
+        counter = Counter(self, learned)
         for tile in self.tiles:
             counter.add(tile, posterior[tile.rows])
         return counter.counts()
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
         posterior = np.empty((self.n_items, self.n_classes))
-        of_named, prior = self._of_named(point.learnt)[0], np.log(point.prior)
-        counter = Counter(self, point.learnt)
+        of_named, prior = self._of_named(point.learned)[0], np.log(point.prior)
+        counter = Counter(self, point.learned)
         shares, log_likelihood = np.zeros(self.n_classes), 0.0
         for tile in self.tiles:
-            of_groups = np.log(self._of_groups(point.learnt, tile.groups)[0])
+            of_groups = np.log(self._of_groups(point.learned, tile.groups)[0])
             known = None if self.gold is None else self.gold[tile.rows]
-            table, totals = normalise(self._table(tile, of_groups, of_named), prior, known)
+            table, totals = normalize(self._table(tile, of_groups, of_named), prior, known)
             posterior[tile.rows] = table
             counter.add(tile, table)
             shares += table.sum(axis=0)
@@ -258,13 +258,13 @@ class RateModel(AnswerProblem):
         if self.cells is None:
             return super()._summary(point)
         counts, shares, log_likelihood = self._expect_named(self.cells, point)
-        criterion = log_likelihood + self.log_prior(point.learnt)
+        criterion = log_likelihood + self.log_prior(point.learned)
         return Summary(counts, shares / self.n_items, criterion)
 
     def _expect_named(self, cells: Cells, point: Parameters) -> tuple[Counts, FloatArray, float]:
         """The E step by way of the named classes: counts, shares (K,) in all, log likelihood."""
         n_cells, prior = len(cells.item), point.prior[cells.column]
-        more = self._of_named(point.learnt)[0][self.entry]
+        more = self._of_named(point.learned)[0][self.entry]
         scores = add_up(cells.of_entry, more, n_cells)
         top = np.where(cells.all_named, -np.inf, 0.0)
         np.maximum.at(top, cells.item, scores)
@@ -274,10 +274,10 @@ class RateModel(AnswerProblem):
         whole = unnamed + add_up(cells.item, powers, self.n_items)
         powers /= whole[cells.item]
         log_likelihood = float((top + np.log(whole)).sum())
-        counter = Counter(self, point.learnt)
+        counter = Counter(self, point.learned)
         for tile in self.tiles:
             counter.add_groups(tile, np.ones((tile.rows.stop - tile.rows.start, 1)))
-            base = self._of_groups(point.learnt, tile.groups)[0]
+            base = self._of_groups(point.learned, tile.groups)[0]
             log_likelihood += float((tile.answers @ np.log(base)).sum())
         counter.held = powers[cells.of_entry]
         flat = np.where(cells.all_named, 0.0, np.exp(-top) / whole)
@@ -292,12 +292,12 @@ class RateModel(AnswerProblem):
             self.last = self._expect(point)[0]
         return self.last
 
-    def log_prior(self, learnt: FloatArray) -> float:
+    def log_prior(self, learned: FloatArray) -> float:
         """Log density of the imagined answers, up to a constant."""
         if not self.smoothing:
             return 0.0
         right, total = (number / self.n_cells for number in self.imagined())
-        sure, wrong = self._rates(learnt)
+        sure, wrong = self._rates(learned)
         return float((right * np.log(sure) + (total - right) * np.log(wrong)).sum())
 
     def tally(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
@@ -315,8 +315,8 @@ class RateModel(AnswerProblem):
 
     def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
         half_right = (1 + 1 / self.n_classes) / 2
-        learnt = np.full((self.n_annotators, self.n_cells), half_right)
-        counts = self.expected(posterior, learnt)
+        learned = np.full((self.n_annotators, self.n_cells), half_right)
+        counts = self.expected(posterior, learned)
         if believe:
             unreached = counts.total.sum(axis=1) <= 0
             counts.right[unreached], counts.total[unreached] = half_right, 1.0
@@ -339,8 +339,8 @@ def group_answers(answers: Annotations) -> tuple[Groups, IntArray]:
 class Counter:
     """Adds up expected answers, tile by tile."""
 
-    def __init__(self, model: RateModel, learnt: FloatArray) -> None:
-        self.model, self.learnt = model, learnt
+    def __init__(self, model: RateModel, learned: FloatArray) -> None:
+        self.model, self.learned = model, learned
         shape = model.n_annotators, model.n_cells
         self.right, self.total = np.zeros(shape), np.zeros(shape)
         self.is_doubted = bool(model.groups.doubt.any())
@@ -357,14 +357,14 @@ class Counter:
         held = tile.answers.T @ by_cell
         self.total += tile.people @ held
         if self.is_doubted:
-            meant = self.model._of_groups(self.learnt, tile.groups)[1]
+            meant = self.model._of_groups(self.learned, tile.groups)[1]
             self.right += tile.people @ (meant * held)
 
     def counts(self) -> Counts:
         """How often annotators were right, and how often they answered."""
         group, column, _ = self.model.named
         n_annotators, n_cells = self.right.shape
-        more = self.model._of_named(self.learnt)[1]
+        more = self.model._of_named(self.learned)[1]
         more *= add_up(self.model.entry, self.held, len(group))
         cell = self.model.groups.who[group] * n_cells + (column if n_cells > 1 else 0)
         named = add_up(cell, more, n_annotators * n_cells).reshape(n_annotators, n_cells)

@@ -1,4 +1,4 @@
-"""How far annotators can be trusted, learnt from their agreement; see `answer_model`."""
+"""How far annotators can be trusted, learned from their agreement; see `answer_model`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from plausible.checks import (
     check_option,
     check_whole,
 )
-from plausible.engine import maximise
+from plausible.engine import maximize
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (
     FLOOR,
@@ -48,8 +48,8 @@ class Reliability:
         Probability of being right, and an interval that holds it with probability 0.95.
     doubt : array (R,)
         Shafer's discount with which Dempster's rule weighs hard answers as this model does.
-    learnt : array (R, 1), (R, K) or (R, K, K)
-        What the model learnt: a probability of being right ("one_coin"), one for each class
+    learned : array (R, 1), (R, K) or (R, K, K)
+        What the model learned: a probability of being right ("one_coin"), one for each class
         ("class"), or all confusions ("full").
     confusion : array (R, K, K)
         Probability of saying l (last axis) when k is true; made when it is asked for.
@@ -84,7 +84,7 @@ class Reliability:
     low: FloatArray
     high: FloatArray
     doubt: FloatArray
-    learnt: FloatArray
+    learned: FloatArray
     prior: FloatArray
     posterior: FloatArray
     evidence: FloatArray
@@ -96,16 +96,16 @@ class Reliability:
     @property
     def confusion(self) -> FloatArray:
         """Probability (R, K, K) of saying l (last axis) when k is true."""
-        if self.learnt.ndim == 3:
-            return self.learnt
+        if self.learned.ndim == 3:
+            return self.learned
         n_numbers = len(self.annotators) * len(self.classes) ** 2
         if n_numbers > MOST_PROBABILITIES:
             raise ValueError(
                 f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities, but would be "
-                f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB; use `learnt`, the rates of "
+                f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB; use `learned`, the rates of "
                 "being right of which they are made."
             )
-        return confusions(self.learnt, len(self.classes))
+        return confusions(self.learned, len(self.classes))
 
     def labels(self) -> Labels:
         """The posterior probabilities as labels: they act as likelihoods of the classes."""
@@ -142,7 +142,7 @@ def fit_reliability(
     ----------
     annotations : Annotations
     model : {"one_coin", "class", "full"}
-        What is learnt of an annotator; see `plausible.experts.answer_model`. "full" needs many
+        What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
         answers of each annotator in each class, and memory for a table (R, K, K): what has more
         than 50 million entries is refused.
     gold : Labels or dict of items, optional
@@ -181,8 +181,8 @@ def fit_reliability(
     shares = given_prior(prior, model, annotations.n_classes)
     problem = pose(annotations, model, smoothing, known, shares)
     chart = LogChart() if model == "full" else RateChart()
-    result = maximise(
-        problem.summarise,
+    result = maximize(
+        problem.summarize,
         problem.solve,
         [problem.start()],
         n_rows=len(annotations.items),
@@ -213,7 +213,7 @@ def conclude(
     result: Any,
     given: tuple[FloatArray, FloatArray, float] | None = None,
 ) -> Reliability:
-    """What was learnt, with intervals.
+    """What was learned, with intervals.
 
     `given` are posterior, weights of the items and log likelihood where more than answers counts.
     """
@@ -223,7 +223,7 @@ def conclude(
         problem.last = None  # before the evidence takes as much memory
     else:
         posterior, weight, log_likelihood = given
-        counts = problem.expected(posterior * weight[:, None], point.learnt)
+        counts = problem.expected(posterior * weight[:, None], point.learned)
     right, n_answers = problem.tally(counts)
     sure, share = problem.imagined()
     right, total = right + sure, n_answers + share  # as in the estimate
@@ -237,7 +237,7 @@ def conclude(
         low=np.where(right < 1e-9, 0.0, beta_distribution.ppf(0.025, right + 0.5, wrong + 0.5)),
         high=np.where(wrong < 1e-9, 1.0, beta_distribution.ppf(0.975, right + 0.5, wrong + 0.5)),
         doubt=equivalent_doubt(1 - accuracy, problem.n_classes),
-        learnt=point.learnt,
+        learned=point.learned,
         prior=point.prior,
         posterior=posterior,
         evidence=relative(problem.evidence(point)),
@@ -277,7 +277,7 @@ def equivalent_doubt(
 
 
 def given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
-    """Shares (K,) of the classes, or None where they are to be learnt."""
+    """Shares (K,) of the classes, or None where they are to be learned."""
     if isinstance(prior, str):
         check_option(prior, ("auto", "fit", "uniform"), "prior")
         if prior == "fit" or (prior == "auto" and model != "one_coin"):

@@ -20,12 +20,12 @@ class Codes(NamedTuple):
     names: NDArray[Any]
 
 
-def factorise(values: ArrayLike | Codes, what: str) -> Codes:
+def factorize(values: ArrayLike | Codes, what: str) -> Codes:
     """Names in the order in which they first occur, and the place of each row among them.
 
     Examples
     --------
-    >>> factorise(["b", "a", "b"], "items")
+    >>> factorize(["b", "a", "b"], "items")
     Codes(codes=array([0, 1, 0]), names=array(['b', 'a'], dtype='<U1'))
     """
     if isinstance(values, Codes):
@@ -39,7 +39,7 @@ def factorise(values: ArrayLike | Codes, what: str) -> Codes:
             "text."
         )
     if column.dtype.kind in "iub" and len(column):
-        return factorise_numbers(column)
+        return factorize_numbers(column)
     places: dict[Any, int] = {}
     cells = column.tolist()
     missing = np.array([is_gone(cell) for cell in cells], dtype=bool)
@@ -78,7 +78,7 @@ def canonical(name: Any) -> str:
     return str(name).strip()
 
 
-def factorise_numbers(column: NDArray[Any]) -> Codes:
+def factorize_numbers(column: NDArray[Any]) -> Codes:
     """The same for whole numbers: by a table where they lie close together, else by sorting."""
     low, high = int(column.min()), int(column.max())
     if high - low > 10 * len(column):

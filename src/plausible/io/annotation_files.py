@@ -311,7 +311,7 @@ def read_label_studio(
                 who = who.get("email", who.get("id")) if isinstance(who, dict) else who
                 items.append(a_name(task["id"]))
                 annotators.append(a_name(who))
-                said.append(None if annotation.get("was_cancelled") or not chosen else chosen)
+                said.append(None if annotation.get("was_canceled") or not chosen else chosen)
         except (KeyError, TypeError, AttributeError):
             raise TableError(
                 f"Task {number} of {Path(source).name!r} should have an id and annotations with "

@@ -94,7 +94,7 @@ def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
         reason = first_line(error)
         raise TableError(
             f"{name} should be {what}, but cannot be read {where} ({reason}); it may be damaged "
-            "or cut off: write or fetch it anew."
+            "or cut off: write or fetch it again."
         ) from error
 
 

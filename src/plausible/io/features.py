@@ -155,10 +155,10 @@ def check_rows(table: Source, n_rows: int) -> None:
 
 
 def check_usable(read: Features, table: Source, n_features: int | None) -> None:
-    """Refuse features that no model can compute with, or other ones than a model has learnt."""
+    """Refuse features that no model can compute with, or other ones than a model has learned."""
     if n_features is not None and len(read.names) != n_features:
         raise TableError(
-            f"{table.name} should have the {n_features} features that the model has learnt, but "
+            f"{table.name} should have the {n_features} features that the model has learned, but "
             f"has {len(read.names)} ({listed(read.names)}); add or leave out columns."
         )
     large = Faults()

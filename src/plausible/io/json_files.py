@@ -116,7 +116,7 @@ class JsonSource:
         if not name.strip() or not _is_text(name) or (kind == TEXT and not _is_text(value)):
             raise TableError(
                 f"Names and cells of {self.name} should be text, but an empty name or half of a "
-                f"surrogate pair is in {self.where([row])}; write it anew in UTF-8."
+                f"surrogate pair is in {self.where([row])}; write it again in UTF-8."
             )
         return kind
 

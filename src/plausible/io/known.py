@@ -212,7 +212,7 @@ def pooled(
     if doubt is None and annotations.doubt is not None:
         doubts = "the doubts of the answers themselves (0.01 at least)"
     elif doubt is None or isinstance(doubt, str):
-        doubts = "doubts learnt from the agreement of people"
+        doubts = "doubts learned from the agreement of people"
     else:
         doubts = f"doubt {doubt}" if np.ndim(doubt) == 0 else "the given doubts"
         doubts += "" if annotations.doubt is None else " on top of that of the answers"

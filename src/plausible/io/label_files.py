@@ -219,10 +219,10 @@ def _frame(
     return given
 
 
-def _read_doubt(table: Source, name: str, labelled: list[bool]) -> FloatArray:
+def _read_doubt(table: Source, name: str, labeled: list[bool]) -> FloatArray:
     """Doubt in [0, 1]; it may be missing where the label is."""
     doubt = read_unit(table, [name], "Doubt", gaps=True)[:, 0]
-    nothing = np.isnan(doubt) & np.array(labelled)
+    nothing = np.isnan(doubt) & np.array(labeled)
     refuse(
         table, nothing, f"Column {name!r} should say how far each label is doubted, but is empty",
         "write 0 for a sure label and 1 for one that says nothing",

@@ -1,4 +1,4 @@
-"""Models in files: what was learnt, in a form that cannot run code.
+"""Models in files: what was learned, in a form that cannot run code.
 
 A file has a line with a checksum of all that follows, a line of JSON about the model (versions,
 class names, features), and the model as skops writes it: arrays, numbers, and the names of types.
@@ -150,7 +150,7 @@ def load_described(
     if about.get("type") != type(model).__name__:
         raise ModelFileError(
             f"{name} should hold a {about.get('type')}, as it says, but holds a "
-            f"{type(model).__name__}; fetch it anew."
+            f"{type(model).__name__}; fetch it again."
         )
     _compare_versions(about["versions"], name)
     return model, about
@@ -249,7 +249,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     if hashlib.sha256(content[start:]).hexdigest().encode() != content[len(MAGIC) : start - 1]:
         raise ModelFileError(
             f"{name} should have the checksum that it was saved with, but has another: it was cut "
-            "off or altered; fetch it anew, or save the model again."
+            "off or altered; fetch it again, or save the model again."
         )
     line, _, body = content[start:].partition(b"\n")
     return read_about(line, name), body, name

@@ -24,7 +24,7 @@ def read_new(
     id: str | None = None,  # noqa: A002
     usual: str | None = None,
 ) -> Features:
-    """Features of new items, in the order in which a model has learnt them.
+    """Features of new items, in the order in which a model has learned them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_new(
     lost = [name for name in names or [] if name not in stream.names]
     if lost:
         raise TableError(
-            f"{table.name} should have the features that the model has learnt, but lacks "
+            f"{table.name} should have the features that the model has learned, but lacks "
             f"{listed([shown(name) for name in lost])}; its columns are "
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )

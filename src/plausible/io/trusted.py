@@ -84,7 +84,7 @@ def check_schema(schema: bytes, name: str) -> None:
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
             f"{name} should describe a model in JSON, but does not ({first_line(error)}); fetch it "
-            "anew."
+            "again."
         ) from None
     strange = sorted(
         {

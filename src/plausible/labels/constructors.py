@@ -41,7 +41,7 @@ class Constructors(Operations):
         classes : sequence, optional
             Order of the classes; by default those that occur, sorted.
         missing : value or list of values
-            What stands for "not labelled": None, ``np.nan``, "" or -1. Nothing does unless you say
+            What stands for "not labeled": None, ``np.nan``, "" or -1. Nothing does unless you say
             so.
 
         Examples

@@ -10,7 +10,7 @@ probabilities         (0.2, 0.6, 0.2)
 nothing               (1, 1, 1)
 ====================  ================================================================
 
-A contour is enough for every estimator that maximises the likelihood
+A contour is enough for every estimator that maximizes the likelihood
 :math:`\sum_k pl_k p_k`; it is known up to a factor, so that a label acts as a likelihood and not as
 a posterior. Mass functions carry more, and are kept where they were given.
 

@@ -21,7 +21,7 @@ def as_labels(
     Parameters
     ----------
     y : Labels, or
-        hard labels (n,), in which None, NaN and "" stand for "not labelled" (for -1, say so with
+        hard labels (n,), in which None, NaN and "" stand for "not labeled" (for -1, say so with
         ``Labels.from_crisp(y, missing=-1)``);
         a list of sets of class names; a bool array (n, K) of possible classes;
         or a number array or data frame (n, K) of plausibilities (probabilities are

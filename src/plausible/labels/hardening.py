@@ -25,7 +25,7 @@ FITS = frozenset(("fit", "partial_fit"))
 ALSO_HARDENS = frozenset(("RFE", "RFECV"))  # which are no classifiers, but fit one
 HANDS_ON = frozenset(("FixedThresholdClassifier",))
 TAKES_MISSING = frozenset(("LabelPropagation", "LabelSpreading", "SelfTrainingClassifier"))
-NOT_LABELLED = -1  # what the classifiers above take for "not labelled"
+NOT_LABELED = -1  # what the classifiers above take for "not labeled"
 NOTED = "_plausible_noted"  # is set in a call that was warned of
 # What keeps the degrees in the place of a tool; for others, any estimator of this library.
 KEEPERS = {
@@ -50,7 +50,7 @@ def note_hardening(labels: LabelsState) -> None:
     if hard.all():
         return
     unknown, marker = labels.is_unknown, labels.marker_of_unknown
-    if unknown.any() and not (tool in TAKES_MISSING and marker == NOT_LABELLED):
+    if unknown.any() and not (tool in TAKES_MISSING and marker == NOT_LABELED):
         refuse_unknown(unknown, marker, tool)
     if tool not in TAKES_MISSING:
         warn_at(

@@ -82,7 +82,7 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
         entry = values[undeclared].tolist()[0]
         raise ValueError(
             f"Labels should be classes, but {entry!r} was found in {name_rows(undeclared)}; say "
-            f"missing={entry!r} if that means that the item is not labelled."
+            f"missing={entry!r} if that means that the item is not labeled."
         )
     return values, declared
 
@@ -100,7 +100,7 @@ def codes_of(
     if classes is None:
         if len(present) == 0:
             raise ValueError(
-                "Labels need at least one class, but no item is labelled; say which classes there "
+                "Labels need at least one class, but no item is labeled; say which classes there "
                 "are with classes=."
             )
         names, codes[known] = np.unique(present, return_inverse=True)
@@ -133,7 +133,7 @@ def check_entries(values: NDArray[Any], known: BoolArray) -> None:
 
 
 def _markers(missing: Any) -> list[Any]:
-    """The values that mean "not labelled"."""
+    """The values that mean "not labeled"."""
     given = missing
     if isinstance(missing, np.ndarray):
         given = missing.ravel().tolist()
@@ -142,7 +142,7 @@ def _markers(missing: Any) -> list[Any]:
         if not isinstance(marker, str | Number) and not _is_nothing(marker):
             raise ValueError(
                 "missing should be a value, or a list of values, that means that an item is not "
-                f"labelled, but {shown(marker)} was given; give None, a name or a number."
+                f"labeled, but {shown(marker)} was given; give None, a name or a number."
             )
     return markers
 

@@ -63,7 +63,7 @@ class LabelsState:
 
     @property
     def is_unknown(self) -> BoolArray:
-        """Rows that favour no class over another."""
+        """Rows that favor no class over another."""
         if self.n_classes == 1:
             return np.zeros(len(self), dtype=np.bool_)
         return np.asarray((self.contour == self.contour[:, :1]).all(axis=1))

@@ -5,7 +5,7 @@ hard labels. See `plausible.metrics.truth` for how imprecise truth counts.
 
 Examples
 --------
-Six items in ten were never labelled. scikit-learn's accuracy counts their answers as wrong:
+Six items in ten were never labeled. scikit-learn's accuracy counts their answers as wrong:
 
 >>> import numpy as np
 >>> from sklearn.metrics import accuracy_score

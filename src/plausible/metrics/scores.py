@@ -15,7 +15,7 @@ References
 ----------
 P. Vannoorenberghe, Reasoning with unlabeled samples and belief functions (equations 10-14: C1).
 E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft labels, 2008
-(the generalised likelihood).
+(the generalized likelihood).
 """
 
 import numpy as np
@@ -100,7 +100,7 @@ def soft_log_loss(
 def generalized_log_likelihood(
     y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
 ) -> float:
-    """Sum over rows of log sum_k pl_ik p_ik, the criterion that estimators maximise.
+    """Sum over rows of log sum_k pl_ik p_ik, the criterion that estimators maximize.
 
     Examples
     --------

@@ -3,7 +3,7 @@ r"""Nearest class mean under soft labels.
 .. math:: \mu_k = \frac{\sum_i w_{ik} x_i}{\sum_i w_{ik}}, \qquad
           w_{ik} = \frac{pl_{ik} - \min_l pl_{il}}{\max_l pl_{il}}
 
-A row counts for a class as far as it favours the class: a hard label with weight one, a doubted one
+A row counts for a class as far as it favors the class: a hard label with weight one, a doubted one
 with 1 - doubt, and a row that says nothing not at all. With hard labels the means and the answers
 are those of scikit-learn's `NearestCentroid`.
 """
@@ -32,13 +32,13 @@ def squared_distances(X: FloatArray, means: FloatArray) -> FloatArray:
 
 
 class SoftNearestCentroid(EvidenceClassifier):
-    """Classify by the nearest class mean, learnt from labels of any kind.
+    """Classify by the nearest class mean, learned from labels of any kind.
 
     Attributes
     ----------
     classes_ : array (K,)
     means_ : array (K, d)
-        NaN for a class that no row favours; it is never predicted.
+        NaN for a class that no row favors; it is never predicted.
 
     Examples
     --------
@@ -68,11 +68,11 @@ class SoftNearestCentroid(EvidenceClassifier):
         data: FloatArray = check_features(self, X, dtype=np.float64)
         labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
         scaled = labels.scaled()
-        favoured = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
-        weights = favoured * row_weights[:, None]
+        favored = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
+        weights = favored * row_weights[:, None]
         if not weights.any():
             raise ValueError(
-                "At least one row should favour a class, but all labels are unknown or have zero "
+                "At least one row should favor a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
         self.classes_ = labels.classes

@@ -16,7 +16,7 @@ IntArray = NDArray[np.int64]
 def content_folds(X: Any, contour: FloatArray, weight: FloatArray, most: int) -> IntArray:
     """Folds (n,) that depend on what rows hold, and not on their order or repetition.
 
-    Rows that favour one class are dealt out in the order of their features, so that all folds
+    Rows that favor one class are dealt out in the order of their features, so that all folds
     cover the same range; equal rows go to one fold. There are at most as many folds as distinct
     rows of a class, not counting classes with a single one.
     """

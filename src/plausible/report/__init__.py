@@ -1,7 +1,7 @@
 """One page about labels, experts and a model: numbers first, then HTML."""
 
 from plausible.report.page import render
-from plausible.report.summary import summarise
+from plausible.report.summary import summarize
 from plausible.report.writing import label_report
 
-__all__ = ["label_report", "render", "summarise"]
+__all__ = ["label_report", "render", "summarize"]

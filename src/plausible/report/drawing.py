@@ -1,6 +1,6 @@
 """Pictures as SVG: bars for cells of tables, a histogram, and curves.
 
-Colours are those of the page, by the classes of the shapes; no letters but numbers and axes.
+Colors are those of the page, by the classes of the shapes; no letters but numbers and axes.
 """
 
 from collections.abc import Sequence

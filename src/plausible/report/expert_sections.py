@@ -23,7 +23,7 @@ KINDS = {
     "one class": "one class for sure",
     "a set of classes": "a set of classes, one of which is right",
     "degrees": "degrees: doubt, probabilities or plausibilities",
-    "nothing": "nothing: not labelled, or all classes alike",
+    "nothing": "nothing: not labeled, or all classes alike",
 }
 
 
@@ -182,12 +182,12 @@ def show_reliability(part: Part) -> list[Markup]:
     people, n = part["annotators"], part["n_annotators"]
     low, _, middle, _, high = part["quantiles"]
     said = (
-        "How often each annotator is right, learnt from agreement. Do not trust anyone whose "
+        "How often each annotator is right, learned from agreement. Do not trust anyone whose "
         f"interval reaches down to luck ({number(part['chance'])}): ask for other answers, or talk."
     )
     drawn = (
         " In the drawings from 0 to 1, it is the pale band, the estimate is the dark mark, and "
-        "luck the thin grey one."
+        "luck the thin gray one."
     )
     holds = "The interval holds the share of right answers with probability 0.95."
     spread = (

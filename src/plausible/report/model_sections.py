@@ -56,7 +56,7 @@ def _shown(items: list[Part]) -> Markup:
         lines = tag("ul", *map(_line, told), class_="answers")
         rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
     note = (
-        "The plausibility of classes is relative to the first. Those with bars in full colour "
+        "The plausibility of classes is relative to the first. Those with bars in full color "
         f"cannot be ruled out; those below {LEAST:g} are left out."
     )
     caption = "Some items, from the surest to the most open"
@@ -76,7 +76,7 @@ def _suspicious(found: Part | None) -> list[Markup]:
     verb = "has" if found["count"] == 1 else "have"
     said = (
         f"{count(found['count'], 'label')} {verb} a plausibility below {found['limit']:g} by the "
-        "model" + (": look again." if found["count"] else ".") + " A model that has learnt from a "
+        "model" + (": look again." if found["count"] else ".") + " A model that has learned from a "
         "label is lenient with it, so there may be more."
     )
     rows = [

@@ -15,7 +15,7 @@ MOST_PEOPLE = 5  # annotators of one statement who are named
 MOST_ROWS = 50  # annotators in the table of reliabilities
 
 
-def summarise_clash(
+def summarize_clash(
     annotations: Annotations | None, conflict: NDArray[np.float64], items: list[str], n_worst: int
 ) -> dict[str, Any]:
     """Conflict of the items: its histogram, and the worst of them with who said what."""
@@ -31,11 +31,11 @@ def summarise_clash(
             {"item": items[row], "conflict": conflict[row], "answers": answers}
             for row, answers in zip(worst, told, strict=True)
         ],
-        "agreement": None if annotations is None else summarise_agreement(annotations),
+        "agreement": None if annotations is None else summarize_agreement(annotations),
     }
 
 
-def summarise_agreement(annotations: Annotations) -> dict[str, Any]:
+def summarize_agreement(annotations: Annotations) -> dict[str, Any]:
     """Agreement beyond chance, and how many answers there are."""
     found = annotations.agreement()
     count = np.bincount(annotations.item, minlength=len(annotations.items))
@@ -93,7 +93,7 @@ def _others(count: int) -> list[dict[str, Any]]:
     return [other] if count else []
 
 
-def summarise_reliability(annotations: Annotations, options: dict[str, Any]) -> dict[str, Any]:
+def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> dict[str, Any]:
     """How far annotators can be trusted; the best and the worst where there are many.
 
     That is how often they are right. Their own doubts, which may admit the errors, stand beside it.
@@ -134,7 +134,7 @@ def mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def summarise_questions(
+def summarize_questions(
     annotations: Annotations, labels: Labels, items: list[str], n: int
 ) -> dict[str, Any]:
     """Items to ask about next, with the reasons."""

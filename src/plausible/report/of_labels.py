@@ -12,7 +12,7 @@ MOST_SIZES = 20  # sizes of sets that are counted one by one
 MOST_CLASSES = 200  # classes that are listed one by one
 
 
-def summarise_labels(labels: Labels) -> dict[str, Any]:
+def summarize_labels(labels: Labels) -> dict[str, Any]:
     """Kinds, sizes and classes of labels."""
     return {
         "n_items": len(labels),

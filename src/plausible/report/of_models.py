@@ -16,7 +16,7 @@ MOST_BARS = 5  # classes of an item that are drawn
 SUSPICIOUS = 0.1  # labels that the model finds less plausible than this
 
 
-def summarise_beliefs(
+def summarize_beliefs(
     beliefs: Beliefs, labels: Labels | None, items: list[str], reject: float, shown: int, worst: int
 ) -> dict[str, Any]:
     """Answers, sets and refusals, some items, and labels that the model finds implausible."""

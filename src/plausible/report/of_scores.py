@@ -97,7 +97,7 @@ def bin_rows(truth: Labels, beliefs: Beliefs) -> Bins:
     return Bins(place, confidence, right, told.weight)
 
 
-def summarise_scores(
+def summarize_scores(
     truth: Labels, beliefs: Beliefs, n_bootstrap: int, seed: int
 ) -> dict[str, Any]:
     """Scores with intervals, the calibration and what refusing gains, on test items.

@@ -34,20 +34,20 @@ def render(summary: dict[str, Any]) -> str:
     Parameters
     ----------
     summary : dict
-        As `summarise` gives it, perhaps through JSON.
+        As `summarize` gives it, perhaps through JSON.
 
     Examples
     --------
     >>> from plausible.labels import Labels
-    >>> from plausible.report import summarise
-    >>> page = render(summarise(Labels.from_crisp(["cat", "<dog>"])))
+    >>> from plausible.report import summarize
+    >>> page = render(summarize(Labels.from_crisp(["cat", "<dog>"])))
     >>> page.startswith("<!doctype html>"), "&lt;dog&gt;" in page, "<dog>" in page
     (True, True, False)
     """
     if not isinstance(summary, dict) or not {"title", *SECTIONS} <= set(summary):
         raise ValueError(
-            f"render needs what summarise gives, but {type(summary).__name__} without all of its "
-            "parts came; call summarise first."
+            f"render needs what summarize gives, but {type(summary).__name__} without all of its "
+            "parts came; call summarize first."
         )
     head = tag(
         "head",

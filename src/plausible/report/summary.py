@@ -14,10 +14,10 @@ from plausible.checks import as_list, check_kind, check_number, check_texts, che
 from plausible.experts import Annotations
 from plausible.labels import Labels, as_labels
 from plausible.models import Beliefs, believe
-from plausible.report.of_experts import summarise_clash, summarise_questions, summarise_reliability
-from plausible.report.of_labels import summarise_labels
-from plausible.report.of_models import summarise_beliefs
-from plausible.report.of_scores import summarise_scores
+from plausible.report.of_experts import summarize_clash, summarize_questions, summarize_reliability
+from plausible.report.of_labels import summarize_labels
+from plausible.report.of_models import summarize_beliefs
+from plausible.report.of_scores import summarize_scores
 from plausible.report.words import name_of, plain, without_folders
 
 FORMAT = 1  # of the dictionary
@@ -50,7 +50,7 @@ class KnownItems:
         return [name_of(item) for item in self.items]
 
 
-def summarise(
+def summarize(
     labels: Any = None,
     annotations: Annotations | None = None,
     model: Any = None,
@@ -108,7 +108,7 @@ def summarise(
     Examples
     --------
     >>> from plausible.labels import Labels
-    >>> found = summarise(Labels.from_sets([{"cat"}, {"cat", "dog"}, {"dog"}]))
+    >>> found = summarize(Labels.from_sets([{"cat"}, {"cat", "dog"}, {"dog"}]))
     >>> found["labels"]["kinds"]
     {'one class': 2, 'a set of classes': 0, 'degrees': 0, 'nothing': 1}
     >>> found["clash"]["missing"]
@@ -128,9 +128,9 @@ def summarise(
     tested = None if model is None or X_test is None else believe(model, X_test)
     options = dict(reliability or {})
     parts = {
-        "labels": None if known.labels is None else summarise_labels(known.labels),
+        "labels": None if known.labels is None else summarize_labels(known.labels),
         "clash": _clash(known, n_worst),
-        "reliability": None if annotations is None else summarise_reliability(annotations, options),
+        "reliability": None if annotations is None else summarize_reliability(annotations, options),
         "questions": _questions(known, n_questions),
         "belief": _belief(known, model, X, tested, y_test, reject, n_shown, n_worst),
         "scores": _scores(tested, y_test, n_bootstrap, seed),
@@ -170,13 +170,13 @@ def _clash(known: KnownItems, n_worst: int) -> dict[str, Any] | None:
     if known.conflict is None:
         return None
     names = known.names(len(known.conflict))
-    return summarise_clash(known.annotations, known.conflict, names, n_worst)
+    return summarize_clash(known.annotations, known.conflict, names, n_worst)
 
 
 def _questions(known: KnownItems, n: int) -> dict[str, Any] | None:
     if known.annotations is None or known.labels is None:
         return None
-    return summarise_questions(known.annotations, known.labels, known.names(len(known.labels)), n)
+    return summarize_questions(known.annotations, known.labels, known.names(len(known.labels)), n)
 
 
 def _belief(
@@ -189,7 +189,7 @@ def _belief(
     n_shown: int,
     n_worst: int,
 ) -> dict[str, Any] | None:
-    """Beliefs about the labelled items, or else about the test items."""
+    """Beliefs about the labeled items, or else about the test items."""
     if model is None or (X is None and tested is None):
         return None
     if X is not None:
@@ -206,7 +206,7 @@ def _belief(
         beliefs, labels = tested, None if y_test is None else as_labels(y_test)
         _check_rows(beliefs, labels, "X_test", "y_test")
         names = [f"test row {row}" for row in range(len(beliefs))]
-    found = summarise_beliefs(beliefs, labels, names, reject, n_shown, n_worst)
+    found = summarize_beliefs(beliefs, labels, names, reject, n_shown, n_worst)
     return {"about": "items" if X is not None else "test items"} | found
 
 
@@ -219,7 +219,7 @@ def _scores(
     _check_rows(tested, truth, "X_test", "y_test")
     if not (truth.informativeness > 0).any():
         return {"missing": "No test label says anything; label some test items to have scores."}
-    return summarise_scores(truth, tested, n_bootstrap, seed)
+    return summarize_scores(truth, tested, n_bootstrap, seed)
 
 
 def _check_rows(beliefs: Beliefs, labels: Labels | None, features: str, name: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from plausible.io.writing import new_file
 from plausible.report.page import render
-from plausible.report.summary import summarise
+from plausible.report.summary import summarize
 
 
 def label_report(
@@ -27,12 +27,12 @@ def label_report(
     ----------
     path : path of the HTML file
     labels, annotations, model, X, y_test, X_test, **options
-        As for `summarise`.
+        As for `summarize`.
 
     Returns
     -------
     dict
-        The numbers on the page, as `summarise` gives them.
+        The numbers on the page, as `summarize` gives them.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def label_report(
     >>> found["clash"]["worst"][0]["item"]
     '1'
     """
-    summary = summarise(labels, annotations, model, X, y_test, X_test, **options)
+    summary = summarize(labels, annotations, model, X, y_test, X_test, **options)
     page = render(summary).encode("utf-8")
     with new_file(path) as file:
         file.write(page)

@@ -301,6 +301,6 @@ def check_labels_of_new_items(subject: Subject) -> str | None:
         possible = fresh[bets > 1e-6]
         sure = Labels.from_crisp([name] * len(possible), classes=NAMES)
         other = int((model.predict(possible, labels=sure) != name).sum())
-        assert other == 0, f"{other} items labelled {name!r} for sure are predicted otherwise"
+        assert other == 0, f"{other} items labeled {name!r} for sure are predicted otherwise"
     assert_refused(lambda: model.predict(fresh, labels=unknown[:3]), "labels", len(fresh), 3)
     return None

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from plausible.labels import Labels
 
 NAMES: Any = np.array(["ant", "bee", "cow"])
-CENTRES = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
+CENTERS = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def draw(n: int = 60, seed: int = 0) -> Sample:
     >>> draw(5).hard
     array(['bee', 'cow', 'ant', 'cow', 'bee'], dtype='<U3')
     """
-    X, truth = make_blobs(n + 200, centers=CENTRES, cluster_std=1.0, random_state=seed)
+    X, truth = make_blobs(n + 200, centers=CENTERS, cluster_std=1.0, random_state=seed)
     rng = np.random.default_rng(seed)
     wrong = np.arange(n) % 4 == 0
     codes = np.where(wrong, (truth[:n] + 1) % len(NAMES), truth[:n])

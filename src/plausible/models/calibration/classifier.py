@@ -227,7 +227,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
         counted = weight > 0.0
         if labels[counted].is_unknown.all():
             raise ValueError(
-                "At least one row should favour a class, but all labels are unknown or have zero "
+                "At least one row should favor a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
         check_number_of_classes(labels.n_classes)

@@ -7,7 +7,7 @@ contour of the probability tau at score s, and with it the predictive belief fun
           Bel(\{1\}) = \hat\tau - \int_0^{\hat\tau} pl(u) du, \quad
           Pl(\{1\}) = \hat\tau + \int_{\hat\tau}^1 pl(u) du.
 
-Labels may be doubtful: a row counts by log(pl_0 (1 - p) + pl_1 p), the generalised likelihood. It
+Labels may be doubtful: a row counts by log(pl_0 (1 - p) + pl_1 p), the generalized likelihood. It
 is concave in (a, b) where labels are hard, and need not be else.
 
 References
@@ -44,20 +44,20 @@ def make_records(
 ) -> FloatArray:
     """Records (5, R) of z, n0, n1, v, rho: see `compiled_profile`.
 
-    Smoothing is Platt's: of every item that favours a class, of which there are N, a share of
-    1 / (N + 2) counts for the other one. A doubtful label favours its class by 1 - doubt.
+    Smoothing is Platt's: of every item that favors a class, of which there are N, a share of
+    1 / (N + 2) counts for the other one. A doubtful label favors its class by 1 - doubt.
     """
     scaled = contour / contour.max(axis=1, keepdims=True)
-    favoured = scaled.argmax(axis=1)
-    favour = weight * (1.0 - scaled.min(axis=1))
+    favored = scaled.argmax(axis=1)
+    favor = weight * (1.0 - scaled.min(axis=1))
     other = np.zeros(scaled.shape)
     if smoothing:
-        total = np.array([favour[favoured == k].sum() for k in (0, 1)])
-        other[np.arange(len(other)), 1 - favoured] = favour / (total[favoured] + 2.0)
+        total = np.array([favor[favored == k].sum() for k in (0, 1)])
+        other[np.arange(len(other)), 1 - favored] = favor / (total[favored] + 2.0)
     rest = weight - other.sum(axis=1)
     hard = scaled.min(axis=1) == 0.0
     count = other + np.where(hard[:, None], rest[:, None] * scaled, 0.0)
-    soft = np.where(hard | (favour == 0.0), 0.0, rest)
+    soft = np.where(hard | (favor == 0.0), 0.0, rest)
     with np.errstate(divide="ignore"):
         rho = np.where(soft > 0.0, np.log(scaled[:, 1]) - np.log(scaled[:, 0]), 0.0)
     # What was scored and said alike is counted together.
@@ -105,16 +105,16 @@ def ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
     return theta, value
 
 
-def maximise(records: FloatArray) -> tuple[FloatArray, float]:
+def maximize(records: FloatArray) -> tuple[FloatArray, float]:
     """Maximum (a, b) of the likelihood and its value.
 
     Doubtful labels may give several local ones: we start from the maximum of the hardened labels,
-    each with the weight by which it favours its class, from no slope, and if there are few of them
+    each with the weight by which it favors its class, from no slope, and if there are few of them
     from steep slopes, too.
     """
     z, n0, n1, v, rho = records
-    favour = v * -np.expm1(-np.abs(rho))
-    more = np.where(rho > 0.0, favour, 0.0), np.where(rho < 0.0, favour, 0.0)
+    favor = v * -np.expm1(-np.abs(rho))
+    more = np.where(rho > 0.0, favor, 0.0), np.where(rho < 0.0, favor, 0.0)
     some = 1e-3 * (n0 + n1 + v)  # hardened labels may be separable
     hard = np.array([z, n0 + more[1] + some, n1 + more[0] + some, 0.0 * v, rho])
     flat = np.array([np.log(hard[2].sum() / hard[1].sum()), 0.0])
@@ -230,7 +230,7 @@ def calibrate(
     records = make_records((score - mean) / spread, contour, weight, smoothing)
     if records.shape[1] == 0:
         return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
-    theta, _ = maximise(records)
+    theta, _ = maximize(records)
     if not smoothing and not has_maximum(records, theta):
         raise ValueError(
             "Without smoothing, calibration scores of the two classes should overlap, but they "
@@ -252,7 +252,7 @@ def calibrate(
 
 
 def standard(score: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Mean and deviation to standardise scores by; a deviation of one where all are equal."""
+    """Mean and deviation to standardize scores by; a deviation of one where all are equal."""
     counted = score[weight > 0.0]
     if len(counted) == 0:
         return 0.0, 1.0
@@ -270,7 +270,7 @@ class Exact:
     records: FloatArray
 
     def __call__(self, points: FloatArray) -> FloatArray:
-        """Masses (n, 3) at standardised scores."""
+        """Masses (n, 3) at standardized scores."""
         from plausible.models.calibration.profile_compiled import predictive_masses
 
         said = np.vstack([self.records[:4], np.exp(np.clip(self.records[4:], -600.0, 600.0))])

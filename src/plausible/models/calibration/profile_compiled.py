@@ -76,7 +76,7 @@ def derivatives(
 def climb(
     eta: float, b: float, z0: float, records: FloatArray, reach: float
 ) -> tuple[float, float]:
-    """Slope that maximises the likelihood at fixed eta, from b on, and its change with eta.
+    """Slope that maximizes the likelihood at fixed eta, from b on, and its change with eta.
 
     Newton's method on the derivative, between slopes where the likelihood is known to rise and to
     fall. Where it is not concave (only with doubtful labels), EM's curvature takes over.

@@ -1,4 +1,4 @@
-"""Several classifiers as one, learnt from labels with their degrees.
+"""Several classifiers as one, learned from labels with their degrees.
 
 `voting`, `bagging` and `stacking` take the place of scikit-learn's tools of these names, which see
 hard classes only; `cross_fitting` asks classifiers about rows they have not seen. `members` is what

@@ -1,4 +1,4 @@
-"""Stacking: a classifier of the bets of others, all learnt from labels with their degrees.
+"""Stacking: a classifier of the bets of others, all learned from labels with their degrees.
 
 The bets that the last classifier learns from come from members that have not seen the row.
 

@@ -37,7 +37,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         How far covariances are drawn to a simpler form, for few items or many features. A number
         draws them to their mean variance, as in scikit-learn; "auto" draws them to their variances
         without correlations, as far as the formula of Ledoit and Wolf says. Both are fixed by the
-        rows that favour each class, and act as a prior worth shrinkage / (1 - shrinkage) items for
+        rows that favor each class, and act as a prior worth shrinkage / (1 - shrinkage) items for
         each item.
     n_components : int, optional
         Number of axes of `transform`, at most and by default min(K - 1, d).
@@ -124,7 +124,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self
 
     def _find_axes(self, within: FloatArray, gaps: FloatArray, weights: FloatArray) -> None:
-        """Directions that maximise the variance between classes relative to that within."""
+        """Directions that maximize the variance between classes relative to that within."""
         most = max(min(len(weights) - 1, len(within)), 0)
         wanted = most if self.n_components is None else self.n_components
         if not is_whole(wanted) or not 0 <= wanted <= most:
@@ -176,7 +176,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return bool(self.shrinkage)
 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
-        if self.shrinkage is None or self.shrinkage == 0 or not problem.labelled:
+        if self.shrinkage is None or self.shrinkage == 0 or not problem.labeled:
             return None
         return shrinkage_prior(problem, self.shrinkage)
 
@@ -211,13 +211,13 @@ def shrinkage_prior(problem: SoftMixture, shrinkage: float | str) -> Prior | Non
     scale = strength[:, None, None] * target
     if tied:
         strength, scale = strength[0], scale[0]
-    return Prior(1.0, problem.centre, 0.0, np.asarray(strength), scale)
+    return Prior(1.0, problem.center, 0.0, np.asarray(strength), scale)
 
 
 def ledoit_wolf(
     problem: SoftMixture, moments: Moments, covariance: FloatArray, variances: FloatArray
 ) -> FloatArray:
-    """Best shrinkage of standardised covariances, one for each (Ledoit and Wolf 2004)."""
+    """Best shrinkage of standardized covariances, one for each (Ledoit and Wolf 2004)."""
     positive = np.maximum(variances, 1e-300)
     n_classes = len(moments.counts)
     by_class = np.broadcast_to(positive, (n_classes, positive.shape[1])).copy()
@@ -238,13 +238,13 @@ def ledoit_wolf(
 
 
 def fourth_pass(columns: Columns, means: FloatArray, variances: FloatArray) -> FloatArray:
-    """Sums, by the class that rows favour, of their fourth powers of standardised distance."""
+    """Sums, by the class that rows favor, of their fourth powers of standardized distance."""
     X, plausibility, weight = as_float64(columns)
     assert plausibility is not None
-    favour = favor_by_class(plausibility)
+    favor = favor_by_class(plausibility)
     if weight is not None:
-        favour *= weight[:, None]
+        favor *= weight[:, None]
     sums: NDArray[np.float64] = np.empty(len(means))
     for k, (mean, variance) in enumerate(zip(means, variances, strict=True)):
-        sums[k] = favour[:, k] @ ((X - mean) ** 2 / variance).sum(axis=1) ** 2
+        sums[k] = favor[:, k] @ ((X - mean) ** 2 / variance).sum(axis=1) ** 2
     return sums

@@ -10,8 +10,8 @@ so that an E step is one matrix product and the sums for the M step are another,
 rows, with no array of the size of the data. For tied covariances the quadratic term is common to
 the components: it leaves the responsibilities, and its sum over rows is computed once.
 
-This form loses digits when components lie far from the centre c for their width; then
-`centred_pass` computes every component about its own mean.
+This form loses digits when components lie far from the center c for their width; then
+`centered_pass` computes every component about its own mean.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ from plausible.models.gaussian.parameters import (
 )
 
 BLOCK_DOUBLES = 1 << 17  # features of one block: 1 MB, within the cache of a core
-TOO_FAR = 1e6  # squared Mahalanobis distance to the centre that costs six digits
+TOO_FAR = 1e6  # squared Mahalanobis distance to the center that costs six digits
 WIDE = 10_000  # a feature map longer than this costs more than it saves
 FAST_WORK = 1e8  # multiplications in a pass from which compiled kernels pay
 FAST_WIDTH = 1500  # feature maps of which a block fits the cache
@@ -44,15 +44,15 @@ def n_features_of_map(kind: str, d: int) -> int:
 
 
 def feature_map(
-    X: FloatArray, centre: FloatArray, kind: str, out: FloatArray | None = None
+    X: FloatArray, center: FloatArray, kind: str, out: FloatArray | None = None
 ) -> FloatArray:
-    """phi(x - centre) of each row of X, as columns (P, b); written into `out` where it fits."""
+    """phi(x - center) of each row of X, as columns (P, b); written into `out` where it fits."""
     d = X.shape[1]
     shape = n_features_of_map(kind, d), len(X)
     phi = out if out is not None and out.shape == shape else np.empty(shape)
     phi[0] = 1.0
     x = phi[1 : d + 1]
-    np.subtract(X.T, centre[:, None], out=x)
+    np.subtract(X.T, center[:, None], out=x)
     if kind == "full":
         row = d + 1
         for i in range(d):
@@ -85,21 +85,21 @@ def log_joint(
     With `up_to_constant`, what tied components share is left out of each row: far from all of them
     it would drown what they differ by.
     """
-    centre = parameters.weights @ parameters.means
-    W, far = linear_form(parameters, centre, kind)
+    center = parameters.weights @ parameters.means
+    W, far = linear_form(parameters, center, kind)
     if not use_linear(kind, X.shape[1], far):
-        form = centred_form(parameters, kind)
-        return np.concatenate([centred_scores(part, form, kind).T for part in blocks_of(X, 4096)])
+        form = centered_form(parameters, kind)
+        return np.concatenate([centered_scores(part, form, kind).T for part in blocks_of(X, 4096)])
     size = max(BLOCK_DOUBLES // W.shape[1], 64)
     result = np.concatenate(
-        [(W @ feature_map(part, centre, kind)).T for part in blocks_of(X, size)]
+        [(W @ feature_map(part, center, kind)).T for part in blocks_of(X, size)]
     )
     if kind == "tied" and not up_to_constant:
-        white = (X - centre) @ inverse_factor(cholesky(parameters.covariances, kind)).T
+        white = (X - center) @ inverse_factor(cholesky(parameters.covariances, kind)).T
         result -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
     lost = np.flatnonzero(~np.isfinite(result).all(axis=1))
     if len(lost):  # squares of features overflow where those of whitened ones need not
-        result[lost] = centred_scores(X[lost], centred_form(parameters, kind), kind).T
+        result[lost] = centered_scores(X[lost], centered_form(parameters, kind), kind).T
     return result
 
 
@@ -113,17 +113,17 @@ def log_weights(weights: FloatArray) -> FloatArray:
     return np.log(weights, out=np.full_like(weights, -1e300), where=weights > 0)
 
 
-def linear_form(parameters: Gaussians, centre: FloatArray, kind: str) -> tuple[FloatArray, float]:
+def linear_form(parameters: Gaussians, center: FloatArray, kind: str) -> tuple[FloatArray, float]:
     """Coefficients W (M, P) of the feature map, and by how much its terms exceed their sum.
 
-    That is the largest squared Mahalanobis norm of a mean about the centre, or more for nearly
+    That is the largest squared Mahalanobis norm of a mean about the center, or more for nearly
     collinear features: so many times the rounding error is lost.
     """
     weights, means, covariances = parameters
     d = means.shape[1]
     factor = cholesky(covariances, kind)
     precision = precisions(factor, kind)
-    shifted = means - centre
+    shifted = means - center
     linear = apply(precision, shifted, kind)
     far = (linear * shifted).sum(axis=1)
     worst = max(float(far.max()), correlation_cost(parameters, precision, shifted, kind))
@@ -176,7 +176,7 @@ def unfold(sums: FloatArray, kind: str, d: int) -> tuple[FloatArray, FloatArray,
 def linear_pass(
     columns: Columns,
     forms: list[FloatArray],
-    centre: FloatArray,
+    center: FloatArray,
     kind: str,
     owner: NDArray[np.int64],
     fast: bool,
@@ -190,7 +190,7 @@ def linear_pass(
         from plausible.models.gaussian.e_step_compiled import compiled_pass
 
         X, plausibility, weight = as_numbers(columns)
-        return [compiled_pass(X, plausibility, weight, W, centre, kind, owner) for W in forms]
+        return [compiled_pass(X, plausibility, weight, W, center, kind, owner) for W in forms]
     X, plausibility, weight = as_float64(columns)
     n_features = n_features_of_map(kind, X.shape[1])
     size = max(BLOCK_DOUBLES // n_features, 64)
@@ -198,7 +198,7 @@ def linear_pass(
     phi = None
     for start in range(0, len(X), size):
         rows = slice(start, start + size)
-        phi = feature_map(X[rows], centre, kind, phi)
+        phi = feature_map(X[rows], center, kind, phi)
         pl = None if plausibility is None else plausibility[rows]
         w = None if weight is None else weight[rows]
         active = active_components(pl, owner)
@@ -246,45 +246,45 @@ def respond(
 
 
 def given_pass(
-    columns: Columns, centre: FloatArray, kind: str, fast: bool
+    columns: Columns, center: FloatArray, kind: str, fast: bool
 ) -> tuple[FloatArray, float]:
-    """Sums of r phi(x) where r is how far a row favours each class; sum of log plausibility.
+    """Sums of r phi(x) where r is how far a row favors each class; sum of log plausibility.
 
-    A row favours a class with (pl - min pl) / max pl: one for a hard label, nothing for a row that
+    A row favors a class with (pl - min pl) / max pl: one for a hard label, nothing for a row that
     says nothing. The second sum is that of log max pl: what hard rows add to the criterion.
     """
     X, plausibility, weight = as_numbers(columns) if fast else as_float64(columns)
     if plausibility is None:
         raise ValueError("Rows should have labels to start from, but have none; give labels.")
-    favour = favor_by_class(plausibility)
+    favor = favor_by_class(plausibility)
     logs = np.log(plausibility.max(axis=1))
     if weight is not None:
-        favour *= weight[:, None]
+        favor *= weight[:, None]
         logs *= weight
     if fast:
         from plausible.models.gaussian.e_step_compiled import compiled_sums
 
-        return compiled_sums(X, favour, centre, kind), float(logs.sum())
-    sums = np.zeros((n_features_of_map(kind, X.shape[1]), favour.shape[1]))
+        return compiled_sums(X, favor, center, kind), float(logs.sum())
+    sums = np.zeros((n_features_of_map(kind, X.shape[1]), favor.shape[1]))
     size = max(BLOCK_DOUBLES // len(sums), 64)
     for start in range(0, len(X), size):
         rows = slice(start, start + size)
-        sums += feature_map(X[rows], centre, kind) @ favour[rows]
+        sums += feature_map(X[rows], center, kind) @ favor[rows]
     return sums, float(logs.sum())
 
 
 def favor_by_class(plausibility: FloatArray) -> FloatArray:
-    """How far each row favours each class, in [0, 1]; with one class every row favours it."""
+    """How far each row favors each class, in [0, 1]; with one class every row favors it."""
     peak = plausibility.max(axis=1, keepdims=True)
     if plausibility.shape[1] == 1:
         return np.ones_like(plausibility)
     return (plausibility - plausibility.min(axis=1, keepdims=True)) / peak
 
 
-def scatter_pass(columns: Columns, centre: FloatArray) -> FloatArray:
-    """Total scatter (d, d) of the rows about the centre."""
+def scatter_pass(columns: Columns, center: FloatArray) -> FloatArray:
+    """Total scatter (d, d) of the rows about the center."""
     X, _, weight = as_float64(columns)
-    gap = X - centre
+    gap = X - center
     return gap.T @ (gap if weight is None else gap * weight[:, None])
 
 
@@ -296,8 +296,8 @@ class CentredForm(NamedTuple):
     constants: FloatArray
 
 
-def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
-    """What `centred_scores` needs of the parameters."""
+def centered_form(parameters: Gaussians, kind: str) -> CentredForm:
+    """What `centered_scores` needs of the parameters."""
     weights, means, covariances = parameters
     d = means.shape[1]
     factor = cholesky(covariances, kind)
@@ -306,7 +306,7 @@ def centred_form(parameters: Gaussians, kind: str) -> CentredForm:
     return CentredForm(means, roots, logs)
 
 
-def centred_scores(X: FloatArray, form: CentredForm, kind: str) -> FloatArray:
+def centered_scores(X: FloatArray, form: CentredForm, kind: str) -> FloatArray:
     """log(weight density) (M, b) with every component about its own mean."""
     means, roots, constants = form
     scores = np.repeat(constants[:, None], len(X), axis=1)
@@ -317,31 +317,31 @@ def centred_scores(X: FloatArray, form: CentredForm, kind: str) -> FloatArray:
     return scores
 
 
-def centred_pass(
+def centered_pass(
     columns: Columns,
     forms: list[CentredForm],
-    centres: list[FloatArray],
+    centers: list[FloatArray],
     kind: str,
     owner: NDArray[np.int64],
 ) -> list[tuple[FloatArray, FloatArray, FloatArray, float]]:
-    """Sums of r, r (x - c), r (x - c)(x - c)' and the criterion, for each form and its centres."""
+    """Sums of r, r (x - c), r (x - c)(x - c)' and the criterion, for each form and its centers."""
     X, plausibility, weight = as_float64(columns)
     result = []
-    for form, centre in zip(forms, centres, strict=True):
-        scores = centred_scores(X, form, kind)
+    for form, center in zip(forms, centers, strict=True):
+        scores = centered_scores(X, form, kind)
         responsibility, criterion = respond(scores, plausibility, weight, owner)
-        result.append((*centred_sums(X, responsibility, centre, kind), criterion))
+        result.append((*centered_sums(X, responsibility, center, kind), criterion))
     return result
 
 
-def centred_sums(
-    X: FloatArray, responsibility: FloatArray, centres: FloatArray, kind: str
+def centered_sums(
+    X: FloatArray, responsibility: FloatArray, centers: FloatArray, kind: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Sums of r, r (x - c_k) and r (x - c_k)(x - c_k)' by component."""
-    first = np.empty_like(centres)
+    first = np.empty_like(centers)
     seconds = []
     for k, r in enumerate(responsibility):
-        gap = X - centres[k]
+        gap = X - centers[k]
         first[k] = r @ gap
         if kind in ("full", "tied"):
             seconds.append(gap.T @ (gap * r[:, None]))
@@ -352,17 +352,17 @@ def centred_sums(
     return responsibility.sum(axis=1), first, second
 
 
-def favour_pass(
-    columns: Columns, centres: FloatArray, kind: str
+def favor_pass(
+    columns: Columns, centers: FloatArray, kind: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """As `given_pass`, with the rows of every class about a centre of its own."""
+    """As `given_pass`, with the rows of every class about a center of its own."""
     X, plausibility, weight = as_float64(columns)
     if plausibility is None:
         raise ValueError("Rows should have labels to start from, but have none; give labels.")
-    favour = favor_by_class(plausibility)
+    favor = favor_by_class(plausibility)
     if weight is not None:
-        favour *= weight[:, None]
-    return centred_sums(X, favour.T, centres, kind)
+        favor *= weight[:, None]
+    return centered_sums(X, favor.T, centers, kind)
 
 
 def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | None]:

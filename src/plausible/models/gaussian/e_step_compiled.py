@@ -54,7 +54,7 @@ def compiled_pass(
     plausibility: FloatArray | None,
     weight: FloatArray | None,
     W: FloatArray,
-    centre: FloatArray,
+    center: FloatArray,
     kind: str,
     owner: NDArray[np.int64],
 ) -> tuple[FloatArray, float]:
@@ -69,7 +69,7 @@ def compiled_pass(
         weight is not None,
         owner,
         np.ascontiguousarray(W),
-        centre,
+        center,
         KINDS.index(kind),
         sums,
         *workspace(n_features, n_components),
@@ -77,24 +77,24 @@ def compiled_pass(
     return sums, criterion
 
 
-def compiled_sums(X: NDArray[Any], given: FloatArray, centre: FloatArray, kind: str) -> FloatArray:
+def compiled_sums(X: NDArray[Any], given: FloatArray, center: FloatArray, kind: str) -> FloatArray:
     """Sums of given responsibilities (n, M) times phi(x): (P, M)."""
     n_features = n_features_of_map(kind, X.shape[1])
     sums = np.zeros((n_features, given.shape[1]))
     phi = workspace(n_features, given.shape[1])[0]
-    _sum_given(X.T, given, centre, KINDS.index(kind), sums, phi)
+    _sum_given(X.T, given, center, KINDS.index(kind), sums, phi)
     return sums
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill(XT, start, size, centre, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write phi(x - centre) of the rows from start on into the columns of phi."""
+def _fill(XT, start, size, center, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write phi(x - center) of the rows from start on into the columns of phi."""
     d = len(XT)
     phi[0] = 1.0
     for i in range(d):
         x = XT[i, start : start + size]
         z = phi[1 + i]
-        c = centre[i]
+        c = center[i]
         for j in range(size):
             z[j] = x[j] - c
     row = d + 1
@@ -209,7 +209,7 @@ def _sum_few(phi, responsibility, active, sums):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _load(block, labelled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _load(block, labeled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the plausibilities of the active components into the first rows of pl.
 
     Returns how many components are plausible for some row, and whether all of them are for all.
@@ -220,7 +220,7 @@ def _load(block, labelled, owner, pl, active):  # type: ignore[no-untyped-def]  
     for k in range(len(owner)):
         row = pl[n_active]
         n_zero = 0
-        if labelled:
+        if labeled:
             c = owner[k]
             for j in range(size):
                 row[j] = block[j, c]
@@ -248,7 +248,7 @@ def _raise_peak(score, plausibility, complete, peak):  # type: ignore[no-untyped
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
 def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
-    XT, PL, weight, labelled, weighted, owner, W, centre, kind, sums, phi, score, pl, scratch, bits
+    XT, PL, weight, labeled, weighted, owner, W, center, kind, sums, phi, score, pl, scratch, bits
 ):
     n = XT.shape[1]
     n_components, n_features = W.shape
@@ -262,9 +262,9 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
             pl = np.empty((n_components, size))
             scratch = np.empty((3, size))
             bits = np.empty(size, np.int64)
-        _fill(XT, start, size, centre, kind, phi)
-        block = PL[start : start + size] if labelled else PL
-        n_active, complete = _load(block, labelled, owner, pl, active)
+        _fill(XT, start, size, center, kind, phi)
+        block = PL[start : start + size] if labeled else PL
+        n_active, complete = _load(block, labeled, owner, pl, active)
         part = score[:n_active]
         few = n_active <= FEW
         if few:
@@ -303,11 +303,11 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _sum_given(XT, given, centre, kind, sums, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _sum_given(XT, given, center, kind, sums, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
     n = XT.shape[1]
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         if size < BLOCK:
             phi = np.empty((phi.shape[0], size))
-        _fill(XT, start, size, centre, kind, phi)
+        _fill(XT, start, size, center, kind, phi)
         sums += np.dot(phi, given[start : start + size])

@@ -27,7 +27,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result, maximise
+from plausible.engine import Result, maximize
 from plausible.engine.reporting import reporter
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
@@ -115,7 +115,7 @@ class GaussianClassifier(EvidenceClassifier):
         random = random_from(self.random_state)
         try:
             starts = make_starts(problem, self.init, self.n_init, random)
-            result = self._maximise(problem, starts)
+            result = self._maximize(problem, starts)
         except SingularCovarianceError as error:
             names = training.classes[problem.owner]
             raise ValueError(explain_singular(error, names, problem)) from None
@@ -131,19 +131,19 @@ class GaussianClassifier(EvidenceClassifier):
             absent = training.classes[~present].tolist()
             warnings.warn(
                 f"Every class should be plausible for some item, but {absent} never are; they are "
-                "not learnt and never predicted.",
+                "not learned and never predicted.",
                 EmptyClassWarning,
                 stacklevel=3,
             )
         owner = np.repeat(np.arange(len(sizes)), np.where(present, sizes, 0))
-        check_memory(self._kind, len(owner), len(census.centre))
+        check_memory(self._kind, len(owner), len(census.center))
         if not self._has_prior:
             check_work(self._kind, len(owner), census, self.reg_covar)
         return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
 
-    def _maximise(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
-        return maximise(
-            problem.summarise,
+    def _maximize(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
+        return maximize(
+            problem.summarize,
             problem.solve,
             starts,
             n_rows=problem.census.weight,
@@ -171,7 +171,7 @@ class GaussianClassifier(EvidenceClassifier):
         self.covariances_ = covariances if tied else spread_out(covariances, here, np.nan)
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
-        summary = problem.summarise([result.parameters])[0] if problem.prior else None
+        summary = problem.summarize([result.parameters])[0] if problem.prior else None
         self.log_likelihood_ = summary.log_likelihood if summary else result.criterion
         self._n_effective = problem.census.weight
         warn_of_weak_points(self, result, problem)
@@ -311,7 +311,7 @@ def check_memory(kind: str, n_components: int, d: int) -> None:
 
 def check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float) -> None:
     """Refuse work of minutes on covariances that only `reg_covar` would make invertible."""
-    d = len(census.centre)
+    d = len(census.center)
     if kind not in ("full", "tied"):
         return
     n_matrices = 1 if kind == "tied" else n_components
@@ -330,7 +330,7 @@ def explain_singular(
     error: SingularCovarianceError, names: NDArray[Any], problem: SoftMixture
 ) -> str:
     """Which class has a singular covariance, on how many items it rests, and what to do."""
-    d = len(problem.centre)
+    d = len(problem.center)
     if not error.components:
         whose, count = "that all classes share", problem.census.weight
     else:
@@ -360,7 +360,7 @@ def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: Soft
         whose = "that all classes share" if shared else f"of class {names[k]!r}"
         message = f"The covariance {whose} is singular but for reg_covar: it rests on "
         message += f"{counts.sum() if shared else counts[k]:.4g} effective items for "
-        message += f"{len(problem.centre)} features; {REMEDY}."
+        message += f"{len(problem.center)} features; {REMEDY}."
         warnings.warn(message, SingularCovarianceWarning, stacklevel=4)
     rise = result.history[-1] - result.history[0]
     if problem.n_open and result.n_iter and rise <= 1e-12 * abs(result.history[0]):

@@ -24,7 +24,7 @@ from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
 class GaussianMixtureClassifier(GaussianClassifier):
-    """Gaussian mixture learnt from features and labels of any kind.
+    """Gaussian mixture learned from features and labels of any kind.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
     n_components : int or sequence of int
         Components for each class; one number for all classes or one for each, in sorted order.
     init : {"labels", "kmeans", "random"} or dict
-        "labels" starts component k at the rows that favour class k (k-means where labels say
+        "labels" starts component k at the rows that favor class k (k-means where labels say
         nothing); "kmeans" gives clusters to the classes that they agree with; "random" starts at
         random rows. A dict gives `means`, and if known `weights` and `covariances`, components of
         the first class first.

@@ -97,14 +97,14 @@ def across(values: FloatArray, like: FloatArray) -> FloatArray:
 
 
 def about_mean(
-    count: FloatArray, first: FloatArray, second: FloatArray, centre: FloatArray, kind: str
+    count: FloatArray, first: FloatArray, second: FloatArray, center: FloatArray, kind: str
 ) -> Moments:
-    """Moments from the sums of r, r (x - centre) and r (x - centre)(x - centre)'."""
+    """Moments from the sums of r, r (x - center) and r (x - center)(x - center)'."""
     shift = np.divide(first, count[:, None], out=np.zeros_like(first), where=count[:, None] > 0)
     correction = outer(shift, kind)
     correction = correction * across(count, correction)
     scatter = second - (correction.sum(axis=0) if kind == "tied" else correction)
-    return Moments(count, centre + shift, scatter)
+    return Moments(count, center + shift, scatter)
 
 
 def merge(one: Moments, other: Moments, kind: str) -> Moments:
@@ -120,7 +120,7 @@ def merge(one: Moments, other: Moments, kind: str) -> Moments:
 
 
 def solve(moments: Moments, kind: str, reg_covar: float, prior: Prior | None) -> Gaussians:
-    """The M step: parameters that maximise the expected complete-data criterion."""
+    """The M step: parameters that maximize the expected complete-data criterion."""
     count, mean, scatter = moments
     weights = count
     strength: Any = 0.0
@@ -132,11 +132,11 @@ def solve(moments: Moments, kind: str, reg_covar: float, prior: Prior | None) ->
         scatter = scatter + prior.scale + (gap.sum(axis=0) if kind == "tied" else gap)
         mean = mean + pull[:, None] * (prior.mean - mean)
         strength = prior.strength
-    covariances = regularise(scatter, count, strength, mean.shape[1], kind, reg_covar)
+    covariances = regularize(scatter, count, strength, mean.shape[1], kind, reg_covar)
     return Gaussians(weights / weights.sum(), mean, covariances)
 
 
-def regularise(
+def regularize(
     scatter: FloatArray, count: FloatArray, strength: Any, d: int, kind: str, reg_covar: float
 ) -> FloatArray:
     """Covariances from scatters; a component without rows gets the average of the others."""

@@ -44,11 +44,11 @@ def make_prior(
             f"A prior should have entries among {', '.join(KEYS)}, but has "
             f"{shown(sorted(unknown, key=str))}; rename or leave them out."
         )
-    d = len(census.centre)
+    d = len(census.center)
     concentration = at_least(prior.get("weights", 1.0), 1.0, "weights")
     precision = at_least(prior.get("mean_precision", 0.0), 0.0, "mean_precision")
     freedom = at_least(prior.get("degrees_of_freedom", d + 2.0), 0.0, "degrees_of_freedom")
-    mean = as_floats(prior.get("mean", census.centre), "prior mean")
+    mean = as_floats(prior.get("mean", census.center), "prior mean")
     default = census.spread**2 / n_components ** (2 / d)
     scale = matrix(as_floats(prior.get("scale", default), "prior scale"), d)
     if mean.shape != (d,) or not np.isfinite(mean).all():

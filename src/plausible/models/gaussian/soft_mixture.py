@@ -45,7 +45,7 @@ class MixtureStatistics(NamedTuple):
 
 
 class RowCensus(NamedTuple):
-    """First look at the rows: how many, how many settled, their weight, centre and spread.
+    """First look at the rows: how many, how many settled, their weight, center and spread.
 
     `support` is the weight of the rows for which each class is plausible.
     """
@@ -54,7 +54,7 @@ class RowCensus(NamedTuple):
     n_settled: int
     support: FloatArray
     weight: float
-    centre: FloatArray
+    center: FloatArray
     spread: FloatArray
 
 
@@ -159,7 +159,7 @@ def candidate_codes(
 
 
 class SoftMixture:
-    """The EM problem of one data set: what the loop summarises and solves.
+    """The EM problem of one data set: what the loop summarizes and solves.
 
     Parameters
     ----------
@@ -184,34 +184,34 @@ class SoftMixture:
         prior: Prior | None = None,
     ) -> None:
         self.kind, self.owner, self.reg_covar, self.prior = kind, owner, reg_covar, prior
-        self.census, self.centre = census, census.centre
+        self.census, self.center = census, census.center
         single = np.bincount(owner, minlength=len(census.support)) == 1
-        self.fast = e_step.use_compiled(census.n_rows, len(owner), kind, len(self.centre))
+        self.fast = e_step.use_compiled(census.n_rows, len(owner), kind, len(self.center))
         self.settled_classes: Moments | None = None
         self.settled: Moments | None = None
         self.settled_constant = 0.0
         self.n_open = self.census.n_rows - self.census.n_settled
         self.rows = self.all_rows = rows
-        self.labelled = rows.peek()[1] is not None
-        if self.labelled:
+        self.labeled = rows.peek()[1] is not None
+        if self.labeled:
             codes = partial(candidate_codes, single=single)
             if self.census.n_settled:
                 self._settle(rows.arrange(partial(codes, settled=True)), single)
             self.rows = rows.arrange(partial(codes, settled=False))
         self.scatter: Any = None
         if kind == "tied" and self.n_open:
-            self.scatter = self.rows.reduce(e_step.scatter_pass, self.centre)
+            self.scatter = self.rows.reduce(e_step.scatter_pass, self.center)
 
     def _settle(self, rows: Rows, single: NDArray[np.bool_]) -> None:
         """Moments of the rows with one plausible component."""
-        self.settled_classes, self.settled_constant = self.favoured(rows)
+        self.settled_classes, self.settled_constant = self.favored(rows)
         count, mean, scatter = self.settled_classes
         n_components = len(self.owner)
         lone = np.flatnonzero(single[self.owner])
         among = self.owner[lone]
         settled = Moments(
             np.zeros(n_components),
-            np.tile(self.centre, (n_components, 1)),
+            np.tile(self.center, (n_components, 1)),
             scatter if self.kind == "tied" else np.zeros((n_components, *scatter.shape[1:])),
         )
         settled.counts[lone], settled.mean[lone] = count[among], mean[among]
@@ -219,63 +219,63 @@ class SoftMixture:
             settled.scatter[lone] = scatter[among]
         self.settled = settled
 
-    def favoured(self, rows: Rows) -> tuple[Moments, float]:
-        """Moments of the rows by the class they favour, and their sum of log max plausibility."""
-        kind, d = self.kind, len(self.centre)
+    def favored(self, rows: Rows) -> tuple[Moments, float]:
+        """Moments of the rows by the class they favor, and their sum of log max plausibility."""
+        kind, d = self.kind, len(self.center)
         form = "full" if kind == "tied" else kind
         short = e_step.n_features_of_map(form, d) <= e_step.WIDE
         rough = form if short else "diag"
-        sums, constant = rows.reduce(e_step.given_pass, self.centre, rough, self.fast)
+        sums, constant = rows.reduce(e_step.given_pass, self.center, rough, self.fast)
         count, first, second = e_step.unfold(sums, rough, d)
         assert second is not None
-        moments = about_mean(count, first, second, self.centre, rough)
-        if not short or lost_digits(moments, self.centre, form):
-            count, first, second = rows.reduce(e_step.favour_pass, moments.mean, form)
+        moments = about_mean(count, first, second, self.center, rough)
+        if not short or lost_digits(moments, self.center, form):
+            count, first, second = rows.reduce(e_step.favor_pass, moments.mean, form)
             moments = about_mean(count, first, second, moments.mean, form)
         if kind == "tied":
             moments = moments._replace(scatter=moments.scatter.sum(axis=0))
         return moments, constant
 
     def class_moments(self) -> Moments:
-        """Moments of all rows by the class they favour; scatters of tied ones are pooled."""
+        """Moments of all rows by the class they favor; scatters of tied ones are pooled."""
         if not self.n_open:
             assert self.settled_classes is not None
             return self.settled_classes
-        favoured = self.favoured(self.rows)[0]
+        favored = self.favored(self.rows)[0]
         if self.settled_classes is None:
-            return favoured
-        return merge(self.settled_classes, favoured, self.kind)
+            return favored
+        return merge(self.settled_classes, favored, self.kind)
 
-    def summarise(self, starts: list[Gaussians]) -> list[MixtureStatistics]:
+    def summarize(self, starts: list[Gaussians]) -> list[MixtureStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
         if not self.n_open:
             assert self.settled is not None
             return [self._complete(self.settled, 0.0, parameters, True) for parameters in starts]
         forms, far = zip(
-            *(e_step.linear_form(p, self.centre, self.kind) for p in starts), strict=True
+            *(e_step.linear_form(p, self.center, self.kind) for p in starts), strict=True
         )
-        if not e_step.use_linear(self.kind, len(self.centre), max(far)):
-            return self._centred(starts, [p.means for p in starts])
+        if not e_step.use_linear(self.kind, len(self.center), max(far)):
+            return self._centered(starts, [p.means for p in starts])
         folded = self.rows.reduce(
-            e_step.linear_pass, list(forms), self.centre, self.kind, self.owner, self.fast
+            e_step.linear_pass, list(forms), self.center, self.kind, self.owner, self.fast
         )
         moments = [self._unfold(sums) for sums, _ in folded]
-        if any(lost_digits(found, self.centre, self.kind) for found in moments):
-            return self._centred(starts, [found.mean for found in moments])
+        if any(lost_digits(found, self.center, self.kind) for found in moments):
+            return self._centered(starts, [found.mean for found in moments])
         return [
             self._complete(found, gain + self._common(p), p)
             for found, (_, gain), p in zip(moments, folded, starts, strict=True)
         ]
 
-    def _centred(
-        self, starts: list[Gaussians], centres: list[FloatArray]
+    def _centered(
+        self, starts: list[Gaussians], centers: list[FloatArray]
     ) -> list[MixtureStatistics]:
-        """The same with every component about a centre of its own: slower, and always exact."""
-        forms = [e_step.centred_form(p, self.kind) for p in starts]
-        sums = self.rows.reduce(e_step.centred_pass, forms, centres, self.kind, self.owner)
+        """The same with every component about a center of its own: slower, and always exact."""
+        forms = [e_step.centered_form(p, self.kind) for p in starts]
+        sums = self.rows.reduce(e_step.centered_pass, forms, centers, self.kind, self.owner)
         return [
             self._complete(about_mean(n, s, ss, c, self.kind), gain, p)
-            for (n, s, ss, gain), c, p in zip(sums, centres, starts, strict=True)
+            for (n, s, ss, gain), c, p in zip(sums, centers, starts, strict=True)
         ]
 
     def solve(self, summary: MixtureStatistics) -> Gaussians:
@@ -293,9 +293,9 @@ class SoftMixture:
         return parameters
 
     def _unfold(self, sums: FloatArray) -> Moments:
-        count, first, second = e_step.unfold(sums, self.kind, len(self.centre))
+        count, first, second = e_step.unfold(sums, self.kind, len(self.center))
         second = self.scatter if second is None else second
-        return about_mean(count, first, second, self.centre, self.kind)
+        return about_mean(count, first, second, self.center, self.kind)
 
     def _common(self, parameters: Gaussians) -> float:
         """The quadratic term that tied components share, summed over the rows."""
@@ -317,10 +317,10 @@ class SoftMixture:
         return MixtureStatistics(moments, gain + penalty, gain)
 
 
-def lost_digits(moments: Moments, centre: FloatArray, kind: str) -> bool:
-    """Whether means lie so far from the centre that their scatters have lost digits."""
+def lost_digits(moments: Moments, center: FloatArray, kind: str) -> bool:
+    """Whether means lie so far from the center that their scatters have lost digits."""
     present = moments.counts > 1e-6 * moments.counts.sum()
-    counts, gap = moments.counts[present], (moments.mean - centre)[present]
+    counts, gap = moments.counts[present], (moments.mean - center)[present]
     if kind == "tied":
         covariance = moments.scatter / max(counts.sum(), 1e-300)
     else:

@@ -1,8 +1,8 @@
 """Where the EM algorithm of a soft mixture starts.
 
 The start decides which maximum is found, and which component stands for which class. From labels,
-component k starts at the rows that favour class k, so that it is class k; what labels do not say
-(several components of a class, classes that no row favours) comes from k-means on a sample.
+component k starts at the rows that favor class k, so that it is class k; what labels do not say
+(several components of a class, classes that no row favors) comes from k-means on a sample.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
 from plausible.checks import as_floats, shown
-from plausible.models.gaussian.e_step import as_float64, centred_sums, favor_by_class
+from plausible.models.gaussian.e_step import as_float64, centered_sums, favor_by_class
 from plausible.models.gaussian.parameters import (
     FloatArray,
     Gaussians,
@@ -47,7 +47,7 @@ def make_starts(
 
 def label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """Components where the labels put their classes."""
-    if not problem.labelled:
+    if not problem.labeled:
         return cluster_start(problem, random)
     moments = problem.class_moments()
     if not moments.counts.any():
@@ -73,7 +73,7 @@ def cautious_solve(problem: SoftMixture, moments: Moments) -> Gaussians:
     Few labels in many dimensions would give narrow or badly shaped components, from which EM does
     not find back.
     """
-    kind, d = problem.kind, len(problem.centre)
+    kind, d = problem.kind, len(problem.center)
     counts, more = moments.counts, float(d + 1)
     pooled = moments.scatter if kind == "tied" else moments.scatter.sum(axis=0)
     pooled = pooled / max(counts.sum(), 1e-300)
@@ -102,7 +102,7 @@ def fill_unseen(
     problem: SoftMixture,
     random: np.random.RandomState,
 ) -> Gaussians:
-    """Place components that no row favours at sampled rows far from all others."""
+    """Place components that no row favors at sampled rows far from all others."""
     if not unseen.any():
         return start
     X, plausibility, _ = as_float64(problem.rows.sample(SAMPLE, random))
@@ -143,7 +143,7 @@ def jitter(start: Gaussians, problem: SoftMixture, random: np.random.RandomState
 
 
 def cluster(X: FloatArray, n_clusters: int, weight: FloatArray | None, seed: int) -> FloatArray:
-    """Memberships (n_clusters, n) by k-means on standardised rows."""
+    """Memberships (n_clusters, n) by k-means on standardized rows."""
     from sklearn.cluster import KMeans  # takes 20 MB, and most fits do without
 
     n_clusters = min(n_clusters, len(np.unique(X, axis=0)))
@@ -199,10 +199,10 @@ def random_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussia
 def nested_start(
     problem: SoftMixture, classes: Moments, random: np.random.RandomState
 ) -> Gaussians:
-    """Several components for a class: k-means among the rows that favour it."""
+    """Several components for a class: k-means among the rows that favor it."""
     X, plausibility, weight = sampled(problem, random)
     assert plausibility is not None
-    favour = (
+    favor = (
         favor_by_class(plausibility)
         if weight is None
         else favor_by_class(plausibility) * weight[:, None]
@@ -211,12 +211,12 @@ def nested_start(
     unseen = np.zeros(len(problem.owner), dtype=bool)
     for c in np.unique(problem.owner):
         mine = np.flatnonzero(problem.owner == c)
-        rows = np.flatnonzero(favour[:, c] > 0)
+        rows = np.flatnonzero(favor[:, c] > 0)
         if len(rows) < len(mine):
             unseen[mine] = True
             continue
         seed = random.randint(2**31 - 1)
-        chance = favour[rows, c]
+        chance = favor[rows, c]
         parts = cluster(X[rows] / problem.census.spread, len(mine), chance, seed)
         members[mine[: len(parts), None], rows] = parts * chance
         unseen[mine[len(parts) :]] = True
@@ -232,8 +232,8 @@ def nested_start(
 def moments_of(X: FloatArray, members: FloatArray, kind: str) -> Moments:
     """Moments of rows with memberships (M, n)."""
     count = np.maximum(members.sum(axis=1), 1e-300)
-    centres = (members @ X) / count[:, None]
-    return about_mean(*centred_sums(X, members, centres, kind), centres, kind)
+    centers = (members @ X) / count[:, None]
+    return about_mean(*centered_sums(X, members, centers, kind), centers, kind)
 
 
 def given_start(problem: SoftMixture, init: Mapping[str, Any]) -> Gaussians:
@@ -244,7 +244,7 @@ def given_start(problem: SoftMixture, init: Mapping[str, Any]) -> Gaussians:
             "init should be a dict with means, and weights and covariances if known, but has the "
             f"keys {shown(list(init))}; rename or leave out the others."
         )
-    n_components, d = len(problem.owner), len(problem.centre)
+    n_components, d = len(problem.owner), len(problem.center)
     kind = problem.kind
     overall = {
         "full": np.tile(np.diag(problem.census.spread**2), (n_components, 1, 1)),

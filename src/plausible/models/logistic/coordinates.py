@@ -1,6 +1,6 @@
 r"""Coordinates in which a softmax criterion is nearly round, whatever the scale of the features.
 
-A softmax does not change when one vector is added to all :math:`\beta_k`, and the best penalised
+A softmax does not change when one vector is added to all :math:`\beta_k`, and the best penalized
 ones sum to zero; so :math:`\beta = C U S'` with orthonormal contrasts C (K, K - 1) and
 
 .. math:: (S S')^{-1} = \frac{1}{n} \sum_i w_i c_i x_i x_i' + \frac{\alpha}{n} I.
@@ -113,9 +113,9 @@ def make_coordinates(
     assert X is not None
     n_features = X.shape[1]
     with_intercept = len(penalty) > n_features
-    centred = with_intercept and not penalty[-1]
+    centered = with_intercept and not penalty[-1]
     origin = np.zeros(n_features)
-    if centred and not is_sparse(X):
+    if centered and not is_sparse(X):
         with np.errstate(over="ignore"):
             origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
     whole = n_features <= MOST_CORRELATED
@@ -130,7 +130,7 @@ def make_coordinates(
             "missing or beyond 1e150; clean or scale them."
         )
     contrasts = contrasts_of(n_classes)
-    if not centred:
+    if not centered:
         if with_intercept:  # like the others a feature, of ones
             second = border(second, first, bend)
         return Coordinates(contrasts, *half_root(second / weight, penalty / weight)), weight

@@ -63,7 +63,7 @@ class Posterior(NamedTuple):
     log_support: FloatArray
 
 
-def normalise(logits: FloatArray, take: Take = fresh) -> tuple[FloatArray, FloatArray, FloatArray]:
+def normalize(logits: FloatArray, take: Take = fresh) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Logits (in place, less their maximum if need be), softmax, log of sum of exponentials."""
     if max(logits.max(), -logits.min()) > SAFE:
         logits -= logits.max(axis=0)
@@ -75,7 +75,7 @@ def normalise(logits: FloatArray, take: Take = fresh) -> tuple[FloatArray, Float
 
 def confront(logits: FloatArray, plausibility: FloatArray, take: Take = fresh) -> Posterior:
     """Combine logits, which are overwritten, with plausibilities."""
-    logits, model, log_scale = normalise(logits, take)
+    logits, model, log_scale = normalize(logits, take)
     left = np.multiply(plausibility, model, out=take("left", model.shape))
     support = left.sum(axis=0)
     with np.errstate(divide="ignore"):
@@ -114,7 +114,7 @@ def maximum_entropy(
 ) -> tuple[Any, FloatArray]:
     """Values (n,) and gradients (K, n) of sum_k q_k log f_k."""
     target = plausibility / plausibility.sum(axis=0)
-    logits, model, log_scale = normalise(logits, take)
+    logits, model, log_scale = normalize(logits, take)
     value = (target * logits).sum(axis=0) - log_scale
     target -= model
     return value, target
@@ -164,7 +164,7 @@ def curvature_along(
 ) -> FloatArray:
     """Hessian of a criterion times a direction of logits, (K, n)."""
     if name == "maximum_entropy":
-        return -spread(normalise(logits)[1], direction)
+        return -spread(normalize(logits)[1], direction)
     joint = confront(logits, plausibility)
     left, mean = joint.left, (joint.left * direction).sum(axis=0)
     bend = -spread(joint.model, direction)
@@ -204,7 +204,7 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     loss : function (logits, y, sample_weight=None) -> (value, gradient)
         `logits` is (n, K); `y` is Labels over the K classes in the order of the columns, or all
         that `as_labels` takes, plausibilities (n, K) among them. The value is the negative
-        criterion summed over the rows, to be minimised; the gradient (n, K) is with respect to the
+        criterion summed over the rows, to be minimized; the gradient (n, K) is with respect to the
         logits. Divide both by n for a mean.
 
     Examples
@@ -250,6 +250,6 @@ def check_logits(logits: ArrayLike) -> FloatArray:
     if bad.any():
         raise ValueError(
             f"logits should be finite, but are infinite or missing in {name_rows(bad)}; lower the "
-            "step of the optimiser."
+            "step of the optimizer."
         )
     return scores

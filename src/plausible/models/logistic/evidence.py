@@ -11,8 +11,8 @@ the set {k}, or its complement, with mass 1 - exp(-|w_jk|). Dempster's rule comb
 
 with plausibilities proportional to exp(w+_k - w-_k), the probabilities of the model. Logits fix the
 weights up to what all classes share and to how the intercept is divided among the features; slopes
-and intercepts that are centred over the classes (marked by a star), around the mean of the features
-and with equal shares, have the least sum of squared weights over the rows.
+and intercepts that are centered over the classes (marked by a star), around the mean of the
+features and with equal shares, have the least sum of squared weights over the rows.
 
 References
 ----------
@@ -106,7 +106,7 @@ def contour_of_weights(positive: FloatArray, negative: FloatArray) -> FloatArray
 
 
 def combined_masses(positive: FloatArray, negative: FloatArray) -> FloatArray:
-    """Dense masses (n, 2^K) of the combination of all evidence, normalised."""
+    """Dense masses (n, 2^K) of the combination of all evidence, normalized."""
     excluded = log_support(negative)
     log_mass = np.zeros((len(positive), 1))
     for k in range(positive.shape[1]):
@@ -180,7 +180,7 @@ class Evidence:
 
     @property
     def conflict(self) -> FloatArray:
-        """Mass (n,) on the empty set, before normalising: how far features contradict another."""
+        """Mass (n,) on the empty set, before normalizing: how far features contradict another."""
         top, rest = log_agreement(self.weights_for, self.weights_against)
         agreement = (top + rest).ravel() - self.weights_for.sum(axis=1)
         return np.maximum(-np.expm1(agreement), 0.0)

@@ -28,7 +28,7 @@ from plausible.models.logistic.criteria import (
     curvature,
     curvature_along,
     fresh,
-    normalise,
+    normalize,
 )
 
 IntArray = NDArray[np.int64]
@@ -53,7 +53,7 @@ WORK = Workspace()
 
 
 def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any]:
-    """Features, plausibilities (K, n) of the classes that are learnt, and weights, of a chunk."""
+    """Features, plausibilities (K, n) of the classes that are learned, and weights, of a chunk."""
     X, plausibility, weight = columns
     assert X is not None
     assert plausibility is not None
@@ -101,13 +101,13 @@ def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArra
     X, _, weight = read(columns, None)
     logits = scores(X, beta, WORK.take)
     first = logits[0].copy()
-    shifted, model, log_scale = normalise(logits, WORK.take)
+    shifted, model, log_scale = normalize(logits, WORK.take)
     value = float(weigh(first - shifted[0] + log_scale, weight).sum())
     return -value, -pull_back(X, weigh(model, weight), beta)
 
 
 def target_pass(columns: Columns, n_columns: int, present: IntArray | None) -> FloatArray:
-    """The sum T of normalised plausibilities times features."""
+    """The sum T of normalized plausibilities times features."""
     X, plausibility, weight = read(columns, present)
     target = plausibility / plausibility.sum(axis=0)
     return pull_back(X, weigh(target, weight), np.empty((len(target), n_columns)))
@@ -130,7 +130,7 @@ def mean_curvature(
     X, plausibility, _ = read(columns, present)
     logits = scores(X, beta)
     if name == "maximum_entropy":
-        spread = 1.0 - (normalise(logits)[1] ** 2).sum(axis=0)
+        spread = 1.0 - (normalize(logits)[1] ** 2).sum(axis=0)
     else:
         joint = confront(logits, plausibility)
         spread = 1.0 - (joint.model**2).sum(axis=0)
@@ -180,7 +180,7 @@ def pair_sum(X: Any, bend: FloatArray, n_columns: int) -> FloatArray:
 
 
 class Step(NamedTuple):
-    """What an E step leaves for the M step; see `plausible.engine.maximise`."""
+    """What an E step leaves for the M step; see `plausible.engine.maximize`."""
 
     criterion: float
     beta: FloatArray
@@ -189,13 +189,13 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialLikelihood:
-    """A penalised criterion over rows.
+    """A penalized criterion over rows.
 
     Attributes
     ----------
     rows : Rows of (features, plausibilities, weights)
     name : one of `criteria.CRITERIA`
-    present : columns of the classes that are learnt, None for all
+    present : columns of the classes that are learned, None for all
     penalty : array (D,)
         Half of it times the square of a coefficient is taken off.
     weight : sum of the weights of the rows
@@ -224,15 +224,15 @@ class PartialLikelihood:
             gradient = gradient + self.targets
         return value + self.constant, gradient
 
-    def penalised(self, beta: FloatArray) -> float:
+    def penalized(self, beta: FloatArray) -> float:
         """What the penalty takes off."""
         return 0.5 * float((self.penalty * beta**2).sum())
 
     def at(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """Mean over the rows of the penalised criterion, and its gradient."""
+        """Mean over the rows of the penalized criterion, and its gradient."""
         beta = self.coordinates.restore(point)
         value, gradient = self.fidelity(beta)
-        value -= self.penalised(beta)
+        value -= self.penalized(beta)
         gradient = self.coordinates.pull_back(gradient - self.penalty * beta)
         return value / self.weight, gradient / self.weight
 
@@ -267,7 +267,7 @@ class PartialLikelihood:
         steps = []
         for beta in starts:
             value, targets = self.rows.reduce(expectation_pass, beta, self.present)
-            steps.append(Step(value + self.constant - self.penalised(beta), beta, targets))
+            steps.append(Step(value + self.constant - self.penalized(beta), beta, targets))
         return steps
 
     def given(self, targets: FloatArray) -> "PartialLikelihood":

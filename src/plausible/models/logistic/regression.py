@@ -117,9 +117,9 @@ class PartialLogisticRegression(EvidenceClassifier):
     ----------
     criterion : "minimum_commitment", "maximum_entropy", "self_consistent" or "minimum_entropy"
         What a partial label means. Minimum commitment: the true class is in the label, which has no
-        preference within it; unlabelled rows change nothing. Maximum entropy: the label spreads
-        evenly over its candidates (plausibilities are normalised). Self-consistent: the model's own
-        guess within the label is taken for true, so that unlabelled rows push the border to where
+        preference within it; unlabeled rows change nothing. Maximum entropy: the label spreads
+        evenly over its candidates (plausibilities are normalized). Self-consistent: the model's own
+        guess within the label is taken for true, so that unlabeled rows push the border to where
         few rows are; it starts at the minimum-commitment solution, and can make a bad one worse.
         Minimum entropy: the same for sets, and to be preferred for degrees, which the former
         forgets where the model is sure.
@@ -132,7 +132,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         L-BFGS in coordinates that undo scale and correlation of the features; Newton steps in a
         trust region (by Cholesky factors up to 500 coefficients, then by conjugate gradients); the
         EM algorithm of the paper, monotone and slow. "auto" takes Newton steps where they are
-        quicker: up to 100 coefficients, if there are not very many rows. EM maximises minimum
+        quicker: up to 100 coefficients, if there are not very many rows. EM maximizes minimum
         commitment only: for the criteria that bet it gives the start.
     n_init : "auto" or int
         Number of starts where the criterion is not concave, that is, where some label is neither
@@ -162,11 +162,11 @@ class PartialLogisticRegression(EvidenceClassifier):
     coef_, intercept_ : arrays (K, d), (K,), or (1, d), (1,) for two classes
         Single precision if X has it. The intercept of a class that no label allows is -inf.
     objective_ : float
-        The penalised criterion.
+        The penalized criterion.
     log_likelihood_ : float
         The criterion without penalty.
     history_ : array (n_iter_ + 1,)
-        The penalised criterion at the start and after each iteration, never falling.
+        The penalized criterion at the start and after each iteration, never falling.
         Of the last of its stages: a criterion that bets is the second of two, each of up to
         `max_iter` iterations.
     n_iter_ : int
@@ -232,7 +232,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         training = training_rows(self, X, y, sample_weight, accept_sparse=True)
         training = training._replace(rows=training.rows.coarser(COARSER))
         census = training.rows.reduce(census_pass)
-        present = self._learnt(census, training)
+        present = self._learned(census, training)
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
         bets = self.criterion in BETS and bool(census.n_soft or census.n_vacuous)
         first = "minimum_commitment" if self.criterion in BETS else self.criterion
@@ -266,14 +266,14 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _reporter(self) -> Any:
         return reporter(self.verbose, type(self).__name__, self.callback)
 
-    def _learnt(self, census: LabelCensus, training: TrainingRows) -> NDArray[np.bool_]:
-        """Which classes are learnt: those that some row that says something finds plausible."""
+    def _learned(self, census: LabelCensus, training: TrainingRows) -> NDArray[np.bool_]:
+        """Which classes are learned: those that some row that says something finds plausible."""
         n_classes = len(training.classes)
         if n_classes == 1:
             return np.array([True])
         if not census.informed.any():
             raise ValueError(
-                "At least one row should favour a class, but all labels are unknown or have zero "
+                "At least one row should favor a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
         counted = census.support if self.criterion == "maximum_entropy" else census.informed
@@ -328,7 +328,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         return best_start(problem, solver, n_init, random)
 
     def _given_start(self, present: NDArray[np.bool_]) -> FloatArray | None:
-        """Coefficients (K, D) of the classes that are learnt, from the last fit or from `init`."""
+        """Coefficients (K, D) of the classes that are learned, from the last fit or from `init`."""
         init = self.init
         if self.warm_start and hasattr(self, "coef_"):
             init = self.coef_, self.intercept_
@@ -360,7 +360,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         training: TrainingRows,
         present: NDArray[np.bool_],
     ) -> None:
-        """Store what was found; a class that was not learnt has no slope and no chance."""
+        """Store what was found; a class that was not learned has no slope and no chance."""
         beta, n_features = result.parameters, self.n_features_in_
         coef = np.zeros((len(present), n_features))
         intercept = np.where(present, 0.0, -np.inf)
@@ -375,7 +375,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
         self.history_ = result.history * problem.weight
         self.objective_ = float(self.history_[-1])
-        self.log_likelihood_ = self.objective_ + problem.penalised(beta)
+        self.log_likelihood_ = self.objective_ + problem.penalized(beta)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
 
     def decision_function(self, X: Any) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.engine import ArrayRows, Result, maximise
+from plausible.engine import ArrayRows, Result, maximize
 from plausible.engine.gradient import Criterion, climb
 from plausible.engine.loop import Callback, Progress
 from plausible.models.logistic.criteria import FloatArray
@@ -68,9 +68,9 @@ class Solver:
     inner: bool = False
 
     def run(self, problem: PartialLikelihood, start: FloatArray) -> Result:
-        """Maximise from coefficients (K, D); history and criterion are means over the rows."""
+        """Maximize from coefficients (K, D); history and criterion are means over the rows."""
         if self.name == "em" and problem.name == "minimum_commitment" and problem.targets is None:
-            return self._expect_and_maximise(problem, start)
+            return self._expect_and_maximize(problem, start)
         size = problem.coordinates.size
         second: dict[str, Any] = {}
         quick = size <= FEW and problem.rows.n_rows * size**2 <= NEWTON_WORK
@@ -95,14 +95,14 @@ class Solver:
         beta = stage.problem.coordinates.restore(result.parameters)
         return replace(result, parameters=beta)
 
-    def _expect_and_maximise(self, problem: PartialLikelihood, start: FloatArray) -> Result:
+    def _expect_and_maximize(self, problem: PartialLikelihood, start: FloatArray) -> Result:
         """EM: what the labels leave under the model, then the model that fits it best."""
         inner = replace(self, name="auto", callback=None, inner=True)
 
         def solve(step: Step) -> FloatArray:
             return inner.run(problem.given(step.targets), step.beta).parameters
 
-        result = maximise(
+        result = maximize(
             problem.expect,
             solve,
             [start],
@@ -123,8 +123,8 @@ def best_start(
     n_columns = problem.coordinates.shape.shape[0]
     spread = SMALL / np.sqrt(n_columns)
     points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
-    centre = even_solution(problem, solver)
-    starts = [centre + problem.coordinates.restore(point) for point in points]
+    center = even_solution(problem, solver)
+    starts = [center + problem.coordinates.restore(point) for point in points]
     if n_init == 1:
         return solver.run(problem, starts[0])
     few = race_course(problem, random)

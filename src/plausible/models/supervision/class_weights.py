@@ -21,7 +21,7 @@ ROUNDS = 50
 def best_class_weights(
     log_probabilities: FloatArray, truth: FloatArray, cost: ArrayLike | None = None
 ) -> FloatArray:
-    """Weights (J,), the last of them 1, that minimise the expected cost of decisions.
+    """Weights (J,), the last of them 1, that minimize the expected cost of decisions.
 
     Parameters
     ----------

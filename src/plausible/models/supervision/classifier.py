@@ -4,8 +4,8 @@ Classes are latent; features x and log odds w of the assessments are distributed
 
 .. math:: p(x, w) = \sum_j \pi_j \, f_j(x) \, q_j(w \mid x)
 
-An expert may thus be wrong, biased or overconfident in ways that are learnt. Krishnan and Nandy
-(1987), Titterington (1989), and the generalisations of Lu, Qiao, Zhu, Wang, Ma and Xue (2020).
+An expert may thus be wrong, biased or overconfident in ways that are learned. Krishnan and Nandy
+(1987), Titterington (1989), and the generalizations of Lu, Qiao, Zhu, Wang, Ma and Xue (2020).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from plausible.checks import (
     random_from,
     shown,
 )
-from plausible.engine import maximise
+from plausible.engine import maximize
 from plausible.engine.loop import Callback, Result
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import ArrayRows, Rows
@@ -81,7 +81,7 @@ TWO_CLASSES = ("beta", "symmetric")
 
 
 class StochasticSupervisionClassifier(AssessedClassifier):
-    """Classes learnt from features and an expert's probabilities, without a single sure label.
+    """Classes learned from features and an expert's probabilities, without a single sure label.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             rows, self.n_features_in_, kind, family, owner, n_classes, self.reg_covar
         )
         try:
-            result = self._maximise(problem, self._starts(problem, order))
+            result = self._maximize(problem, self._starts(problem, order))
         except SingularCovarianceError:
             raise ValueError(
                 "Covariances should be invertible, but one is singular; share or simplify them, "
@@ -385,9 +385,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         columns = [np.arange(ends[j] - sizes[j], ends[j]) for j in order]
         return [given_start(problem, self.init, np.concatenate(columns))]
 
-    def _maximise(self, problem: SupervisedMixture, starts: list[Supervision]) -> Result:
-        return maximise(
-            problem.summarise,
+    def _maximize(self, problem: SupervisedMixture, starts: list[Supervision]) -> Result:
+        return maximize(
+            problem.summarize,
             problem.solve,
             starts,
             n_rows=problem.census.weight,
@@ -421,8 +421,8 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             self.beta_parameters_ = p.shapes
         else:
             share = p.weights / np.maximum(self.class_priors_, 1e-300)[owner]
-            centres = share[:, None] * expected_log_odds(p, owner)
-            self.assessment_means_ = np.eye(problem.n_classes)[owner].T @ centres
+            centers = share[:, None] * expected_log_odds(p, owner)
+            self.assessment_means_ = np.eye(problem.n_classes)[owner].T @ centers
             self.assessment_covariances_ = p.spreads
         if problem.family == "linear":
             self.assessment_intercepts_, self.assessment_slopes_ = p.intercepts, p.slopes

@@ -46,7 +46,7 @@ class SupervisionStatistics(NamedTuple):
 
 
 class SupervisedMixture:
-    """The EM problem of one data set: what the loop summarises and solves.
+    """The EM problem of one data set: what the loop summarizes and solves.
 
     Parameters
     ----------
@@ -93,18 +93,18 @@ class SupervisedMixture:
             bare = rows.arrange(partial(has_assessment, n_features=n_features, wanted=False))
             self.bare = bare.map(partial(features_only, n_features=n_features))
             self.census = join(self.census, take_census(self.bare, none))
-        self.centre, self.spread = self.census.centre, self.census.spread
+        self.center, self.spread = self.census.center, self.census.spread
         self.units = self.spread[:n_features]  # in which variances of features have a floor
         if kind == "spherical":
             self.units = np.full(n_features, np.sqrt((self.units**2).mean()))
         self.change = 0.0  # from the likelihood of probabilities to that of log odds
         if family == "beta":
-            self.change = n_weighed * float(self.centre[n_features:].sum())
-        self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.centre))
+            self.change = n_weighed * float(self.center[n_features:].sum())
+        self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.center))
 
-    def summarise(self, points: list[Supervision]) -> list[SupervisionStatistics]:
+    def summarize(self, points: list[Supervision]) -> list[SupervisionStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
-        moments = self._moments(self.rows, points, len(self.centre))
+        moments = self._moments(self.rows, points, len(self.center))
         if self.bare is None:
             return [SupervisionStatistics(found, None, gain) for found, gain in moments]
         others = self._moments(self.bare, points, self.d)
@@ -117,26 +117,26 @@ class SupervisedMixture:
         self, rows: Rows, points: list[Supervision], n_columns: int
     ) -> list[tuple[Moments, float]]:
         """Moments of the first columns by component, and the criterion, for each point."""
-        centre, spread = self.centre[:n_columns], self.spread[:n_columns]
+        center, spread = self.center[:n_columns], self.spread[:n_columns]
         if n_columns > self.d:
-            found = [linear_form(p, self.owner, centre, spread) for p in points]
+            found = [linear_form(p, self.owner, center, spread) for p in points]
         else:
-            found = [e_step.linear_form(p.features, centre, "full") for p in points]
+            found = [e_step.linear_form(p.features, center, "full") for p in points]
         forms, costs = zip(*found, strict=True)
         if not e_step.use_linear("full", n_columns, max(costs)):
             return self._exact(rows, points, [self._means(p, n_columns) for p in points])
-        sums = rows.reduce(e_step.linear_pass, list(forms), centre, "full", self.owner, self.fast)
+        sums = rows.reduce(e_step.linear_pass, list(forms), center, "full", self.owner, self.fast)
         result = []
         for folded, gain in sums:
             count, first, second = e_step.unfold(folded, "full", n_columns)
             assert second is not None
-            result.append((about_mean(count, first, second, centre, "full"), gain))
+            result.append((about_mean(count, first, second, center, "full"), gain))
         features = slice(0, self.d)
         if any(
-            lost_digits(slice_moments(moments, features), centre[features], "full")
+            lost_digits(slice_moments(moments, features), center[features], "full")
             or (
                 self.family != "beta"
-                and too_far(slice_moments(moments, slice(self.d, None)), centre)
+                and too_far(slice_moments(moments, slice(self.d, None)), center)
             )
             for moments, _ in result
         ):
@@ -148,17 +148,17 @@ class SupervisedMixture:
         if n_columns == self.d:
             return p.means
         if self.family == "beta":
-            return np.hstack([p.means, np.tile(self.centre[self.d :], (len(self.owner), 1))])
+            return np.hstack([p.means, np.tile(self.center[self.d :], (len(self.owner), 1))])
         return np.hstack([p.means, expected_log_odds(p, self.owner)])
 
     def _exact(
-        self, rows: Rows, points: list[Supervision], centres: list[FloatArray]
+        self, rows: Rows, points: list[Supervision], centers: list[FloatArray]
     ) -> list[tuple[Moments, float]]:
-        """The same with every component about a centre of its own: slower, and always exact."""
-        sums = rows.reduce(exact_pass, points, centres, self.owner)
+        """The same with every component about a center of its own: slower, and always exact."""
+        sums = rows.reduce(exact_pass, points, centers, self.owner)
         return [
             (about_mean(n, s, ss, c, "full"), gain)
-            for (n, s, ss, gain), c in zip(sums, centres, strict=True)
+            for (n, s, ss, gain), c in zip(sums, centers, strict=True)
         ]
 
     def solve(self, summary: SupervisionStatistics, least: float | None = None) -> Supervision:
@@ -239,24 +239,24 @@ def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
 
 def join(one: RowCensus, other: RowCensus) -> RowCensus:
     """A census with the features of further rows, which have no assessments."""
-    d = len(other.centre)
+    d = len(other.center)
     weight = one.weight + other.weight
     share = np.array([one.weight, other.weight])[:, None] / weight
-    centres = np.array([one.centre[:d], other.centre])
-    centre = (share * centres).sum(axis=0)
-    variances = np.array([one.spread[:d], other.spread]) ** 2 + (centres - centre) ** 2
+    centers = np.array([one.center[:d], other.center])
+    center = (share * centers).sum(axis=0)
+    variances = np.array([one.spread[:d], other.spread]) ** 2 + (centers - center) ** 2
     spread = np.sqrt((share * variances).sum(axis=0))
     return one._replace(
         n_rows=one.n_rows + other.n_rows,
         support=one.support + other.support,
         weight=weight,
-        centre=np.concatenate([centre, one.centre[d:]]),
+        center=np.concatenate([center, one.center[d:]]),
         spread=np.concatenate([spread, one.spread[d:]]),
     )
 
 
 class SupervisionChart:
-    """Coordinates without constraints, of features, of assessments at their centre, log shapes.
+    """Coordinates without constraints, of features, of assessments at their center, log shapes.
 
     What a family or a kind of covariance keeps equal, opposite or zero stays so on straight lines.
     """
@@ -265,7 +265,7 @@ class SupervisionChart:
         self.problem = problem
         d = problem.d
         self.scale, self.units = problem.spread[:d], problem.spread[d:]
-        self.centre = problem.centre[:d]
+        self.center = problem.center[:d]
         self.features = GaussianChart("full", self.scale)
         self.assessments = GaussianChart("full", self.units)
 
@@ -274,7 +274,7 @@ class SupervisionChart:
         features = self.features.flatten(p.features)
         if p.shapes.size:
             return np.concatenate([features, np.log(p.shapes).ravel()])
-        middle = p.intercepts + np.einsum("d,jdq->jq", self.centre, p.slopes)
+        middle = p.intercepts + np.einsum("d,jdq->jq", self.center, p.slopes)
         even = np.full(len(middle), 1 / len(middle))
         assessments = self.assessments.flatten(Gaussians(even, middle, p.spreads))
         slopes = p.slopes * (self.scale[:, None] / self.units)
@@ -297,5 +297,5 @@ class SupervisionChart:
             rest[like.slopes.size :], Gaussians(even, like.intercepts, like.spreads)
         )
         spreads = raise_eigenvalues(spreads, self.units, least)
-        intercepts = middle - np.einsum("d,jdq->jq", self.centre, slopes)
+        intercepts = middle - np.einsum("d,jdq->jq", self.center, slopes)
         return Supervision(*features, intercepts, slopes, spreads, like.shapes)

@@ -81,24 +81,24 @@ def joint_scores(A: FloatArray, p: Supervision, owner: IntArray) -> FloatArray:
     """Log of weight times density (M, n) of features and assessments."""
     d = p.means.shape[1]
     X, T = A[:, :d], A[:, d:]
-    scores = e_step.centred_scores(X, e_step.centred_form(p.features, "full"), "full")
+    scores = e_step.centered_scores(X, e_step.centered_form(p.features, "full"), "full")
     return scores + assessment_scores(X, T, p)[owner] if T.shape[1] else scores
 
 
 def linear_form(
-    p: Supervision, owner: IntArray, centre: FloatArray, spread: FloatArray
+    p: Supervision, owner: IntArray, center: FloatArray, spread: FloatArray
 ) -> tuple[FloatArray, float]:
     """Coefficients of the feature map of (x, t), and by how much its terms exceed their sum.
 
     The precision of (x, w) comes from those of x and of w given x: nothing near singular is
     inverted when w is nearly a linear function of x.
     """
-    (n_components, d), n_columns = p.means.shape, len(centre)
+    (n_components, d), n_columns = p.means.shape, len(center)
     factor = cholesky(p.covariances, "full")
     precision = np.zeros((n_components, n_columns, n_columns))
     precision[:, :d, :d] = precisions(factor, "full")
     means = np.zeros((n_components, n_columns))
-    means[:, :d] = p.means - centre[:d]
+    means[:, :d] = p.means - center[:d]
     constants = e_step.log_weights(p.weights) - 0.5 * (
         d * LOG_2PI + log_determinants(factor, "full", d)
     )
@@ -106,7 +106,7 @@ def linear_form(
     if p.shapes.size:
         tilt = p.shapes - 1
         pull[:, d:] = tilt[owner]
-        constants += (tilt @ centre[d:] - betaln(*p.shapes.T))[owner]
+        constants += (tilt @ center[d:] - betaln(*p.shapes.T))[owner]
     else:
         inner = cholesky(p.spreads, "full")
         sharp, slopes = precisions(inner, "full")[owner], p.slopes[owner]
@@ -115,7 +115,7 @@ def linear_form(
         precision[:, :d, d:] = -across
         precision[:, d:, :d] = -np.swapaxes(across, 1, 2)
         precision[:, d:, d:] = sharp
-        means[:, d:] = expected_log_odds(p, owner) - centre[d:]
+        means[:, d:] = expected_log_odds(p, owner) - center[d:]
         q = n_columns - d
         constants -= 0.5 * (q * LOG_2PI + log_determinants(inner, "full", q))[owner]
     linear = np.einsum("kij,kj->ki", precision, means)
@@ -131,15 +131,15 @@ def expected_log_odds(p: Supervision, owner: IntArray) -> FloatArray:
 
 
 def exact_pass(
-    columns: Columns, points: list[Supervision], centres: list[FloatArray], owner: IntArray
+    columns: Columns, points: list[Supervision], centers: list[FloatArray], owner: IntArray
 ) -> list[tuple[FloatArray, FloatArray, FloatArray, float]]:
     """Sums of r, r (a - c), r (a - c)(a - c)' of a = (x, t) and the criterion, for each point."""
     A, plausibility, weight = e_step.as_float64(columns)
     result = []
-    for p, centre in zip(points, centres, strict=True):
-        scores = joint_scores(A[:, : centre.shape[1]], p, owner)
+    for p, center in zip(points, centers, strict=True):
+        scores = joint_scores(A[:, : center.shape[1]], p, owner)
         responsibility, criterion = e_step.respond(scores, plausibility, weight, owner)
-        sums = e_step.centred_sums(A[:, : centre.shape[1]], responsibility, centre, "full")
+        sums = e_step.centered_sums(A[:, : center.shape[1]], responsibility, center, "full")
         result.append((*sums, criterion))
     return result
 
@@ -186,10 +186,10 @@ def slice_moments(moments: Moments, columns: slice) -> Moments:
     return Moments(count, mean[:, columns], scatter[:, columns, columns])
 
 
-def too_far(moments: Moments, centre: FloatArray) -> bool:
-    """Whether means of log odds lie so far from their centre that variances have lost digits."""
+def too_far(moments: Moments, center: FloatArray) -> bool:
+    """Whether means of log odds lie so far from their center that variances have lost digits."""
     count, mean, scatter = moments
-    gap = mean - centre[len(centre) - mean.shape[1] :]
+    gap = mean - center[len(center) - mean.shape[1] :]
     variances = np.diagonal(scatter, axis1=1, axis2=2)
     return bool((count[:, None] * gap**2 > e_step.TOO_FAR * np.abs(variances)).any())
 
@@ -201,10 +201,10 @@ def pool(moments: Moments, owner: IntArray, n_classes: int) -> Moments:
     count, mean, scatter = moments
     member = np.eye(n_classes)[owner].T
     total = member @ count
-    centre = (member * count) @ mean / np.maximum(total, 1e-300)[:, None]
-    gap = mean - centre[owner]
+    center = (member * count) @ mean / np.maximum(total, 1e-300)[:, None]
+    gap = mean - center[owner]
     within = scatter + count[:, None, None] * gap[:, :, None] * gap[:, None, :]
-    return Moments(total, centre, np.einsum("jk,kab->jab", member, within))
+    return Moments(total, center, np.einsum("jk,kab->jab", member, within))
 
 
 def raise_eigenvalues(covariances: FloatArray, scale: FloatArray, least: float) -> FloatArray:

@@ -42,7 +42,7 @@ def make_starts(
             warn_of_empty(logs, used, names)
         if not used.any():
             raise ValueError(
-                "Some assessment should favour a class, but all give the classes the same "
+                "Some assessment should favor a class, but all give the classes the same "
                 "probability; give others, or fit a GaussianMixtureClassifier without labels."
             )
         members = memberships(problem, A, logs, used, random)

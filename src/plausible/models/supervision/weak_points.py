@@ -29,7 +29,7 @@ class SupervisionWarning(UserWarning):
 def adjusted_r2(problem: SupervisedMixture, p: Supervision) -> FloatArray:
     """How much of the variance of log odds a regression on the features explains, by class."""
     d = problem.d
-    classes = pool(problem.summarise([p])[0].moments, problem.owner, problem.n_classes)
+    classes = pool(problem.summarize([p])[0].moments, problem.owner, problem.n_classes)
     if problem.family == "beta":  # log odds are log z - log(1 - z)
         turn = np.eye(d + 2)[:, : d + 1]
         turn[-1, -1] = -1.0
