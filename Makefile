@@ -25,6 +25,7 @@ mutants: $(VENV)/dev  ## makes mistakes in copies of the tree, which tests must 
 bench: $(VENV)/bench
 	$(RUN) benchmarks/belief.py
 	$(RUN) benchmarks/labels.py
+	$(RUN) benchmarks/answers.py
 	$(RUN) benchmarks/mixture.py
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
