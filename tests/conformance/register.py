@@ -23,13 +23,13 @@ def fit_assessments(estimator, X, labels, sample_weight):
     """Labels as an expert's probabilities; none where a row says nothing."""
     shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
     shares[labels.is_unknown] = np.nan
-    return estimator.fit(X, shares, sample_weight, classes=labels.classes.tolist())
+    return estimator.fit(X, shares, sample_weight=sample_weight, classes=labels.classes.tolist())
 
 
 def fit_annotations(estimator, X, labels, sample_weight):
     """Labels as the answers of one annotator."""
     said = Annotations.from_classes(labels.scaled(), "plausibility", labels.classes.tolist())
-    return estimator.fit(X, said)
+    return estimator.fit(X, said, sample_weight=sample_weight)
 
 
 # Estimators that take Labels.

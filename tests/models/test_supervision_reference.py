@@ -390,7 +390,7 @@ def test_other_covariances_are_those_of_their_kind(kind, n_classes):
     start = draw_start("g2", problem)
     model = StochasticSupervisionClassifier(
         covariance_type=kind, init=start, max_iter=1, tol=0, reg_covar=0, accelerate=False
-    ).fit(problem.X, problem.z, problem.weight, labels=labels_of(problem))
+    ).fit(problem.X, problem.z, labels_of(problem), problem.weight)
 
     def by_kind(theta):
         if kind == "tied":

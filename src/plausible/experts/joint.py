@@ -193,9 +193,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self,
         X: ArrayLike,
         y: Annotations,
-        sample_weight: ArrayLike | None = None,
-        *,
         gold: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from features and answers.
 
@@ -204,10 +203,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
         X : array-like (n, d)
             A row for each of the items, in the order of `y.items`.
         y : Annotations
-        sample_weight : array-like (n,), optional
-            Weights of the items, with all their answers; the classifier must take weights, too.
         gold : Labels or dict of items, optional
             Classes that are known.
+        sample_weight : array-like (n,), optional
+            Weights of the items, with all their answers; the classifier must take weights, too.
         """
         self._check_options()
         check_answers(X, y)

@@ -127,9 +127,12 @@ class Ensemble(EvidenceClassifier):
         self.classes_ = labels.classes
         return Training(data, labels, weight)
 
-    def _finite_evidence(self, X: Any) -> FloatArray:
-        with np.errstate(divide="ignore"):  # bets of zero are certain
+    def _log_evidence(self, X: Any) -> FloatArray:
+        with np.errstate(divide="ignore"):
             return np.log(self._bets(X))
+
+    def _finite_evidence(self, X: Any) -> FloatArray:
+        return self._log_evidence(X)  # bets of zero are certain
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)

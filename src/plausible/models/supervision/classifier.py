@@ -210,9 +210,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         self,
         X: Any,
         y: Any = None,
+        labels: Any = None,
         sample_weight: ArrayLike | None = None,
         *,
-        labels: Any = None,
         classes: Sequence[Any] | None = None,
     ) -> Self:
         """Estimate classes, features and assessments.
@@ -225,9 +225,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         y : array-like (n,) or (n, J), or Labels of probabilities
             Assessments; (n,) is the probability of the first of two classes. NaN for items that
             were not assessed.
-        sample_weight : array-like (n,), optional
         labels : Labels, or all that `as_labels` takes, optional
             What is known about the classes of some items; columns in the order of those of y.
+        sample_weight : array-like (n,), optional
         classes : sequence, optional
             Names of the classes, in the order of the columns of y; 0, 1, ... by default.
 
