@@ -147,6 +147,13 @@ def check_verbose(value: Any) -> None:
     check_whole(int(value) if isinstance(value, bool | np.bool_) else value, "verbose", 0)
 
 
+def check_n_jobs(value: Any) -> None:
+    """Refuse what is no number of processes."""
+    if value is not None and (not is_whole(value) or value == 0):
+        expected = "n_jobs should be a number of processes, -1 for all cores, or None for one"
+        raise _refused(expected, "n_jobs", value)
+
+
 def random_from(random_state: Any) -> np.random.RandomState:
     """Return the source of random numbers that a seed, or None, stands for."""
     from sklearn.utils import check_random_state  # heavy, and the algebra does without

@@ -109,7 +109,7 @@ def _numbers(result):
 
 def test_every_function_of_masses_is_in_the_list():
     makers = {"bayesian", "categorical", "consonant", "vacuous", "masses_from_dicts"}
-    makers |= {"contour_of_bets", "belief_of_contour", "not_ruled_out"}
+    makers |= {"contour_of_bets"}
     sets = {"all_sets", "cardinality", "decode_sets", "encode_sets", "full_set", "membership"}
     others = {
         "concatenate",

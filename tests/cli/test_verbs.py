@@ -106,7 +106,7 @@ def test_settings_reach_the_model(plausible, folder):
     ok(plausible("fit", "labels.csv", "features.csv", "-o", "out.skops", "--model", "mixture",
                  "--set", "covariance_type=tied", "--set", "n_components=[1,2,1]"))  # fmt: skip
     model = load(folder / "out.skops")
-    assert (model.covariance, model.n_components) == ("tied", [1, 2, 1])
+    assert (model.covariance_type, model.n_components) == ("tied", [1, 2, 1])
     assert len(model.means_) == 4
 
 

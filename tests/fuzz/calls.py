@@ -25,7 +25,10 @@ from plausible.models import (
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
     PartialLogisticRegression,
+    SoftBaggingClassifier,
     SoftNearestCentroid,
+    SoftStackingClassifier,
+    SoftVotingClassifier,
     StochasticSupervisionClassifier,
 )
 
@@ -199,9 +202,10 @@ def belief_calls() -> Iterator[Call]:
         "contextual_discount": {"masses": DENSE, "doubt": [0.1, 0.2], "contexts": [1, 6]},
         "cylinders": {"shape": (2, 3), "axis": 0},
         "decide": {
-            "masses": DENSE, "rule": "pignistic", "loss": 1.0 - np.eye(3), "reject": 0.3,
-            "unknown": False, "pessimism": 0.5, "kind": "masses",
+            "beliefs": DENSE, "rule": "pignistic", "loss": 1.0 - np.eye(3), "reject": 0.3,
+            "unknown": False, "pessimism": 0.5, "kind": "masses", "classes": CLASSES,
         },
+        "contour_of_bets": {"probabilities": CONTOUR[:4] / CONTOUR[:4].sum(axis=1)[:, None]},
         "decode_sets": {"sets": [1, 5], "classes": CLASSES},
         "discount": {"masses": DENSE, "doubt": [0.1, 0.2, 0.3, 0.4]},
         "encode_sets": {"sets": [{"cow"}, {"ant", "bee"}], "classes": CLASSES},
@@ -234,7 +238,7 @@ def belief_calls() -> Iterator[Call]:
     for name, arguments in given.items():
         yield Call(f"belief.{name}", getattr(b, name), arguments)
     yield Call("belief.SparseMasses.to_dicts", SPARSE.to_dicts, {"classes": CLASSES})
-    decision = b.decide(DENSE, reject=0.3)
+    decision = b.decide(DENSE, reject=0.3, kind="masses")
     yield Call("belief.Decision.names", decision.names, {"acts": CLASSES, "ties": True})
 
 
@@ -308,6 +312,27 @@ def metrics_calls() -> Iterator[Call]:
 
 STARTS = {"means": np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])}
 ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
+    "SoftVotingClassifier": (
+        SoftVotingClassifier,
+        {"estimators": [("near", SoftNearestCentroid())], "weights": [1.0], "n_jobs": None},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "SoftBaggingClassifier": (
+        SoftBaggingClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "n_estimators": 2, "max_samples": 1.0,
+            "random_state": 0, "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "SoftStackingClassifier": (
+        SoftStackingClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid())],
+            "final_estimator": SoftNearestCentroid(), "cv": 2, "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
     "SoftNearestCentroid": (
         SoftNearestCentroid, {}, {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
@@ -324,7 +349,7 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "GaussianMixtureClassifier": (
         GaussianMixtureClassifier,
         {
-            "covariance": "diag", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
+            "covariance_type": "diag", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
             "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0,
             "verbose": 0, "prior": "weak", "n_classes": None, "store_responsibilities": True,
             "callback": None, "checkpoint": None,
@@ -349,20 +374,20 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "StochasticSupervisionClassifier": (
         StochasticSupervisionClassifier,
         {
-            "model": None, "covariance": "diag", "n_components": 1, "assessment": "gaussian",
+            "model": None, "covariance_type": "diag", "n_components": 1, "assessment": "gaussian",
             "scale": "probability", "saturated": "clip", "init": "assessments", "n_init": 1,
             "tol": 1e-3, "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0,
             "verbose": 0, "callback": None, "checkpoint": None,
         },
         {
-            "X": X, "Z": OPINION, "labels": None, "sample_weight": WEIGHT,
+            "X": X, "y": OPINION, "labels": None, "sample_weight": WEIGHT,
             "classes": ["sick", "well"],
         },
     ),
     "StochasticSupervisionClassifier of three": (
         StochasticSupervisionClassifier,
         {"model": None, "max_iter": 20, "tol": 1e-3, "random_state": 0},
-        {"X": X, "Z": OPINIONS, "labels": SOFT, "sample_weight": WEIGHT, "classes": CLASSES},
+        {"X": X, "y": OPINIONS, "labels": SOFT, "sample_weight": WEIGHT, "classes": CLASSES},
     ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,
@@ -459,14 +484,19 @@ def models_calls() -> Iterator[Call]:
     )
     supervised = fitted(StochasticSupervisionClassifier)
     yield Call(
-        "models.log_density", models.log_density, {"estimator": supervised, "X": X, "Z": OPINION}
+        "models.log_density", models.log_density, {"estimator": supervised, "X": X, "y": OPINION}
     )
     compared = {
-        "X": X, "Z": OPINION, "models": ["titterington", "g1"], "n_components": 1,
+        "X": X, "y": OPINION, "models": ["titterington", "g1"], "n_components": 1,
         "labels": None, "sample_weight": WEIGHT, "classes": ["sick", "well"], "cv": 2,
         "random_state": 0, "tol": 1e-2, "max_iter": 10,
     }  # fmt: skip
     yield Call("models.compare_models", models.compare_models, compared, slow=True)
+    crossed = {
+        "estimator": SoftNearestCentroid(), "X": X, "y": SOFT, "cv": 2, "groups": None,
+        "sample_weight": WEIGHT, "n_jobs": None,
+    }  # fmt: skip
+    yield Call("models.cross_val_beliefs", models.cross_val_beliefs, crossed)
 
 
 # -- experts, io -----------------------------------------------------------------------------------

@@ -292,7 +292,7 @@ def test_a_class_that_is_never_the_most_probable_is_reported():
     ("options", "fit", "words"),
     [
         ({"model": "g5"}, {}, "did you mean|model should be"),
-        ({"model": "g3", "covariance": "tied"}, {}, "leave out model or covariance"),
+        ({"model": "g3", "covariance_type": "tied"}, {}, "leave out model or covariance_type"),
         ({"model": "g2", "n_components": 2}, {}, "'g4' or 'g34'"),
         ({"n_components": [1, 2, 3]}, {}, "n_components should be"),
         ({"init": "labels"}, {}, "'assessments'"),
@@ -302,15 +302,15 @@ def test_a_class_that_is_never_the_most_probable_is_reported():
         ({}, {"classes": ["a"]}, "2 different names"),
         ({}, {"labels": [0, 1]}, "same length"),
         ({}, {"sample_weight": np.zeros(400)}, "positive weight"),
-        ({}, {"Z": np.full(400, np.nan)}, "should be assessed"),
-        ({}, {"Z": np.full(300, 0.5)}, "same length"),
-        ({}, {"Z": None}, "probabilities"),
-        ({"model": "titterington"}, {"Z": np.full((400, 3), 1 / 3)}, "two classes"),
+        ({}, {"y": np.full(400, np.nan)}, "should be assessed"),
+        ({}, {"y": np.full(300, 0.5)}, "same length"),
+        ({}, {"y": None}, "probabilities"),
+        ({"model": "titterington"}, {"y": np.full((400, 3), 1 / 3)}, "two classes"),
     ],
 )
 def test_bad_options_are_refused(options, fit, words):
     X, w, _ = two_classes()
-    arguments = {"Z": expit(w)} | fit
+    arguments = {"y": expit(w)} | fit
     with pytest.raises(ValueError, match=words):
         StochasticSupervisionClassifier(**options).fit(X, **arguments)
 

@@ -19,7 +19,6 @@ None
 from plausible.belief.bayes import generalized_bayes, plausibility_given_sets, total_plausibility
 from plausible.belief.comparisons import is_at_least_as_committed
 from plausible.belief.decisions import Decision, decide, expected_losses
-from plausible.belief.degrees import belief_of_contour, not_ruled_out
 from plausible.belief.errors import TotalConflictError
 from plausible.belief.forms import SparseMasses, concatenate, to_dense, to_sparse
 from plausible.belief.frames import (
@@ -105,7 +104,6 @@ __all__ = [
     "all_sets",
     "bayesian",
     "belief",
-    "belief_of_contour",
     "bold",
     "cardinality",
     "categorical",
@@ -155,7 +153,6 @@ __all__ = [
     "negate",
     "nonspecificity",
     "normalize",
-    "not_ruled_out",
     "pcr6",
     "pignistic",
     "pignistic_entropy",

@@ -153,7 +153,7 @@ def contour_of_bets(probabilities: ArrayLike) -> FloatArray:
     >>> contour_of_bets([0.6, 0.3, 0.1])
     array([1. , 0.7, 0.3])
     """
-    bets = np.atleast_1d(as_floats(probabilities, "probabilities"))
+    bets = check_probabilities(probabilities)
     columns = np.ascontiguousarray(bets.reshape(-1, bets.shape[-1]).T)
     sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
     # Of the best class, sums may miss one by rounding.

@@ -215,9 +215,13 @@ class StreamRows(Rows):
         self._n_rows: int | None = None
 
     @property
-    def classes(self) -> Sequence[Any] | None:  # type: ignore[override]
+    def classes(self) -> Sequence[Any] | None:
         """Names of the columns of plausibilities; those of Labels are known from the first pass."""
         return self._source.classes
+
+    @classes.setter
+    def classes(self, names: Sequence[Any] | None) -> None:
+        self._source.classes = names
 
     @property
     def n_rows(self) -> int:

@@ -7,10 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from plausible.base import Beliefs, believe, check_labels_and_weights
+from plausible.base import Beliefs, believe, check_labels_and_weights, count_rows
 from plausible.belief import concatenate
+from plausible.checks import as_array, check_n_jobs, is_whole
 from plausible.labels import Labels
 from plausible.models.ensemble.members import bets_of, check_members
+from plausible.models.folds import check_splits, is_splitter
 from plausible.models.learners import fit_learner, take_rows
 
 FloatArray = NDArray[np.float64]
@@ -111,9 +113,12 @@ def cross_val_beliefs(
            [0.  , 0.54, 0.46]])
     """
     check_members([estimator])
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    labels, weight = check_labels_and_weights(estimator, y, sample_weight, X.shape[0])
+    check_n_jobs(n_jobs)
+    X = X if hasattr(X, "shape") else as_array(X, "X")
+    labels, weight = check_labels_and_weights(estimator, y, sample_weight, count_rows(X))
     shown = labels.crisp()
+    if cv is not None and not is_whole(cv) and not is_splitter(cv):
+        cv = check_splits(cv, len(labels))
     splits = list(check_cv(cv, shown, classifier=True).split(X, shown, groups))
     order = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(order), np.arange(len(labels))):

@@ -16,7 +16,7 @@ from plausible.base import (
     check_labels_and_weights,
     takes_labels,
 )
-from plausible.checks import name_rows
+from plausible.checks import check_n_jobs, name_rows
 from plausible.labels import Labels
 from plausible.models.gaussian import DiscriminantClassifier
 from plausible.models.learners import read_features, take_rows
@@ -107,6 +107,8 @@ def check_names(estimators: Any, own: dict[str, Any]) -> None:
 class Ensemble(EvidenceClassifier):
     """Base of classifiers that ask others: `_members` before fit, `_bets` after it."""
 
+    n_jobs: int | None
+
     def _members(self) -> list[Any]:
         """Unfitted members."""
         raise NotImplementedError
@@ -118,6 +120,7 @@ class Ensemble(EvidenceClassifier):
     def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
         """What fit does first: members and data are checked."""
         check_members(self._members())
+        check_n_jobs(self.n_jobs)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
         if not (weight > 0.0).any():
