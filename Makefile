@@ -16,8 +16,10 @@ test: $(VENV)/dev
 	$(VENV)/bin/lint-imports
 	$(RUN) -m pytest --cov --numprocesses auto --dist loadfile
 
-test-long: $(VENV)/dev  ## the same laws on many more random cases
-	HYPOTHESIS_PROFILE=long $(RUN) -m pytest tests
+# The same laws on many more random cases, 10,000 odd commands and calls, all degenerate sets, and
+# what is marked as long: the experiments in small, variants of estimators, the larger examples.
+test-long: $(VENV)/dev
+	HYPOTHESIS_PROFILE=long $(RUN) -m pytest tests -m "long or not long"
 
 mutants: $(VENV)/dev  ## makes mistakes in copies of the tree, which tests must catch; some minutes
 	$(RUN) tests/mutants/run.py $(WORDS)

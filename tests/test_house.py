@@ -168,6 +168,7 @@ def test_the_demo_goes_from_doubtful_experts_to_soft_scores(capsys):
     assert max(map(len, story.splitlines())) <= 100
 
 
+@pytest.mark.long
 def test_models_that_are_not_linear_learn_from_partial_labels(capsys):
     accuracy = runpy.run_path(str(ROOT / "examples" / "partial_labels.py"))["main"]()
     capsys.readouterr()

@@ -103,3 +103,11 @@ WITH_OWN_Y: dict[str, Subject] = {
     ),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y
+# Other options of estimators that are registered above: looked at when there is time.
+VARIANTS = {
+    "DiscriminantClassifier quadratic",
+    "GaussianMixtureClassifier tied",
+    "PartialLogisticRegression maximum_entropy",
+    "PartialLogisticRegression minimum_entropy",
+    "EvidentialCalibratedClassifier of scikit-learn",
+}

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from conformance.register import REGISTER
+from conformance.register import REGISTER, VARIANTS
 from plausible import experts, models
 from plausible.testing.running import checks_of, run_check
 
@@ -14,7 +14,14 @@ LEFT_OUT = [(name, check) for name, check in CASES if check in REGISTER[name].le
 
 # scikit-learn's checks leave classes with hardly any items, and so rightly cause warnings.
 @pytest.mark.filterwarnings("ignore::plausible.models.SingularCovarianceWarning")
-@pytest.mark.parametrize(("name", "check"), [case for case in CASES if case not in LEFT_OUT])
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        pytest.param(*case, marks=[pytest.mark.long] * (case[0] in VARIANTS))
+        for case in CASES
+        if case not in LEFT_OUT
+    ],
+)
 def test_keeps_the_promise(name, check):
     run_check(REGISTER[name], check)
 

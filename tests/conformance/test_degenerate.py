@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgWarning
 
 from conformance import broken, broken_answers
 from conformance.degenerate import CASES, Case, check_case, fit_labels
-from conformance.register import ESTIMATORS
+from conformance.register import ESTIMATORS, VARIANTS
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import StochasticSupervisionClassifier
 
@@ -76,7 +76,10 @@ TRIED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "case"), TRIED)
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [pytest.param(*one, marks=[pytest.mark.long] * (one[0] in VARIANTS)) for one in TRIED],
+)
 def test_answers_or_refuses(name, case):
     make, fit = MODELS[name]
     check_case(make(), fit, CASES[case], FOREIGN.get(name, ()))

@@ -15,6 +15,8 @@ from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from support.real_files import write_crowds
 
+pytestmark = pytest.mark.long
+
 SETS = ("labelme", "sentiment_polarity", "dogs")
 MODELS = (
     "logistic, by likelihood",

@@ -13,6 +13,8 @@ from plausible.experiments import grandvalet_2002_report as report
 from plausible.experiments.grandvalet_2002 import Setup
 from plausible.experiments.stored import write_json
 
+pytestmark = pytest.mark.long
+
 random = np.random.default_rng(0)
 
 

@@ -8,6 +8,8 @@ from plausible.experiments import lu_2020_real as experiment
 from plausible.experiments import lu_2020_real_report as report
 from support.real_files import write_images
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -3,6 +3,8 @@ import pytest
 
 from plausible.experiments import lu_2020_simulated as experiment
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def results():

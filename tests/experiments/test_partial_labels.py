@@ -6,6 +6,8 @@ from plausible.experiments import partial_labels as experiment
 from plausible.labels import Labels
 from support.real_files import write_partial_sets
 
+pytestmark = pytest.mark.long
+
 
 def make_data(n=120, doubt=0.3, seed=0):
     random = np.random.default_rng(seed)
