@@ -228,3 +228,10 @@ def test_confusions_that_no_memory_holds_are_refused():
     assert found.learned.shape == (4, 4000)
     with pytest.raises(ValueError, match="use `learned`"):
         _ = found.confusion
+
+
+def test_the_default_of_a_joint_fit_refuses_so_many_classes_with_a_remedy():
+    answers = Annotations.from_answers(np.arange(2000)[:, None] % 600)
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    with pytest.raises(ValueError, match="at most 500 classes, but there are 600.*Discriminant"):
+        JointAnnotatorClassifier(model="one_coin").fit(X, answers)

@@ -54,6 +54,7 @@ from plausible.models.learners import weighting
 
 FloatArray = NDArray[np.float64]
 
+MOST_CLASSES = 500  # of logistic regression, which is the default
 ROUNDING = 1e-12  # relative gains below tell nothing
 FINE = 1e-7  # tolerance of a classifier that needs no lowering
 SHARPER = 100.0  # factor by which tolerances are lowered
@@ -210,6 +211,12 @@ class JointAnnotatorClassifier(BeliefClassifier):
         """
         self._check_options()
         check_answers(X, y)
+        if self.classifier is None and len(y.classes) > MOST_CLASSES:
+            raise ValueError(
+                f"The default classifier should have at most {MOST_CLASSES} classes, but there are "
+                f"{len(y.classes)}, on which logistic regression takes hours; give another, such "
+                "as classifier=DiscriminantClassifier()."
+            )
         weight = check_weights(sample_weight, len(y.items))
         if not weight.any():
             raise ValueError(
