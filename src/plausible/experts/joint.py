@@ -211,12 +211,6 @@ class JointAnnotatorClassifier(BeliefClassifier):
         """
         self._check_options()
         check_answers(X, y)
-        if self.classifier is None and len(y.classes) > MOST_CLASSES:
-            raise ValueError(
-                f"The default classifier should have at most {MOST_CLASSES} classes, but there are "
-                f"{len(y.classes)}, on which logistic regression takes hours; give another, such "
-                "as classifier=DiscriminantClassifier()."
-            )
         weight = check_weights(sample_weight, len(y.items))
         if not weight.any():
             raise ValueError(
@@ -224,6 +218,12 @@ class JointAnnotatorClassifier(BeliefClassifier):
             )
         order = np.argsort(y.classes)
         problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
+        if self.classifier is None and len(y.classes) > MOST_CLASSES:
+            raise ValueError(
+                f"The default classifier should have at most {MOST_CLASSES} classes, but there are "
+                f"{len(y.classes)}, on which logistic regression takes hours; give another, such "
+                "as classifier=DiscriminantClassifier()."
+            )
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
             interrupted = (
