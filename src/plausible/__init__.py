@@ -27,6 +27,8 @@ models
     Estimators.
 report
     One HTML page about labels, experts and a model.
+tables
+    Any table, opened once, typed, read in chunks.
 testing
     Whether an estimator of anybody keeps the promises that all of these make.
 """
@@ -49,6 +51,7 @@ _ROOMS = (
     "metrics",
     "models",
     "report",
+    "tables",
     "testing",
 )
 _NAMES = {

@@ -290,3 +290,16 @@ def _reason(error: Exception) -> str:
 
 def _name_one(row: list[int]) -> str:
     return str(row[0]) if len(row) == 1 else str(tuple(row))
+
+
+def existing_file(path: str | Path) -> Path:
+    """The path of a file, or what there is instead."""
+    path = check_path(path)
+    if not path.is_file():
+        here = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
+        listed = ", ".join(here[:10]) + (", ..." if len(here) > 10 else "")
+        raise FileNotFoundError(
+            f"{str(path)!r} should be a file, but is not; its folder "
+            + (f"holds {listed}." if here else "is empty or does not exist.")
+        )
+    return path

@@ -27,7 +27,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_streams(given.model, given.features)
     check_output(given.output, given.model, given.features)
     from plausible.io import read_new, write_predictions
-    from plausible.io.errors import listed
+    from plausible.tables import listed
 
     model, about = load_model(given.model)
     chosen = about["features"], about["n_features"], given.id, about.get("id")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from plausible.checks import existing_file
 from plausible.engine.rows import Array
-from plausible.engine.sources import PathLike, existing_file, rows_in_chunk
+from plausible.engine.sources import PathLike, rows_in_chunk
 
 
 class NpySource:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from plausible.checks import check_path, check_text, check_texts, check_whole, shown
+from plausible.checks import check_text, check_texts, check_whole, existing_file, shown
 from plausible.engine.rows import Array
+from plausible.tables import BUFFER_BYTES
 
 CHUNK_BYTES = 15 << 17
-BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 PathLike = str | Path
 Names = Sequence[str]
@@ -33,19 +33,6 @@ def _import(name: str) -> Any:
             'pip install "plausible[stream]".'
         ) from error
     return module
-
-
-def existing_file(path: PathLike) -> Path:
-    """The path of a file, or what there is instead."""
-    path = check_path(path)
-    if not path.is_file():
-        here = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
-        listed = ", ".join(here[:10]) + (", ..." if len(here) > 10 else "")
-        raise FileNotFoundError(
-            f"{str(path)!r} should be a file, but is not; its folder "
-            + (f"holds {listed}." if here else "is empty or does not exist.")
-        )
-    return path
 
 
 def rows_in_chunk(chunk_rows: int | None, row_bytes: int) -> int:

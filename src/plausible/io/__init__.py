@@ -5,16 +5,16 @@ as well.
 """
 
 from plausible.io.annotation_files import read_annotations, read_doccano, read_label_studio
-from plausible.io.errors import ModelFileError, TableError
+from plausible.io.errors import ModelFileError
 from plausible.io.features import Features, read_features
 from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
 from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
 from plausible.io.predictions import read_new, write_predictions
-from plausible.io.tables import TableStream, read_table, stream_table
 from plausible.io.training import Training, read_training
 from plausible.io.writing import write_table
+from plausible.tables import TableError, TableStream, read_table, stream_table
 
 __all__ = [
     "Features",

@@ -19,11 +19,9 @@ from plausible.checks import as_list, check_kind, check_option, check_path, chec
 from plausible.experts import Annotations
 from plausible.experts.parsing import ABSTAIN, NONE
 from plausible.experts.tables import Codes, canonical
-from plausible.io.columns import names_of, values_of
-from plausible.io.errors import TableError, arrow, first_line
 from plausible.io.features import check_rows, column_of, read_numbers
 from plausible.io.label_files import read_unit
-from plausible.io.tables import Source, open_table
+from plausible.tables import Source, TableError, arrow, first_line, names_of, open_table, values_of
 
 LAYOUTS = ("long", "annotators", "classes")
 MOST_COUNTED = 10**8  # answers, each of which takes memory

@@ -8,9 +8,21 @@ from numpy.typing import NDArray
 
 from plausible.checks import as_list, check_text
 from plausible.experts.tables import canonical
-from plausible.io.columns import floats, names_of, repeated, show, values_of
-from plausible.io.errors import MOST, TableError, arrow, counted, listed
-from plausible.io.tables import Source, choose, open_table
+from plausible.tables import (
+    MOST,
+    Source,
+    TableError,
+    arrow,
+    choose,
+    counted,
+    floats,
+    listed,
+    names_of,
+    open_table,
+    repeated,
+    show,
+    values_of,
+)
 
 LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
 

@@ -15,12 +15,20 @@ from plausible.io.annotation_files import (
     read_doccano,
     read_label_studio,
 )
-from plausible.io.columns import floats
-from plausible.io.errors import TableError, counted, listed
 from plausible.io.features import read_ids
 from plausible.io.label_files import PREFIXES, read_labels
-from plausible.io.tables import Source, TableStream, choose, open_table, stream_table
 from plausible.labels import Labels
+from plausible.tables import (
+    Source,
+    TableError,
+    TableStream,
+    choose,
+    counted,
+    floats,
+    listed,
+    open_table,
+    stream_table,
+)
 
 EXPORTS = ("label-studio", "doccano")
 FORMS = ("answers", "labels", *EXPORTS)

@@ -27,12 +27,10 @@ from plausible.belief import SparseMasses
 from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
 from plausible.belief.sets import class_names
 from plausible.checks import check_option, check_text, shown
-from plausible.io.columns import names_of
-from plausible.io.errors import TableError, first_line, listed
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
-from plausible.io.tables import Source, choose, open_table
 from plausible.labels import Labels
+from plausible.tables import Source, TableError, choose, first_line, listed, names_of, open_table
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from plausible.io.columns import MISSING
+from plausible.tables import MISSING
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")

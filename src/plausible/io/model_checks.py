@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from plausible.io.errors import ModelFileError, first_line
+from plausible.io.errors import ModelFileError
 from plausible.models import believe
+from plausible.tables import first_line
 
 # Rows about which a classifier is asked on trial: of two numbers, so that no array of another shape
 # fits by chance.

@@ -21,13 +21,13 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 
 import plausible
-from plausible.checks import check_path, check_text, check_texts
-from plausible.engine.sources import existing_file
-from plausible.io.errors import ModelFileError, first_line, needed
+from plausible.checks import check_path, check_text, check_texts, existing_file
+from plausible.io.errors import ModelFileError
 from plausible.io.model_checks import check_classifier, read_about
 from plausible.io.moved import brought_up_to_date
 from plausible.io.trusted import check_schema, given_types, raise_untrusted, trusted_types
 from plausible.io.writing import new_file
+from plausible.tables import first_line, needed
 
 MAGIC = b"plausible model 1 sha256:"
 DIGEST = 64  # hexadecimal digits

@@ -8,13 +8,12 @@ import numpy as np
 
 from plausible.belief import Decision
 from plausible.checks import check_kind, check_text, check_texts, check_whole, shown
-from plausible.io.errors import TableError, listed
 from plausible.io.features import Features, check_usable, read_features
 from plausible.io.label_names import write_name, write_set
-from plausible.io.tables import stream_table
 from plausible.io.training import find_id
 from plausible.io.writing import write_table
 from plausible.models import believe
+from plausible.tables import TableError, listed, stream_table
 
 
 def read_new(

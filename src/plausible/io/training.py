@@ -8,12 +8,19 @@ from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
-from plausible.io.columns import plain
-from plausible.io.errors import TableError, counted, listed
 from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
-from plausible.io.tables import Source, TableStream, open_table, stream_table
 from plausible.labels import Labels
+from plausible.tables import (
+    Source,
+    TableError,
+    TableStream,
+    counted,
+    listed,
+    open_table,
+    plain,
+    stream_table,
+)
 
 
 class Training(NamedTuple):

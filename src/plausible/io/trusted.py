@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from plausible.checks import as_list
-from plausible.io.errors import ModelFileError, first_line, listed
+from plausible.io.errors import ModelFileError
+from plausible.tables import first_line, listed
 
 # Rooms whose public estimators may be in a file; rooms that do not exist yet are passed over.
 ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausible.experts")

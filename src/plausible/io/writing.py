@@ -12,9 +12,17 @@ from typing import Any
 
 from plausible.checks import check_path, guess
 from plausible.engine.files import atomic_file
-from plausible.io.content import ARROW, CSV, JSON_LINES, KINDS, PARQUET
-from plausible.io.errors import TableError, arrow, first_line
-from plausible.io.tables import TableStream
+from plausible.tables import (
+    ARROW,
+    CSV,
+    JSON_LINES,
+    KINDS,
+    PARQUET,
+    TableError,
+    TableStream,
+    arrow,
+    first_line,
+)
 
 
 @contextmanager

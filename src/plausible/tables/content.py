@@ -13,9 +13,8 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from plausible.checks import check_path
-from plausible.engine.sources import existing_file
-from plausible.io.errors import TableError, reading
+from plausible.checks import check_path, existing_file
+from plausible.tables.errors import TableError, reading
 
 IN_MEMORY = 1 << 24  # what comes only once is kept in memory up to this size, else on disk
 PIECE = 1 << 20

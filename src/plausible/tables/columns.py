@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.io.errors import TableError, arrow
+from plausible.tables.errors import TableError, arrow
 
 NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from plausible.io import TableError, read_features, read_known, read_training
-from plausible.io.columns import plain
+from plausible.tables.columns import plain
 
 WHOLE = pa.array([3, 1, 2], pa.int64())
 NAMES = {

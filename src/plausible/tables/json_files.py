@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from plausible.io.columns import BOOL, FLOAT, INT, NULL, TEXT, repeated, type_of, without_nan
-from plausible.io.content import Content
-from plausible.io.csv_files import name_places
-from plausible.io.errors import MOST, TableError, arrow, first_line, listed, reading
+from plausible.tables.columns import BOOL, FLOAT, INT, NULL, TEXT, repeated, type_of, without_nan
+from plausible.tables.content import Content
+from plausible.tables.csv_files import name_places
+from plausible.tables.errors import MOST, TableError, arrow, first_line, listed, reading
 
 CHUNK_ROWS = 16384
 KINDS = {type(None): NULL, bool: BOOL, int: INT, float: FLOAT, str: TEXT}

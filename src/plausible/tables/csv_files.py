@@ -10,10 +10,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from plausible.io.columns import MISSING, NULL, as_kind, repeated, type_of, widen, without_blanks
-from plausible.io.content import Content
-from plausible.io.csv_lines import Record, records
-from plausible.io.errors import MOST, TableError, arrow, counted, listed, reading
+from plausible.tables.columns import (
+    MISSING,
+    NULL,
+    as_kind,
+    repeated,
+    type_of,
+    widen,
+    without_blanks,
+)
+from plausible.tables.content import Content
+from plausible.tables.csv_lines import Record, records
+from plausible.tables.errors import MOST, TableError, arrow, counted, listed, reading
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
 DELIMITERS = ",;\t"  # not the bar, which separates the members of sets

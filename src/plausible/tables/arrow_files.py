@@ -4,13 +4,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plausible.engine.sources import BUFFER_BYTES
-from plausible.io.columns import repeated, tidy, tidy_type
-from plausible.io.content import Content
-from plausible.io.csv_files import name_places
-from plausible.io.errors import TableError, arrow, first_line, listed, reading
+from plausible.tables.columns import repeated, tidy, tidy_type
+from plausible.tables.content import Content
+from plausible.tables.csv_files import name_places
+from plausible.tables.errors import TableError, arrow, first_line, listed, reading
 
 CHUNK_ROWS = 16384
+
+
+BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 
 class ArrowSource:
@@ -70,7 +72,8 @@ class ParquetSource(ArrowSource):
         super().__init__(content.name)
 
     def _open(self) -> Any:
-        # The settings keep memory low; see engine.sources.
+        # Without a buffer size, and with pre_buffer, whole row groups would be held in memory;
+        # with a memory map, the whole file would come to count as memory of this process.
         return arrow(".parquet").ParquetFile(
             self.content.open_random(), pre_buffer=False, buffer_size=BUFFER_BYTES
         )

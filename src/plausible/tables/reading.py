@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from plausible.checks import check_texts, check_whole, guess, shown
-from plausible.io.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
-from plausible.io.columns import repeated
-from plausible.io.content import ARROW, CSV, JSON_LINES, PARQUET, Content
-from plausible.io.csv_files import CsvSource
-from plausible.io.errors import TableError, arrow, listed
-from plausible.io.json_files import JsonSource
+from plausible.tables.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
+from plausible.tables.columns import repeated
+from plausible.tables.content import ARROW, CSV, JSON_LINES, PARQUET, Content
+from plausible.tables.csv_files import CsvSource
+from plausible.tables.errors import TableError, arrow, listed
+from plausible.tables.json_files import JsonSource
 
 Source = CsvSource | JsonSource | ArrowSource
 READERS: dict[str, Callable[[Content], Source]] = {
