@@ -20,6 +20,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.network import EvidentialNetworkClassifier
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -37,6 +38,7 @@ __all__ = [
     "EmptyClassWarning",
     "Evidence",
     "EvidentialCalibratedClassifier",
+    "EvidentialNetworkClassifier",
     "FarPointWarning",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",

@@ -1,0 +1,182 @@
+r"""Evidence of prototypes, combined by Dempster's rule, and how it changes with the parameters.
+
+Prototype i says of an item at the squared distance :math:`d_i^2`
+
+.. math:: m_i(\{k\}) = s_i u_{ik}, \quad m_i(\Omega) = 1 - s_i,
+          \qquad s_i = \alpha_i \exp(-\gamma_i d_i^2).
+
+With the products :math:`Q_k = \prod_i (1 - s_i (1 - u_{ik}))` and :math:`O = \prod_i (1 - s_i)`,
+Dempster's rule gives :math:`m(\{k\}) = (Q_k - O) / S` and :math:`m(\Omega) = O / S`, where
+:math:`S = \sum_k Q_k - (K - 1) O`, and bets :math:`P_k = (Q_k - (1 - 1/K) O) / S`. For a loss with
+the slopes :math:`G_k = dL / dP_k`, and with :math:`g = \sum_k G_k P_k`,
+
+.. math:: \frac{dL}{d \log Q_k} = \frac{Q_k}{S} (G_k - g), \qquad
+          \frac{dL}{d \log O} = \frac{O}{S} ((K - 1) g - (1 - 1/K) \sum_k G_k).
+
+References
+----------
+T. Denoeux, A neural network classifier based on Dempster-Shafer theory, IEEE Transactions on
+Systems, Man and Cybernetics A 30 (2000) 131-150.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+FloatArray = NDArray[np.float64]
+
+RESCALE = 8  # prototypes after which products are brought back to the size of numbers
+LEAST = 1e-30  # of a factor, which rounding may make zero
+
+
+class Network(NamedTuple):
+    """Prototypes (r, d), their shares (r, K) of the classes, strengths (r,) and widths (r,)."""
+
+    prototypes: FloatArray
+    memberships: FloatArray
+    alpha: FloatArray
+    gamma: FloatArray
+
+
+class Slopes(NamedTuple):
+    """Derivatives of a sum of losses by the parts of a `Network`."""
+
+    prototypes: FloatArray
+    memberships: FloatArray
+    alpha: FloatArray
+    gamma: FloatArray
+
+
+def squared_distances(X: FloatArray, prototypes: FloatArray) -> FloatArray:
+    """Squared distances (r, n) by one matrix product, around the mean of the prototypes.
+
+    Shifted there, what cancels is small.
+    """
+    center = prototypes.mean(axis=0)
+    rows, points = X - center, prototypes - center
+    cross = points @ rows.T
+    cross *= -2.0
+    cross += np.einsum("ij,ij->i", rows, rows)
+    cross += np.einsum("ij,ij->i", points, points)[:, None]
+    return np.maximum(cross, 0.0, out=cross)
+
+
+def activations(squared: FloatArray, network: Network) -> FloatArray:
+    """Strengths (r, n) of what the prototypes say about rows at squared distances (r, n)."""
+    return network.alpha[:, None] * np.exp(-network.gamma[:, None] * squared)
+
+
+def combine(strength: FloatArray, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q / S (K, n) and O / S (n,) of combined evidence; see the head of the file."""
+    n_classes = memberships.shape[1]
+    products = np.ones((n_classes, strength.shape[1]))
+    ignorance = np.ones(strength.shape[1])
+    others = 1.0 - memberships
+    for i, strong in enumerate(strength):
+        products *= 1.0 - others[i][:, None] * strong
+        ignorance *= 1.0 - strong
+        if i % RESCALE == RESCALE - 1:
+            scale = np.maximum(products.max(axis=0), LEAST**RESCALE)
+            products /= scale
+            ignorance /= scale
+    total = products.sum(axis=0) - (n_classes - 1) * ignorance
+    total = np.maximum(total, np.finfo(float).tiny)
+    return products / total, ignorance / total
+
+
+def bets(shares: FloatArray, ignorance: FloatArray) -> FloatArray:
+    """Pignistic probabilities (K, n) from Q / S and O / S."""
+    return shares - (1.0 - 1.0 / len(shares)) * ignorance
+
+
+def masses(shares: FloatArray, ignorance: FloatArray) -> FloatArray:
+    """Masses (n, K + 1) of the classes and of ignorance, from Q / S and O / S."""
+    found = np.column_stack([np.maximum(shares - ignorance, 0.0).T, ignorance])
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def pull_back(
+    X: FloatArray,
+    squared: FloatArray,
+    strength: FloatArray,
+    network: Network,
+    shares: FloatArray,
+    ignorance: FloatArray,
+    slope: FloatArray,
+) -> Slopes:
+    """Derivatives by the parts of the network, from those (K, n) by the bets."""
+    n_classes = len(shares)
+    mean = (slope * bets(shares, ignorance)).sum(axis=0)
+    by_product = shares * (slope - mean)
+    by_ignorance = ignorance * (
+        (n_classes - 1) * mean - (1.0 - 1.0 / n_classes) * slope.sum(axis=0)
+    )
+    others = 1.0 - network.memberships
+    by_strength = np.empty_like(strength)
+    by_membership = np.empty_like(network.memberships)
+    for i, strong in enumerate(strength):
+        factor = 1.0 - others[i][:, None] * strong
+        np.divide(by_product, np.maximum(factor, LEAST, out=factor), out=factor)
+        by_membership[i] = factor @ strong
+        by_strength[i] = -(others[i] @ factor) - by_ignorance / np.maximum(1.0 - strong, LEAST)
+    by_alpha = np.einsum("in,in->i", by_strength, strength) / network.alpha
+    by_strength *= strength
+    by_gamma = -np.einsum("in,in->i", by_strength, squared)
+    pulled = by_strength @ X - by_strength.sum(axis=1)[:, None] * network.prototypes
+    return Slopes(2.0 * network.gamma[:, None] * pulled, by_membership, by_alpha, by_gamma)
+
+
+class Form(NamedTuple):
+    """How many prototypes, features and classes a network has, and the least that gamma may be.
+
+    Without a least gamma, prototypes of classes that are easy to tell apart grow wider for ever,
+    and whatever comes looks familiar.
+    """
+
+    n_prototypes: int
+    n_features: int
+    n_classes: int
+    least_gamma: float = 0.0
+
+
+def unpack(vector: FloatArray, form: Form) -> Network:
+    """A network from numbers without bounds.
+
+    alpha is the logistic function of its numbers, gamma is above its least by the exponential,
+    memberships are a softmax.
+    """
+    n, d, k, least = form
+    points, logits, strengths, widths = np.split(vector, np.cumsum([n * d, n * k, n]))
+    logits = logits.reshape(n, k)
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return Network(points.reshape(n, d), shares, expit(strengths), least + np.exp(widths))
+
+
+def pack(network: Network, least_gamma: float = 0.0) -> FloatArray:
+    """The numbers without bounds of a network; what `unpack` undoes."""
+    alpha = np.clip(network.alpha, 1e-12, 1.0 - 1e-12)
+    return np.concatenate(
+        [
+            network.prototypes.ravel(),
+            np.log(np.maximum(network.memberships, 1e-12)).ravel(),
+            np.log(alpha / (1.0 - alpha)),
+            np.log(np.maximum(network.gamma - least_gamma, 1e-3 * network.gamma)),
+        ]
+    )
+
+
+def pack_slopes(slopes: Slopes, network: Network, least_gamma: float = 0.0) -> FloatArray:
+    """Derivatives by the numbers without bounds."""
+    shares = network.memberships
+    centered = slopes.memberships - (slopes.memberships * shares).sum(axis=1, keepdims=True)
+    return np.concatenate(
+        [
+            slopes.prototypes.ravel(),
+            (shares * centered).ravel(),
+            slopes.alpha * network.alpha * (1.0 - network.alpha),
+            slopes.gamma * (network.gamma - least_gamma),
+        ]
+    )

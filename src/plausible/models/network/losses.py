@@ -1,0 +1,41 @@
+r"""What a network's bets P lose against what labels say, and the slopes of it.
+
+===========  ==========================================  ====================================
+squared      :math:`\sum_k (P_k - t_k)^2`                Denoeux (2000)
+c1           :math:`1 - \sum_k t_k P_k`                  Vannoorenberghe: linear, so not proper
+likelihood   :math:`-\log \sum_k pl_k P_k`               generalized likelihood
+===========  ==========================================  ====================================
+
+t are the bets of the label itself. A label that says nothing loses nothing under the likelihood; in
+the other two it would teach ignorance, and is left out.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+LEAST = 1e-300
+
+
+def squared_loss(bets: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Losses (n,) and slopes (K, n) of bets (K, n)."""
+    apart = bets - targets
+    return (apart**2).sum(axis=0), 2.0 * apart
+
+
+def c1_loss(bets: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Losses (n,) and slopes (K, n) of bets (K, n)."""
+    return 1.0 - (bets * targets).sum(axis=0), -targets
+
+
+def likelihood_loss(bets: FloatArray, plausibility: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Losses (n,) and slopes (K, n) of bets (K, n)."""
+    fit = np.maximum((bets * plausibility).sum(axis=0), LEAST)
+    return -np.log(fit), -plausibility / fit
+
+
+LOSSES: dict[str, Loss] = {"squared": squared_loss, "c1": c1_loss, "likelihood": likelihood_loss}
