@@ -68,7 +68,12 @@ def bet_on_contours(columns: Columns) -> Columns:
     """Rows with the bets of their labels instead of plausibilities."""
     X, plausibility, weight = columns
     assert plausibility is not None
-    return X, pignistic_of(plausibility), weight
+    return X, bets_of_contour(plausibility), weight
+
+
+def bets_of_contour(plausibility: FloatArray) -> FloatArray:
+    """Bets (n, K) of the least committed masses with these plausibilities, of any scale."""
+    return pignistic_of(plausibility / plausibility.max(axis=1, keepdims=True))
 
 
 def with_bets(rows: Rows, classes: NDArray[Any], y: Any) -> Rows:
@@ -87,6 +92,11 @@ def says_something(columns: Columns) -> NDArray[np.int8]:
     if weight is not None:
         matter &= weight > 0
     return np.where(matter, 0, -1).astype(np.int8)
+
+
+def count_pass(columns: Columns) -> int:
+    """How many of some rows say something."""
+    return int((says_something(columns) == 0).sum())
 
 
 def weight_pass(columns: Columns) -> float:
@@ -250,15 +260,15 @@ class EvidentialNetworkClassifier(MassClassifier):
             )
         if self.loss != "likelihood":
             rows = with_bets(rows, training.classes, y)
-        if len(training.classes) > 1:
-            rows = rows.arrange(says_something)
-        total = rows.reduce(weight_pass)
-        if not total:
+        is_told = len(training.classes) > 1  # of one class, rows without a label say enough
+        if is_told and not rows.reduce(count_pass):
             raise ValueError(
                 "At least one row should favor a class, but all labels are unknown or have zero "
                 "sample weight; label some items."
             )
-        return rows, float(total)
+        if is_told:
+            rows = rows.arrange(says_something)
+        return rows, float(rows.reduce(weight_pass))
 
     def _least_gamma(self, rows: Rows, weight: float) -> float:
         """That of a prototype as wide as `widest` allows."""
@@ -275,7 +285,7 @@ class EvidentialNetworkClassifier(MassClassifier):
         X, degrees, weight = rows.sample(MOST_ROWS, random)
         assert X is not None
         assert degrees is not None
-        targets = pignistic_of(degrees) if self.loss == "likelihood" else degrees
+        targets = bets_of_contour(degrees) if self.loss == "likelihood" else degrees
         ones = np.ones(len(X)) if weight is None else weight
         count = PER_CLASS * n_classes if self.n_prototypes is None else int(self.n_prototypes)
         data = X.astype(np.float64)
@@ -284,8 +294,8 @@ class EvidentialNetworkClassifier(MassClassifier):
 
     def _descend(self, rows: Rows, network: Network, weight: float, least: float) -> Result:
         """L-BFGS from one start, on the sign-turned objective."""
-        form = Form(*network.prototypes.shape, network.memberships.shape[1], least)
-        count = form.n_prototypes
+        count, n_features = network.prototypes.shape
+        form = Form(count, n_features, network.memberships.shape[1], least)
         penalty = float(self.regularization) / count
 
         def criterion(vector: FloatArray) -> tuple[float, FloatArray]:

@@ -24,7 +24,7 @@ def merged(
     """Different rows in one order, with the weighted mean of their targets and their weight."""
     there = weight > 0
     rows, place = np.unique(X[there], axis=0, return_inverse=True)
-    total = np.bincount(place.ravel(), weight[there], len(rows))
+    total = np.bincount(place.ravel(), weight[there], len(rows)).astype(np.float64)
     sums = np.column_stack(
         [
             np.bincount(place.ravel(), weight[there] * column[there], len(rows))
