@@ -40,13 +40,15 @@ from plausible.models.network.evidence import FloatArray, Form, Network
 from plausible.models.network.losses import LOSSES
 from plausible.models.network.starts import WAYS, given_start, start
 
+FAST_WORK = 2e9  # rows times prototypes times classes times passes from which compiling pays
+USUAL_PASSES = 200
 PER_CLASS = 5  # prototypes, if their number is not given
 MOST_ROWS = 10_000  # to look for starts among
 ADVICE = "raise max_iter or tol, or scale the features"
 
 
 def loss_pass(
-    columns: Columns, vector: FloatArray, form: Form, loss: str
+    columns: Columns, vector: FloatArray, form: Form, loss: str, compiled: bool = False
 ) -> tuple[float, FloatArray]:
     """Sum over rows of the losses, and its derivatives by the numbers of `evidence.pack`."""
     X, targets, weight = columns
@@ -56,12 +58,50 @@ def loss_pass(
     network = evidence.unpack(vector, form)
     squared = evidence.squared_distances(X, network.prototypes)
     strength = evidence.activations(squared, network)
+    ways = compiled_slopes if compiled else plain_slopes
+    value, by_membership, by_log_strength = ways(strength, network, targets, weight, loss)
+    slopes = evidence.pull_back(X, squared, network, by_membership, by_log_strength)
+    return value, evidence.pack_slopes(slopes, network, form.least_gamma)
+
+
+def plain_slopes(
+    strength: FloatArray,
+    network: Network,
+    targets: FloatArray,
+    weight: FloatArray | None,
+    loss: str,
+) -> tuple[float, FloatArray, FloatArray]:
+    """Loss, and its derivatives by memberships (r, K) and by the logs of strengths (r, n)."""
     shares, ignorance = evidence.combine(strength, network.memberships)
     value, slope = LOSSES[loss](evidence.bets(shares, ignorance), targets.T)
     if weight is not None:
         value, slope = value * weight, slope * weight
-    slopes = evidence.pull_back(X, squared, strength, network, shares, ignorance, slope)
-    return float(value.sum()), evidence.pack_slopes(slopes, network, form.least_gamma)
+    found = evidence.slopes_of_strengths(strength, network.memberships, shares, ignorance, slope)
+    return float(value.sum()), *found
+
+
+def compiled_slopes(
+    strength: FloatArray,
+    network: Network,
+    targets: FloatArray,
+    weight: FloatArray | None,
+    loss: str,
+) -> tuple[float, FloatArray, FloatArray]:
+    """The same, compiled."""
+    from plausible.models.network.evidence_compiled import CODES, evidence_pass
+
+    ones = np.ones(len(targets)) if weight is None else weight
+    by_membership, by_strength = np.zeros_like(network.memberships), np.empty_like(strength)
+    value = evidence_pass(
+        strength,
+        network.memberships,
+        np.ascontiguousarray(targets, dtype=np.float64),
+        np.ascontiguousarray(ones, dtype=np.float64),
+        CODES[loss],
+        by_membership,
+        by_strength,
+    )
+    return value, by_membership, by_strength
 
 
 def bet_on_contours(columns: Columns) -> Columns:
@@ -297,9 +337,11 @@ class EvidentialNetworkClassifier(MassClassifier):
         count, n_features = network.prototypes.shape
         form = Form(count, n_features, network.memberships.shape[1], least)
         penalty = float(self.regularization) / count
+        work = float(rows.n_rows) * count * form.n_classes * min(self.max_iter, USUAL_PASSES)
+        compiled = work > FAST_WORK
 
         def criterion(vector: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = rows.reduce(loss_pass, vector, form, self.loss)
+            value, gradient = rows.reduce(loss_pass, vector, form, self.loss, compiled)
             alpha = evidence.unpack(vector, form).alpha
             gradient = gradient / weight
             gradient[-2 * count : -count] += penalty * alpha * (1.0 - alpha)

@@ -28,7 +28,8 @@ from scipy.special import expit
 FloatArray = NDArray[np.float64]
 
 RESCALE = 8  # prototypes after which products are brought back to the size of numbers
-LEAST = 1e-30  # of a factor, which rounding may make zero
+MOST = 1.0 - 1e-12  # of a strength, which rounding may make one
+LEAST = 1e-12  # of a factor then
 
 
 class Network(NamedTuple):
@@ -65,7 +66,9 @@ def squared_distances(X: FloatArray, prototypes: FloatArray) -> FloatArray:
 
 def activations(squared: FloatArray, network: Network) -> FloatArray:
     """Strengths (r, n) of what the prototypes say about rows at squared distances (r, n)."""
-    return network.alpha[:, None] * np.exp(-network.gamma[:, None] * squared)
+    strength = np.exp(-network.gamma[:, None] * squared)
+    strength *= network.alpha[:, None]
+    return np.minimum(strength, MOST, out=strength)
 
 
 def combine(strength: FloatArray, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -97,35 +100,46 @@ def masses(shares: FloatArray, ignorance: FloatArray) -> FloatArray:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def pull_back(
-    X: FloatArray,
-    squared: FloatArray,
+def slopes_of_strengths(
     strength: FloatArray,
-    network: Network,
+    memberships: FloatArray,
     shares: FloatArray,
     ignorance: FloatArray,
     slope: FloatArray,
-) -> Slopes:
-    """Derivatives by the parts of the network, from those (K, n) by the bets."""
+) -> tuple[FloatArray, FloatArray]:
+    """Derivatives by memberships (r, K) and by logs of strengths (r, n), from those by the bets."""
     n_classes = len(shares)
     mean = (slope * bets(shares, ignorance)).sum(axis=0)
     by_product = shares * (slope - mean)
     by_ignorance = ignorance * (
         (n_classes - 1) * mean - (1.0 - 1.0 / n_classes) * slope.sum(axis=0)
     )
-    others = 1.0 - network.memberships
+    others = 1.0 - memberships
     by_strength = np.empty_like(strength)
-    by_membership = np.empty_like(network.memberships)
+    by_membership = np.empty_like(memberships)
     for i, strong in enumerate(strength):
         factor = 1.0 - others[i][:, None] * strong
-        np.divide(by_product, np.maximum(factor, LEAST, out=factor), out=factor)
+        np.divide(by_product, factor, out=factor)
         by_membership[i] = factor @ strong
-        by_strength[i] = -(others[i] @ factor) - by_ignorance / np.maximum(1.0 - strong, LEAST)
-    by_alpha = np.einsum("in,in->i", by_strength, strength) / network.alpha
+        by_strength[i] = -(others[i] @ factor) - by_ignorance / (1.0 - strong)
     by_strength *= strength
-    by_gamma = -np.einsum("in,in->i", by_strength, squared)
-    pulled = by_strength @ X - by_strength.sum(axis=1)[:, None] * network.prototypes
-    return Slopes(2.0 * network.gamma[:, None] * pulled, by_membership, by_alpha, by_gamma)
+    return by_membership, by_strength
+
+
+def pull_back(
+    X: FloatArray,
+    squared: FloatArray,
+    network: Network,
+    by_membership: FloatArray,
+    by_log_strength: FloatArray,
+) -> Slopes:
+    """Derivatives by the parts of the network, from those by memberships and strengths."""
+    total = by_log_strength.sum(axis=1)
+    pulled = by_log_strength @ X - total[:, None] * network.prototypes
+    by_gamma = -np.einsum("in,in->i", by_log_strength, squared)
+    return Slopes(
+        2.0 * network.gamma[:, None] * pulled, by_membership, total / network.alpha, by_gamma
+    )
 
 
 class Form(NamedTuple):
