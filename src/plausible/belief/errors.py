@@ -1,18 +1,15 @@
 """The error of the algebra."""
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from plausible.errors import InputError
 
 
-class TotalConflictError(ValueError):
+class TotalConflictError(InputError):
     """Sources contradict each other completely, so that no normalized answer exists.
 
     Attributes
     ----------
-    rows : int array (number of rows, number of leading axes)
-        All rows in total conflict, as `numpy.argwhere` gives them.
+    rows : int array
+        All rows in total conflict: their numbers, or their places where there are several axes.
 
     Examples
     --------
@@ -23,10 +20,3 @@ class TotalConflictError(ValueError):
     ...     print(error.rows)
     [[0]]
     """
-
-    def __init__(self, message: str, rows: NDArray[np.int64]) -> None:
-        super().__init__(message)
-        self.rows = rows
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.rows)
