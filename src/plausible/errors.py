@@ -5,10 +5,11 @@ words: the command line names options where the library names parameters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # the command line names this error before it needs numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class InputError(ValueError):
@@ -61,7 +62,7 @@ class InputError(ValueError):
         *,
         parameter: str | None = None,
         value: Any = None,
-        rows: NDArray[Any] | None = None,
+        rows: "NDArray[Any] | np.bool_ | None" = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.expected, self.came = expected, came
@@ -89,8 +90,8 @@ class InputError(ValueError):
         named = {name: name_setting(name, value) for name, value in self.settings.items()}
         missing = [f"{{{name}}}" for name, words in named.items() if words is None]
         left = [one for one in self.remedies if not any(name in one for name in missing)]
-        if named:
-            left = [one.format(**named) for one in left]
+        for name, words in named.items():
+            left = [one.replace(f"{{{name}}}", words or "") for one in left]
         last = ", or ".join(left[-2:])
         return ", ".join([*left[:-2], last])
 
@@ -115,6 +116,13 @@ class InputError(ValueError):
         return _restored, (type(self), self.__dict__, self.args)
 
 
+def in_context(error: Exception, words: str, kind: type[InputError]) -> InputError:
+    """An error of another kind, with words before it; it keeps what it knows."""
+    if isinstance(error, InputError):
+        return error.prefixed(words, kind)
+    return kind(f"{words}{error}")
+
+
 def as_argument(name: str, value: Any) -> str:
     """How the library names a setting: ``kind='probability'``, or ``kind=`` without a value."""
     return f"{name}=" if value is None else f"{name}={value!r}"
@@ -127,7 +135,9 @@ def _restored(cls: type[InputError], state: dict[str, Any], args: tuple[Any, ...
     return error
 
 
-def _as_numbers(rows: NDArray[Any]) -> NDArray[np.int64]:
+def _as_numbers(rows: "NDArray[Any] | np.bool_") -> "NDArray[np.int64]":
+    import numpy as np
+
     given = np.asarray(rows)
     if given.dtype != bool:
         return given

@@ -1,5 +1,8 @@
 """The error of the algebra."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from plausible.errors import InputError
 
 
@@ -8,8 +11,8 @@ class TotalConflictError(InputError):
 
     Attributes
     ----------
-    rows : int array
-        All rows in total conflict: their numbers, or their places where there are several axes.
+    rows : int array (number of rows, number of leading axes)
+        All rows in total conflict, as `numpy.argwhere` gives them.
 
     Examples
     --------
@@ -20,3 +23,5 @@ class TotalConflictError(InputError):
     ...     print(error.rows)
     [[0]]
     """
+
+    rows: NDArray[np.int64]

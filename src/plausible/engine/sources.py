@@ -15,6 +15,7 @@ import numpy as np
 
 from plausible.checks import check_text, check_texts, check_whole, existing_file, shown
 from plausible.engine.rows import Array
+from plausible.errors import InputError
 from plausible.tables import BUFFER_BYTES
 
 CHUNK_BYTES = 15 << 17
@@ -71,10 +72,10 @@ class TableSource(ABC):
         try:
             schema = self._schema()
         except _import("pyarrow").ArrowException as error:
-            raise ValueError(
-                f"{self.path.name} should be a file of the kind that is asked for, but cannot be "
-                f"read as one ({str(error).splitlines()[0][:200]}); choose the function by the "
-                "kind of file, or write it again."
+            raise InputError(
+                f"{self.path.name} should be a file of the kind that is asked for",
+                f"cannot be read as one ({str(error).splitlines()[0][:200]})",
+                "choose the function by the kind of file, or write it again",
             ) from None
         is_one = labels is None or isinstance(labels, str)
         plausibilities = [] if is_one else check_texts(labels, "labels")
@@ -131,16 +132,18 @@ class TableSource(ABC):
         asked = [*self.features, *others]
         for name in asked:
             if existing.count(name) != 1:
-                raise ValueError(
-                    f"Column {shown(name)} should be once in {self.path.name}, but is there "
-                    f"{existing.count(name)} times; its columns are {', '.join(existing)}."
+                raise InputError(
+                    f"Column {shown(name)} should be once in {self.path.name}",
+                    f"is there {existing.count(name)} times",
+                    f"its columns are {', '.join(existing)}",
                 )
         twice = sorted({name for name in asked if asked.count(name) > 1})
         if twice or not self.features:
-            raise ValueError(
+            raise InputError(
                 "Features should be one or more columns that are neither labels nor weight nor "
-                f"named twice, but {f'{twice} are' if twice else 'there are none'}; "
-                f"the columns of {self.path.name} are {', '.join(existing)}."
+                "named twice",
+                f"{f'{twice} are' if twice else 'there are none'}",
+                f"the columns of {self.path.name} are {', '.join(existing)}",
             )
 
     def _check_types(self, types: dict[str, Any]) -> None:
@@ -149,9 +152,12 @@ class TableSource(ABC):
             good = check.is_integer, check.is_floating, check.is_boolean, check.is_decimal
             if not (any(test(kind) for test in good) or check.is_null(kind)):
                 numeric = [other for other in types if other != name]
-                raise ValueError(
-                    f"Column {name!r} of {self.path.name} should be numeric, but holds {kind}; "
-                    f"encode it, or name the columns to use, such as features={numeric[:3]}."
+                raise InputError(
+                    f"Column {name!r} of {self.path.name} should be numeric",
+                    f"holds {kind}",
+                    ("encode it", "name the columns to use, such as {features}"),
+                    parameter="features",
+                    settings={"features": numeric[:3]},
                 )
 
 
