@@ -30,15 +30,16 @@ from plausible.belief import (
     Decision,
     SparseMasses,
     belief,
+    belief_of_contour,
     consonant,
     contour,
     contour_of_bets,
     decide,
     normalize,
+    not_ruled_out,
     pignistic,
     to_sparse,
 )
-from plausible.belief.degrees import belief_of_contour, not_ruled_out
 from plausible.errors import InputError
 from plausible.labels import Labels
 

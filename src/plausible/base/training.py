@@ -11,11 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from plausible.base.features import check_features
 from plausible.checks import as_floats
-from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
+from plausible.engine import ArrayRows, Columns, Rows, is_sparse
 from plausible.errors import InputError
-from plausible.labels import Labels, as_labels
-from plausible.labels.door import MISSING, holds_sets
-from plausible.labels.parsing import find_missing
+from plausible.labels import MISSING, Labels, as_labels, find_missing, holds_sets
 
 LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
@@ -120,7 +118,7 @@ def training_rows(
             )
         return from_rows(estimator, X, n_classes)
     if is_dask(X):
-        from plausible.engine.distributed import DaskRows
+        from plausible.engine import DaskRows
 
         columns = list(getattr(y, "columns", ()))
         names = columns if len(columns) > 1 else None

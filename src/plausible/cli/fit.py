@@ -97,7 +97,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
 
 def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
-    from plausible.io.model_files import load_classifier
+    from plausible.io import load_classifier
 
     model = load_classifier(path)[0]
     estimator = models.last_step(model)

@@ -135,7 +135,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     found |= {"on_conflict": given.on_conflict, "layout": given.layout}
     found |= {"kind": given.kind, "names": given.names}
     if given.classes is not None:
-        from plausible.io.label_names import read_names
+        from plausible.io import read_names
 
         try:
             found["classes"] = read_names(given.classes)

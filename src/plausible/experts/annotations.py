@@ -30,12 +30,12 @@ from scipy.sparse import csr_array
 from plausible.belief import (
     SparseMasses,
     bayesian,
+    check_n_classes,
     concatenate,
     consonant,
     membership,
     sets_from_membership,
 )
-from plausible.belief.sets import check_n_classes
 from plausible.checks import as_array, check_kind, row_numbers, shown
 from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names

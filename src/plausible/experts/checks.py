@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief.forms import check_unit_interval
-from plausible.belief.sets import can_be_looked_up
+from plausible.belief import can_be_looked_up, check_unit_interval
 from plausible.checks import as_array, shown
 from plausible.errors import InputError
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.sets import can_be_looked_up, class_names
+from plausible.belief import can_be_looked_up, class_names
 from plausible.checks import as_array, as_floats, name_rows, shown
 from plausible.errors import InputError
 from plausible.experts.parsing import (

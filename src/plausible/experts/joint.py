@@ -43,15 +43,13 @@ from plausible.base import (
     takes_labels,
 )
 from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
-from plausible.engine import InterruptedFitWarning
-from plausible.engine.loop import Callback, Progress, Result
+from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
-from plausible.models import PartialLogisticRegression
-from plausible.models.learners import weighting
+from plausible.models import PartialLogisticRegression, weighting
 
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.sets import check_n_classes, class_names
+from plausible.belief import (
+    SparseMasses,
+    check_n_classes,
+    class_names,
+    membership,
+    sets_from_membership,
+)
 from plausible.checks import (
     as_array,
     as_list,

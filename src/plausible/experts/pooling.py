@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import (
     MAX_CLASSES,
+    RULES,
     SparseMasses,
     TotalConflictError,
     combine,
@@ -28,7 +29,6 @@ from plausible.belief import (
     membership,
     vacuous,
 )
-from plausible.belief.rules import RULES
 from plausible.checks import as_floats, check_option
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.sets import class_names
+from plausible.belief import class_names
 from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.errors import in_context
-from plausible.experts import Annotations
-from plausible.experts.parsing import ABSTAIN, NONE
-from plausible.experts.tables import Codes, canonical
+from plausible.experts import ABSTAIN, NONE, Annotations, Codes, canonical
 from plausible.io.features import check_rows, column_of, read_numbers
 from plausible.io.label_files import read_unit
 from plausible.tables import Source, TableError, arrow, first_line, names_of, open_table, values_of

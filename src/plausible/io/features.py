@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import as_list, check_text
-from plausible.experts.tables import canonical
+from plausible.experts import canonical
 from plausible.tables import (
     MOST,
     Source,

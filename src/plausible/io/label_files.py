@@ -23,9 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible import belief
-from plausible.belief import SparseMasses
-from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
-from plausible.belief.sets import class_names
+from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses, class_names
 from plausible.checks import check_option, check_text, shown
 from plausible.errors import InputError, in_context
 from plausible.io.features import check_rows, read_numbers

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.errors import InputError
-from plausible.experts.tables import canonical
+from plausible.experts import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
 from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known

@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief import Decision, SparseMasses, pignistic
-from plausible.belief.forms import check_values
+from plausible.belief import Decision, SparseMasses, check_values, pignistic
 from plausible.checks import as_array, as_floats, as_list
 from plausible.errors import InputError
-from plausible.labels import Labels, as_labels
-from plausible.labels.parsing import check_classes
+from plausible.labels import Labels, as_labels, check_classes
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]

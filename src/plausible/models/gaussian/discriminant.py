@@ -18,8 +18,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from plausible.checks import check_flag, check_number, check_option, is_whole, shown
-from plausible.engine.loop import Callback
-from plausible.engine.rows import Columns
+from plausible.engine import Callback, Columns
 from plausible.errors import InputError
 from plausible.models.gaussian.e_step import as_float64, favor_by_class
 from plausible.models.gaussian.estimator import GaussianClassifier

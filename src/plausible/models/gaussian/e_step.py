@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine.rows import Columns
+from plausible.engine import Columns
 from plausible.errors import InputError
 from plausible.models.gaussian.parameters import (
     LOG_2PI,

@@ -27,8 +27,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result, maximize
-from plausible.engine.reporting import reporter
+from plausible.engine import Result, maximize, reporter
 from plausible.errors import InputError
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, check_option, shown
-from plausible.engine.loop import Callback
+from plausible.engine import Callback
 from plausible.errors import InputError
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import KINDS, Prior

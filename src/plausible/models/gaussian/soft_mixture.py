@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import name_rows
-from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.engine import Columns, Rows, is_sparse
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.parameters import (

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, eigh, helmert, solve_triangular
 
-from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.engine import Columns, Rows, is_sparse
 from plausible.errors import InputError
 from plausible.models.logistic.criteria import FloatArray
 

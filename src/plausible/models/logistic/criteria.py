@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base.training import check_weights
+from plausible.base import check_weights
 from plausible.checks import as_floats, check_option, name_rows
 from plausible.errors import InputError
 from plausible.labels import as_labels

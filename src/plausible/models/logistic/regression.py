@@ -35,10 +35,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result
-from plausible.engine.loop import Callback
-from plausible.engine.reporting import reporter
-from plausible.engine.rows import Columns, Rows
+from plausible.engine import Callback, Columns, Result, Rows, reporter
 from plausible.errors import InputError
 from plausible.models.logistic.coordinates import make_coordinates
 from plausible.models.logistic.criteria import CRITERIA, FloatArray

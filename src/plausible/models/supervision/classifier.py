@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import check_features
-from plausible.base.training import check_weights, is_dask
+from plausible.base import check_features, check_weights, is_dask
 from plausible.checks import (
     as_array,
     check_callable,
@@ -30,10 +29,7 @@ from plausible.checks import (
     random_from,
     shown,
 )
-from plausible.engine import maximize
-from plausible.engine.loop import Callback, Result
-from plausible.engine.reporting import reporter
-from plausible.engine.rows import ArrayRows, Rows
+from plausible.engine import ArrayRows, Callback, Result, Rows, maximize, reporter
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.gaussian.mixture import component_counts
@@ -326,7 +322,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     ) -> tuple[Rows, list[Any]]:
         """Rows of (features and assessments, plausibilities, weights), and the names of classes."""
         if is_dask(X):
-            from plausible.engine.distributed import DaskRows
+            from plausible.engine import DaskRows
 
             X = DaskRows(X, Z, sample_weight, labels)
             Z = labels = sample_weight = None

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plausible.engine.rows import Rows
+from plausible.engine import Rows
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.estimator import MOST_NUMBERS, MOST_WORK
