@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from plausible.errors import InputError
+
 MOST = 5  # places that a message names
 DAMAGED = "its bytes are not what they should be"
 # What errors say to programmers, in words for people.
@@ -27,7 +29,7 @@ REASONS: dict[type[Exception], str] = {
 INTERNAL = re.compile(r"\w+(Error|Exception)\b|codec can't|Invalid: |\.(cc|h)\b")
 
 
-class TableError(ValueError):
+class TableError(InputError):
     r"""A table that is not what it should be; the message names the file, the rows and a remedy.
 
     Examples
