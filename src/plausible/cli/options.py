@@ -62,6 +62,23 @@ def seed(text: str) -> int:
     return int(text)
 
 
+def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
+    """What a parameter of the library is called here; None where the verb has no such option.
+
+    A parameter of a model is given with --set.
+    """
+    settings = {} if value is None else {name: value}
+    if name in getattr(given, "parameters", ()):
+        return f"--set {name}={settings.get(name, '')}"
+    if not hasattr(given, name):
+        return None
+    if isinstance(value, dict):
+        value = ",".join(f"{key}={column}" for key, column in value.items())
+    elif isinstance(value, list):
+        value = ",".join(map(str, value))
+    return " ".join([f"--{name.replace('_', '-')}", *([str(value)] if settings else [])])
+
+
 def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
     """Where the result goes."""
     told = f"{what} (default: {default})" if default else what
@@ -118,7 +135,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     found |= {"on_conflict": given.on_conflict, "layout": given.layout}
     found |= {"kind": given.kind, "names": given.names}
     if given.classes is not None:
-        from plausible.io.label_names import read_names
+        from plausible.io import read_names
 
         try:
             found["classes"] = read_names(given.classes)

@@ -52,6 +52,6 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def load_model(path: str) -> tuple[Any, dict[str, Any]]:
     """A model, and what its file says about it."""
-    from plausible.io.model_files import load_classifier
+    from plausible.io import load_classifier
 
     return load_classifier(path)

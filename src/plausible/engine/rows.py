@@ -27,6 +27,7 @@ from plausible.checks import (
 )
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
+from plausible.errors import InputError
 
 Array = NDArray[Any]
 Columns = tuple[Array | None, ...]
@@ -54,9 +55,11 @@ def as_column(column: Any, number: int) -> Any:
         )
     array = as_array(column, f"Column {number}")
     if array.ndim == 0:
-        raise ValueError(
-            f"Rows should hold arrays, but column {number} is {shown(column)}; give one value for "
-            "each row."
+        raise InputError(
+            "Rows should hold arrays",
+            f"column {number} is {shown(column)}",
+            "give one value for each row",
+            value=column,
         )
     return array
 
@@ -199,8 +202,10 @@ class Rows(ABC):
         try:
             return next(chunks)
         except StopIteration:
-            raise ValueError(
-                "There should be at least one row, but the rows are empty; check the source."
+            raise InputError(
+                "There should be at least one row",
+                "the rows are empty",
+                "check the source",
             ) from None
         finally:
             if hasattr(chunks, "close"):
@@ -252,9 +257,10 @@ class ArrayRows(Rows):
         given = [column for column in columns if column is not None]
         lengths = [column.shape[0] for column in given]
         if len(set(lengths)) != 1:
-            raise ValueError(
-                f"Columns should have one length, but have {lengths} rows; give one value for each "
-                "row."
+            raise InputError(
+                "Columns should have one length",
+                f"have {lengths} rows",
+                "give one value for each row",
             )
         self.columns = columns
         self.order = order if order is None else row_numbers(order, lengths[0], "order")

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_sums import answer_sums
 from plausible.experts.statements import as_rows, distinct
@@ -286,11 +287,14 @@ def check_confusions(n_annotators: int, n_classes: int) -> None:
     """Refuse tables of confusions that no memory would hold, before they are made."""
     n_numbers = n_annotators * n_classes**2
     if n_numbers > MOST_PROBABILITIES:
-        raise ValueError(
-            f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities, but "
+        raise InputError(
+            f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities",
             f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
-            f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several; use "
-            "model='one_coin' or model='class', which need no such table."
+            f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several",
+            "use {model} or 'class', which need no such table",
+            parameter="model",
+            value="full",
+            settings={"model": "one_coin"},
         )
 
 

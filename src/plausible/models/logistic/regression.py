@@ -35,10 +35,8 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result
-from plausible.engine.loop import Callback
-from plausible.engine.reporting import reporter
-from plausible.engine.rows import Columns, Rows
+from plausible.engine import Callback, Columns, Result, Rows, reporter
+from plausible.errors import InputError
 from plausible.models.logistic.coordinates import make_coordinates
 from plausible.models.logistic.criteria import CRITERIA, FloatArray
 from plausible.models.logistic.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
@@ -272,9 +270,10 @@ class PartialLogisticRegression(EvidenceClassifier):
         if n_classes == 1:
             return np.array([True])
         if not census.informed.any():
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
+            raise InputError(
+                "At least one row should favor a class",
+                "all labels are unknown or have zero sample weight",
+                "label some items",
             )
         counted = census.support if self.criterion == "maximum_entropy" else census.informed
         present = counted > 0
