@@ -1,6 +1,7 @@
 """Estimators that learn from labels of any kind, in families."""
 
 from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
+from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.ensemble import (
@@ -45,6 +46,7 @@ __all__ = [
     "EvidentialNetworkClassifier",
     "FarPointWarning",
     "GaussianMixtureClassifier",
+    "GeneralizedBayesClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
