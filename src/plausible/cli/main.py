@@ -14,6 +14,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import plausible
@@ -25,6 +26,11 @@ VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "i
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."
+# Parameters of the library that are options of the command.
+OPTIONS = (
+    "categories", "classes", "columns", "form", "id", "keep", "kind", "layout",
+    "leave_out", "missing", "names", "on_conflict", "on_unmatched",
+)  # fmt: skip
 LONGEST = 1000  # letters of wrong usage that are told
 
 EPILOG = """\
@@ -166,7 +172,8 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get(TRACEBACK):
             raise
-        return BAD_DATA, with_options(in_words(error, getattr(given, "output", None)), given), {}
+        told = in_words(error, getattr(given, "output", None), given)
+        return BAD_DATA, with_options(told, given), {}
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
@@ -207,8 +214,12 @@ def silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def in_words(error: BaseException, output: str | None = None) -> str:
+def in_words(
+    error: BaseException, output: str | None = None, given: argparse.Namespace | None = None
+) -> str:
     """What an error says, in one line; one that names no file is about the output."""
+    if given is not None and hasattr(error, "in_words"):  # an InputError, which would load numpy
+        return " ".join(error.in_words(partial(as_option, given)).split())
     if isinstance(error, OSError) and error.strerror:
         name = error.filename or (STDOUT if output == "-" else output)
         place = name if name in (None, STDOUT) else repr(str(name))
@@ -218,9 +229,28 @@ def in_words(error: BaseException, output: str | None = None) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def as_option(given: argparse.Namespace, name: str, value: Any) -> str:
+    """How the command names a setting; as the library does where it has no such option."""
+    if not hasattr(given, name):
+        return f"{name}=" if value is None else f"{name}={value!r}"
+    words = [] if value is None else [value] if isinstance(value, str) else value
+    is_list = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+    if not is_list:
+        words = [json.dumps(value)]
+    shown = f" {shlex.quote(','.join(words))}" if words else ""
+    return f"--{name.replace('_', '-')}{shown}"
+
+
 def with_options(message: str, given: argparse.Namespace) -> str:
     """A message of the library in words of the command: ``kind=`` is ``--kind``."""
-    for option in ("classes", "columns", "form", "id", "kind", "layout", "names", "on_conflict"):
+    if "say kinds='any'" in message:
+        again = (
+            "leave out --prepare never"
+            if hasattr(given, "prepare")
+            else "fit with --prepare always"
+        )
+        message = message.replace("say kinds='any' to have them prepared", again)
+    for option in OPTIONS:
         if not hasattr(given, option):
             message = message.replace(f" with {option}=", "")
             continue

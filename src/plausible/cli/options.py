@@ -130,19 +130,86 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """How features are read."""
+def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None:
+    """How features are read; those of a model that has `learned` them are known."""
     group = parser.add_argument_group("features")
-    group.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
-    group.add_argument(
-        "--columns", type=names, metavar="NAME,...", help="the features (default: all)"
+    add_id(group)
+    told = (
+        "in the order of the model, if its file does not name them" if learned else "default: all"
     )
+    group.add_argument("--columns", type=names, metavar="NAME,...", help=f"the features ({told})")
+    add_missing(group)
+    group.add_argument(
+        "--on-unmatched", choices=("raise", "drop"), default="raise",
+        help="items without features: an error, or left out",
+    )  # fmt: skip
+    if learned:
+        return
+    group.add_argument(
+        "--categories", type=names, metavar="NAME,...", default=[],
+        help="features that are names, though they look like numbers",
+    )  # fmt: skip
+    group.add_argument(
+        "--leave-out",
+        type=names,
+        metavar="NAME,...",
+        default=[],
+        help="columns that are no features",
+    )
+    group.add_argument(
+        "--prepare", choices=("auto", "always", "never"), default="auto",
+        help="gaps, categories and dates: prepared where there are some, also if new items may have "
+        "some, or an error",
+    )  # fmt: skip
+
+
+def add_id(parser: Any) -> None:
+    """Which column of features names items."""
+    parser.add_argument(
+        "--id", metavar="COLUMN",
+        help="column of the features that names items (default: the one that holds all of them); "
+        "row, row0 or row1 if items are numbers of rows, from 0 or 1",
+    )  # fmt: skip
+
+
+def add_missing(parser: Any) -> None:
+    """Words for empty cells of features."""
+    parser.add_argument(
+        "--missing", type=names, metavar="WORD,...", default=[],
+        help="words in features that mean an empty cell, such as ?,n.d.,-999",
+    )  # fmt: skip
+
+
+def feature_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Options of `read_training` about features."""
+    found = {"id": given.id, "missing": given.missing, "on_unmatched": given.on_unmatched}
+    if not hasattr(given, "prepare"):
+        return found
+    kinds = dict.fromkeys(given.categories, "category") | dict.fromkeys(given.leave_out, "left out")
+    if given.prepare != "never":
+        return found | {"columns": given.columns, "kinds": kinds or "any"}
+    if kinds or given.missing:
+        raise UsageError(
+            "--categories, --leave-out and --missing should prepare features, but --prepare never "
+            "came; leave it out, or name the features with --columns."
+        )
+    return found | {"columns": given.columns}
 
 
 def check_streams(*sources: str | None) -> None:
     """Standard input can be read once."""
     if sum(source == "-" for source in sources) > 1:
         raise UsageError("Only one file should come from standard input (-); name the others.")
+
+
+def check_table(path: str) -> None:
+    """Refuse the name of a table that cannot be written, before any work is done."""
+    from plausible.io.writing import kind_of_name
+
+    try:
+        kind_of_name(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def check_output(path: str, *inputs: str | None) -> None:

@@ -15,7 +15,7 @@ from plausible.cli.options import (
     known_options,
     share,
 )
-from plausible.cli.predict import load_model
+from plausible.cli.predict import learned, load_model
 from plausible.cli.talk import Talk, UsageError
 
 
@@ -74,7 +74,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     chosen: dict[str, Any] = {"id": given.id}
     if given.model is not None:
         parts["model"], about = load_model(given.model)
-        chosen |= {"columns": about["features"], "n_features": about["n_features"]}
+        chosen |= learned(parts["model"], about)
     options = known_options(given)
     if given.features is None:
         known = read_known(given.answers, **options)

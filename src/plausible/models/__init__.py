@@ -20,6 +20,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -38,6 +39,7 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "FarPointWarning",
+    "FeaturePreparation",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
