@@ -22,7 +22,7 @@ from plausible._visible import visible_json
 from plausible.cli import signals
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 
-VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
+VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."

@@ -14,6 +14,7 @@ RULES = (
     "dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager", "dubois_prade", "pcr6",
     "mean",
 )  # fmt: skip
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv.gz")
 MEANINGS = ("item", "annotator", "label", "doubt", "plausibility", "probability", "mass")
 
 
@@ -158,8 +159,8 @@ def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None
     )
     group.add_argument(
         "--prepare", choices=("auto", "always", "never"), default="auto",
-        help="gaps, categories and dates: prepared where there are some, also if new items may have "
-        "some, or an error",
+        help="gaps, categories and dates are prepared where there are some (auto), also if only "
+        "new items have some (always), or are an error (never)",
     )  # fmt: skip
 
 
@@ -204,6 +205,8 @@ def check_streams(*sources: str | None) -> None:
 
 def check_table(path: str) -> None:
     """Refuse the name of a table that cannot be written, before any work is done."""
+    if path == "-" or path.lower().endswith(TABLES):
+        return
     from plausible.io.writing import kind_of_name
 
     try:

@@ -44,8 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Load, decide and write; gives what was decided."""
     check_streams(given.model, given.features)
-    check_table(given.output)
     check_output(given.output, given.model, given.features)
+    check_table(given.output)
     from plausible.io import read_new, write_predictions
     from plausible.tables import listed
 

@@ -18,6 +18,7 @@ from plausible.io.features import (
     check_usable,
     column_of,
     find_named_id,
+    ids_of,
     load,
     read_with_id,
 )
@@ -266,6 +267,8 @@ def match(
     loaded = load(table, names)
     check_rows(table, loaded.num_rows)
     found = match_items(table, loaded, known.items, id, called)
+    if found.id is not None:
+        ids_of(table, found.id, loaded.column(found.id))  # which is refused if it repeats names
     check_lost(found, known.items, table, on_unmatched, loaded)
     return found
 
