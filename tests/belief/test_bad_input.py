@@ -205,7 +205,7 @@ def test_other_arrays_that_are_no_masses_are_refused_with_the_right_call():
     with pytest.raises(ValueError, match="a Decision came, which is decided already"):
         b.contour(b.decide(PROBABILITIES, kind="probability"))
     for kind in ("probability", "plausibility"):
-        with pytest.raises(ValueError, match=f"decide\\(array, .*kind='{kind}' for predict_"):
+        with pytest.raises(ValueError, match=f"kind='{kind}'\\)? for predict_"):
             b.decide(PROBABILITIES)
 
 
