@@ -8,7 +8,7 @@ from plausible.engine.distributed import DaskRows
 from plausible.engine.loop import Progress, Result, maximize
 from plausible.engine.numpy_files import read_npy
 from plausible.engine.rows import ArrayRows, Rows
-from plausible.engine.sources import read_arrow, read_csv, read_parquet
+from plausible.engine.sources import read_any, read_arrow, read_csv, read_parquet
 from plausible.engine.stream import StreamRows
 
 # isort: split
@@ -32,6 +32,7 @@ __all__ = [
     "Rows",
     "StreamRows",
     "maximize",
+    "read_any",
     "read_arrow",
     "read_csv",
     "read_npy",

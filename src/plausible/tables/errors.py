@@ -41,19 +41,19 @@ class TableError(InputError):
     ...     read_table(io.StringIO("a,b\n1,2\n3\n"))
     ... except TableError as error:
     ...     print(error)
-    Every row of the file object should have 2 cells, as the header has, but 1 row has not (row 2
-    on line 3, with 1 cell); quote cells that hold a ',', and complete the others.
+    Every row of the file object should have 2 cells, like its header, but 1 row does not (row 2 on
+    line 3 has 1 cell); put quotes around cells that contain ',', and fill in what is missing.
     """
 
 
-def needed(name: str, what: str) -> Any:
-    """A module of the extra, or how to get it."""
+def needed(name: str, what: str, extra: str = "io") -> Any:
+    """A module of an extra, or how to get it."""
     try:
         module: ModuleType = __import__(name, fromlist=["__name__"])
     except ImportError as error:
-        package = name.partition(".")[0]
+        package = name.partition(".")[0].replace("_", "-")
         raise ImportError(
-            f'{what} needs {package}, which is not installed; run pip install "plausible[io]".'
+            f'{what} needs {package}, which is not installed; run pip install "plausible[{extra}]".'
         ) from error
     return module
 
@@ -78,7 +78,7 @@ def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
         reason = first_line(error)
         raise TableError(
             f"{name} should be {what}, but cannot be read {where} ({reason}); it may be damaged "
-            "or cut off: write or fetch it again."
+            "or cut off: write or download it again."
         ) from error
 
 
