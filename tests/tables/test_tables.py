@@ -314,7 +314,9 @@ def test_what_is_no_table(tmp_path):
 
 
 def test_columns_that_are_not_there():
-    with pytest.raises(TableError, match="should have a column 'lenght', .*; did you mean 'length'"):
+    with pytest.raises(
+        TableError, match="should have a column 'lenght', .*; did you mean 'length'"
+    ):
         read_table({"length": [1]}, ["lenght"])
     with pytest.raises(TableError, match="twice"):
         read_table({"a": [1]}, ["a", "a"])
