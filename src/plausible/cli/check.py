@@ -2,9 +2,9 @@
 
 Example: plausible check answers.csv features.csv
 
-It reads as plausible fit does, and tells which columns, classes, people and items were found, what is
-not used, and what has to be decided, with the option that does so. The exit code is 1 if something
-has to be decided.
+It reads as plausible fit does, and tells which columns, classes, people and items were found, what
+is not used, and what has to be decided, with the option that does so. The exit code is 1 if
+something has to be decided.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from plausible.cli.options import (
     check_streams,
     feature_options,
     known_options,
+    name_option,
 )
 from plausible.cli.talk import BAD_DATA, Talk
 
@@ -90,22 +91,19 @@ def put_down(
     given: argparse.Namespace, error: ValueError, about: str, found: dict[str, Any]
 ) -> tuple[str, Any] | None:
     """Note what has to be decided; a parameter that would mend it, if there is one."""
-    from plausible.cli.main import as_option, in_words, with_options
+    from plausible.cli.main import in_words
 
     settings = getattr(error, "settings", {})
-    told = with_options(in_words(error, None, given), given)
-    mends = [as_option(given, n, v) for n, v in settings.items() if hasattr(given, n)]
-    found["to_decide"].append({"about": about, "what": told, "options": mends})
-    for name, value in settings.items():
-        if value is not None and hasattr(given, name):
-            return as_parameter(name, value)
-    return None
-
-
-def as_parameter(name: str, value: Any) -> tuple[str, Any]:
-    """The parameter of `read_training` for an option of the command."""
-    kinds = {"categories": "category", "leave_out": "left out"}
-    return ("kinds", dict.fromkeys(value, kinds[name])) if name in kinds else (name, value)
+    mends = {name: name_option(given, name, value) for name, value in settings.items()}
+    found["to_decide"].append(
+        {
+            "about": about,
+            "what": in_words(error, None, given),
+            "options": [words for words in mends.values() if words is not None],
+        }
+    )
+    can = [name for name, value in settings.items() if value is not None and mends[name]]
+    return (can[0], settings[can[0]]) if can else None
 
 
 def about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str, Any]:

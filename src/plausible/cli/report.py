@@ -11,13 +11,14 @@ from plausible.cli.options import (
     add_known,
     add_output,
     add_seed,
+    add_trust,
     check_output,
     check_streams,
     feature_options,
     known_options,
     share,
 )
-from plausible.cli.predict import check_order, learned, load_model
+from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
 
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject", type=share, default=0.3, metavar="LOSS",
         help="loss of refusing to answer, where an error is 1 (default 0.3)",
     )  # fmt: skip
+    add_trust(parser)
     add_seed(parser)
     add_known(parser)
     add_features(parser, learned=True)
@@ -75,14 +77,15 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     parts: dict[str, Any] = {}
     chosen = feature_options(given)
     if given.model is not None:
-        parts["model"], about = load_model(given.model)
+        parts["model"], about = load_model(given.model, given.trusted)
         chosen |= learned(parts["model"], about, given)
     options = known_options(given)
     if given.features is None:
         known = read_known(given.answers, **options)
         notes = known.notes
     else:
-        training = read_training(given.answers, given.features, **chosen, **options)
+        with for_model():
+            training = read_training(given.answers, given.features, **chosen, **options)
         check_order(about, given, len(training.names))
         known, notes = training.known, training.notes
         parts["X"] = training.X[training.rows]
