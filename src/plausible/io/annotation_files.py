@@ -18,9 +18,9 @@ from plausible.belief import class_names
 from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
 from plausible.errors import in_context
 from plausible.experts import ABSTAIN, NONE, Annotations, Codes, canonical
-from plausible.io.features import check_rows, column_of, read_numbers
+from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, arrow, first_line, names_of, open_table, values_of
+from plausible.tables import Source, TableError, first_line, open_table
 
 LAYOUTS = ("long", "annotators", "classes")
 MOST_COUNTED = 10**8  # answers, each of which takes memory
@@ -132,19 +132,15 @@ def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
 
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
-    column = names_of(column_of(table, name), name, table.name)
-    blank = np.asarray(column.is_null(), dtype=bool)
+    codes, names = table.encoded(name)
+    blank = codes < 0
     if blank.any() and not gaps:
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    encoded = column.combine_chunks().dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    names = values_of(arrow().chunked_array([encoded.dictionary]))
-    codes = np.asarray(encoded.indices.fill_null(len(names)), dtype=np.int64)
     if blank.any():
+        codes = np.where(blank, len(names), codes)
         cells = np.empty(len(names) + 1, dtype=object)
         cells[:-1], cells[-1] = names, None
         names = cells

@@ -12,7 +12,6 @@ from plausible.tables import (
     MOST,
     Source,
     TableError,
-    arrow,
     choose,
     counted,
     floats,
@@ -107,7 +106,7 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
     missing, wrong, infinite = Faults(), Faults(), Faults()
     parts = [np.empty((0, len(names)))]
     start = 0
-    for batch in table.batches(names, typed=False):
+    for batch in table.batches(names):
         part = np.empty((batch.num_rows, len(names)))
         for i, name in enumerate(names):
             column = batch.column(i)
@@ -134,9 +133,8 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
 
 
 def column_of(table: Source, name: str) -> Any:
-    """One column, as Arrow has it."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    """One column of names, as Arrow has it."""
+    return table.named(name)
 
 
 def read_ids(table: Source, name: str) -> NDArray[Any]:

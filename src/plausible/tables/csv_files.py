@@ -56,6 +56,7 @@ class CsvSource(Source):
         self._columns: dict[str, Any] = {}  # of short files: text
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
+        self._codes: dict[str, Encoded] = {}
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
@@ -76,9 +77,7 @@ class CsvSource(Source):
     ) -> Iterator[Any]:
         """Record batches of some columns, as text or as whatever kind of value they hold."""
         if self.is_kept:
-            found = [self.column(name, typed) for name in columns]
-            table = arrow().table(found, names=list(columns))
-            yield from table.to_batches(max_chunksize=rows or CHUNK_ROWS)
+            yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)
             return
         if not typed:
             yield from self._stream(columns, {})
@@ -91,6 +90,12 @@ class CsvSource(Source):
                 for name, column in zip(columns, batch.columns, strict=True)
             ]
             yield arrow().record_batch(arrays, schema=schema)
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        if not self.is_kept:
+            return super().whole(columns, typed)
+        return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
         """One column, whole."""
@@ -113,7 +118,13 @@ class CsvSource(Source):
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
-        return encode(self.named(name))
+        if not self.is_kept or self.kind(name) in (INT, FLOAT, BOOL, NULL):
+            return super().encoded(name)
+        if name not in self._codes:
+            # Blank cells are looked for among the distinct ones only.
+            column = self._columns[name]
+            self._codes[name] = encode(column, without_blanks)
+        return self._codes[name]
 
     def kind(self, name: str) -> str:
         """What kind of values a column holds."""
@@ -144,12 +155,9 @@ class CsvSource(Source):
             return self._typings[name]
         if self.is_kept:
             typing = self._typings[name] = Typing()
-            found = typing.add(self._columns[name])
-            if arrow().types.is_string(found.type):
-                self._columns[name] = found
-                self._clean_ones.add(name)
-            else:
-                self._values[name] = without_nan(found)
+            numbers = typing.add(self._columns[name])
+            if numbers is not None:
+                self._values[name] = without_nan(numbers)
             return typing
         self._typings = {name: Typing() for name in self.names}
         for batch in self._stream(self.names, {}):

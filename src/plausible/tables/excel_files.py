@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from plausible.checks import guess, shown
-from plausible.tables.columns import names_of
 from plausible.tables.content import EXCEL, Content
 from plausible.tables.csv_header import check_names
 from plausible.tables.errors import TableError, arrow, listed, needed, reading
@@ -98,9 +97,11 @@ class ExcelSource(Source):
         self, columns: Sequence[str], typed: bool = True, rows: int | None = None
     ) -> Iterator[Any]:
         """Record batches of some columns."""
-        found = [self.column(name, typed) for name in columns]
-        table = arrow().table(found, names=list(columns))
-        yield from table.to_batches(max_chunksize=rows or CHUNK_ROWS)
+        yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
         """One column, whole."""
@@ -113,7 +114,7 @@ class ExcelSource(Source):
         """A column of names: numbers and truth values as such, all else as it is written."""
         self.column(name)
         is_plain = self._kinds.get(name, TEXT) in (INT, FLOAT, BOOL, NULL)
-        return names_of(self.column(name, typed=is_plain), name, self.name)
+        return self.column(name, typed=is_plain)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Numbers of some rows in the sheet."""

@@ -181,4 +181,4 @@ def read_table(source: Any, columns: Sequence[str] | str | None = None) -> Any:
     """
     table = open_table(source)
     names = choose(table, columns)
-    return arrow().Table.from_batches(table.batches(names), table.schema(names))
+    return table.whole(names)

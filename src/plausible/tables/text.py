@@ -60,8 +60,6 @@ class Text:
     def open(self) -> BinaryIO:
         """The bytes in UTF-8, from the start."""
         if self.encoding == UTF8:
-            if self._whole is not None:
-                return io.BytesIO(self._whole)
             return self.content.open()
         return io.BufferedReader(Recoded(self.content.open(), self.encoding), PIECE)  # type: ignore[return-value]
 
