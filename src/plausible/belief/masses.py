@@ -58,7 +58,7 @@ def masses_from_dicts(
     if isinstance(rows, Mapping):
         raise InputError(
             "rows should be a sequence of mappings",
-            "a single one came",
+            "a single one was given",
             "write [mapping]",
             parameter="rows",
         )

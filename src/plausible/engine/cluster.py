@@ -188,9 +188,7 @@ class Watch:
                 "Start workers, larger ones if these were killed for want of memory, or connect to "
                 "another cluster",
             )
-        told = (
-            f"The workers at {place} should get on, but for {self.timeout:g} s none has computed "
-        )
+        told = f"The workers at {place} should make progress, but for {self.timeout:g} s none has computed "
         paused = [a for a, worker in self.workers.items() if worker.get("status") == "paused"]
         if paused:
             told += f"anything: {', '.join(paused)} paused, short of memory ({self._burden()})"
@@ -198,11 +196,11 @@ class Watch:
         now = time.monotonic()
         silence = {address: now - self._heard[address] for address in self.workers}
         silent = [f"{a} for {s:.0f} s" for a, s in silence.items() if s > self.timeout / 2]
-        who = f"not heard of: {', '.join(silent)}" if silent else "all are heard of"
+        who = f"not heard from: {', '.join(silent)}" if silent else "all still answer"
         return ClusterLostError(
             f"{told}anything ({len(self.workers)} workers; {who})",
             "progress",
-            "Mend or replace them, or raise DaskRows(..., timeout=) if they only were slow",
+            "Fix or replace them, or raise DaskRows(..., timeout=) if they were only slow",
         )
 
     def _burden(self) -> str:
