@@ -188,7 +188,9 @@ class Watch:
                 "Start workers, larger ones if these were killed for want of memory, or connect to "
                 "another cluster",
             )
-        told = f"The workers at {place} should make progress, but for {self.timeout:g} s none has computed "
+        told = (
+            f"The workers at {place} should compute, but for {self.timeout:g} s none has computed "
+        )
         paused = [a for a, worker in self.workers.items() if worker.get("status") == "paused"]
         if paused:
             told += f"anything: {', '.join(paused)} paused, short of memory ({self._burden()})"

@@ -227,8 +227,8 @@ def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result
     converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, FLAT))
     if interrupted:
         message = (
-            f"The fit was interrupted after {counted(watch.n_iter, 'iteration')}; the best so far is "
-            "kept."
+            f"The fit was interrupted after {counted(watch.n_iter, 'iteration')}; the best so far "
+            "is kept."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif warn and not converged and watch.stopped != "callback":

@@ -338,8 +338,8 @@ def conclude(
     best = ascents[number]
     if interrupted:
         message = (
-            f"The fit was interrupted after {counted(best.n_iter, 'iteration')}; the best parameters so far "
-            "are kept, and fitting on from a checkpoint gives the rest."
+            f"The fit was interrupted after {counted(best.n_iter, 'iteration')}; the best "
+            "parameters so far are kept, and fitting on from a checkpoint gives the rest."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif best.ended and not best.converged:

@@ -238,8 +238,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
             interrupted = (
-                f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best parameters so "
-                "far are kept."
+                f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best "
+                "parameters so far are kept."
             )
             ended = (
                 f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
