@@ -185,7 +185,7 @@ class Watch:
                 f"The scheduler at {place} should have workers, but had none for {self.timeout:g} "
                 f"s ({self._burden()})",
                 "workers",
-                "Start workers, larger ones if these were killed for want of memory, or connect to "
+                "Start workers, larger ones if these ran out of memory, or connect to "
                 "another cluster",
             )
         told = (
