@@ -167,7 +167,7 @@ class Decision:
                     "names should be given the names of the acts",
                     "none came, and the decision does not know the classes",
                     "write names(classes), or decide(..., classes=)",
-                    parameter="names",
+                    parameter="acts",
                 )
             acts = self.classes.tolist()
         count = self.chosen.shape[-1] - self.offers_refusal
@@ -431,7 +431,7 @@ def _with_kind(
             "decide should be given what is believed",
             "a Decision came, which is decided already",
             "use its index, chosen or names()",
-            parameter="decide",
+            parameter="beliefs",
         )
     elif kind is None:
         raise InputError(
@@ -468,7 +468,9 @@ def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
         raise InputError(
             f"classes should be one name for each of the {n_classes} classes",
             f"have shape {names.shape}",
-            "give them in the order of the columns",
+            "say kind='probability' or kind='plausibility' if the array has a column for each class"
+            if kind == "masses" and names.shape == (1 << n_classes,)
+            else "give them in the order of the columns",
             parameter="classes",
             value=names.shape,
         )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.forms import check_unit_interval
+from plausible.belief.forms import are_degrees, check_unit_interval
 from plausible.belief.masses import check_probabilities
 from plausible.belief.sets import MAX_CLASSES, BoolArray, FloatArray, IntArray
 from plausible.checks import as_floats, check_number, example, found
@@ -255,12 +255,13 @@ def loss_matrix(
 ) -> FloatArray:
     """Losses (acts, classes), 0 and 1 by default, with refusing as the last act if offered."""
     losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
+    n_columns = losses.shape[-1] if losses.ndim else 0
     if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
         raise InputError(
             f"loss should be an array (number of acts, {n_classes}), one column for each class"
             + (" and a last one for the unknown class" if unknown else ""),
             f"has shape {losses.shape}",
-            "rows are acts, columns are what is true",
+            are_degrees(1 << n_classes, n_columns) or "rows are acts, columns are what is true",
             parameter="loss",
             value=losses.shape,
         )

@@ -21,7 +21,7 @@ from plausible.engine.rows import (
     ArrayRows,
     Columns,
     Rows,
-    Summary,
+    Summarizer,
     is_sparse,
     length,
     n_bytes,
@@ -243,7 +243,7 @@ class StreamRows(Rows):
             self._n_rows = self._count(lambda columns: 0, sum)[0]
         return self._n_rows
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
         check_callable(summary, "summary", "the columns of some rows")
         _, result = self._count(lambda columns: summary(columns, *parameters), total)

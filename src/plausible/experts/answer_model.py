@@ -50,7 +50,7 @@ class Parameters(NamedTuple):
     learned: FloatArray
 
 
-class Summary(NamedTuple):
+class AnswerStatistics(NamedTuple):
     """Expected answers, as the model counts them, shares (K,) of the classes, the criterion."""
 
     counts: Any
@@ -125,15 +125,15 @@ class AnswerProblem(ABC):
         total = self.smoothing * self.n_cells
         return total * (1 + 1 / self.n_classes) / 2, total
 
-    def summarize(self, points: list[Parameters]) -> list[Summary]:
+    def summarize(self, points: list[Parameters]) -> list[AnswerStatistics]:
         """The E step for each point."""
         return [self._summary(point) for point in points]
 
-    def _summary(self, point: Parameters) -> Summary:
+    def _summary(self, point: Parameters) -> AnswerStatistics:
         self.last = None  # before the next one takes as much memory
         self.last, shares = self._expect(point)
         criterion = self.last.log_likelihood + self.log_prior(point.learned)
-        return Summary(self.last.counts, shares / self.n_items, criterion)
+        return AnswerStatistics(self.last.counts, shares / self.n_items, criterion)
 
     def expect(self, point: Parameters) -> Expectation:
         """The E step at a point, which most often was the last one."""
@@ -142,7 +142,7 @@ class AnswerProblem(ABC):
         assert self.last is not None
         return self.last
 
-    def solve(self, summary: Summary) -> Parameters:
+    def solve(self, summary: AnswerStatistics) -> Parameters:
         """The M step."""
         prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
         return Parameters(prior, self._learn(summary.counts))

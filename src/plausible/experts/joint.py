@@ -46,7 +46,7 @@ from plausible.checks import check_callable, check_number, check_option, check_v
 from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
+from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression, weighting
@@ -306,7 +306,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
                     break
                 weighted = posterior * weight[:, None]
                 counts = problem.expected(weighted, point.learned)
-                point = problem.solve(Summary(counts, weighted.sum(axis=0) / n_rows, np.nan))
+                point = problem.solve(
+                    AnswerStatistics(counts, weighted.sum(axis=0) / n_rows, np.nan)
+                )
         except KeyboardInterrupt:
             interrupted = True
             if not history:

@@ -206,7 +206,7 @@ def from_groups(
 ) -> Statements:
     """Contours of answers whose classes stand in rows of their own."""
     facts = StatementFacts(cells.contours)
-    nothing = facts.is_vacuous[cells.codes] & (len(cells.classes) > 1)
+    nothing = facts.is_unknown[cells.codes] & (len(cells.classes) > 1)
     bad = ~facts.is_hard[cells.codes] & ~nothing
     if bad.any():
         raise InputError(

@@ -147,7 +147,8 @@ def fit_reliability(
         answers of each annotator in each class, and memory for a table (R, K, K): what has more
         than 50 million entries is refused.
     gold : Labels or dict of items, optional
-        Classes that are known, of some items (Labels: of all items in order, unknown ones vacuous).
+        Classes of some items that are known for sure; Labels are of all items, in order, and
+        unknown where they say nothing.
     prior : {"auto", "fit", "uniform"} or array (K,)
         Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
         Dempster's rule makes of the answers, and fitted for the others.

@@ -290,7 +290,7 @@ class Labels:
                 "concatenate needs a list of Labels, at least one group",
                 "something else came",
                 "write Labels.concatenate([first, second])",
-                parameter="concatenate",
+                parameter="parts",
             )
         check_same_classes([group.classes.tolist() for group in groups])
         groups = [group.reorder(groups[0].classes.tolist()) for group in groups]

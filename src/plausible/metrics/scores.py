@@ -171,7 +171,7 @@ def expected_calibration_error(
 def c1_losses(
     y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
 ) -> FloatArray:
-    """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for vacuous truth.
+    """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for unknown truth.
 
     Examples
     --------
