@@ -89,8 +89,8 @@ class Faults:
             held = "" if column is None else f" holds {show(column, row)}"
             self.first.append((start + row + 1, f"column {name!r}{held}"))
 
-    def places(self, source: Source) -> str:
-        """``"2 cells (row 3 on line 4, column 'b' holds 'x', ...)"``."""
+    def places(self, source: Source, what: str = "") -> str:
+        """``"2 cells are empty (row 3 on line 4, column 'b', ...)"``."""
         self.first.sort()
         rows = sorted({row for row, _ in self.first})
         lines = dict(zip(rows, source.lines(rows), strict=False))
@@ -98,7 +98,8 @@ class Faults:
             f"row {row}{f' on line {lines[row]}' if row in lines else ''}, {cell}"
             for row, cell in self.first
         ]
-        return f"{counted(self.count, 'cell')} ({listed(named, self.count)})"
+        said = f" {'is' if self.count == 1 else 'are'} {what}" if what else ""
+        return f"{counted(self.count, 'cell')}{said} ({listed(named, self.count)})"
 
 
 def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> NDArray[np.float64]:
@@ -117,15 +118,15 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
         parts.append(part)
         start += batch.num_rows
     faulty: tuple[tuple[Faults, str, tuple[str, ...]], ...] = (
-        (wrong, "no numbers", ("correct them", "leave these columns out with {columns}")),
-        (missing, "nothing", ("fill them", "drop these rows", "leave these columns out")),
-        (infinite, "infinite numbers", ("correct them", "drop these rows")),
+        (wrong, "not", ("correct them", "leave these columns out with {columns}")),
+        (missing, "empty", ("fill them", "drop these rows", "leave these columns out")),
+        (infinite, "infinite", ("correct them", "drop these rows")),
     )
     for faults, came, remedy in faulty:
         if faults.count:
             raise TableError(
                 f"{what} in {table.name} should be numbers",
-                f"{came} stand{'s' if came == 'nothing' else ''} in {faults.places(table)}",
+                faults.places(table, came),
                 remedy,
                 settings={"columns": None},
             )
@@ -180,7 +181,7 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
     if large.count:
         raise TableError(
             f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
-            f"larger numbers stand in {large.places(table)}; scale or correct them."
+            f"{large.places(table, 'larger')}; scale or correct them."
         )
 
 

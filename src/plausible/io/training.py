@@ -123,6 +123,7 @@ def read_training(
     names = listed(read.names, len(read.names))
     notes = [
         *known.notes,
+        *table.notes,
         f"{table.name}: {counted(n_rows, 'row')} of {counted(len(read.names), 'feature')} "
         f"({names}), {how}",
     ]
