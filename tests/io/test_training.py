@@ -61,12 +61,7 @@ def test_errors_of_matching():
         ),
         ({"label": ["a", "b"]}, {"x": [1.0]}, {}, "there are 2 labels and 1 rows"),
         (labels, {"item": ["p", "q"], "x": [1.0, None]}, {}, "(row 2, column 'x')"),
-        (
-            labels,
-            {"item": ["p", "q"], "x": [1.0, 2.0]},
-            {"columns": ["y"]},
-            "should have a column 'y', but does not",
-        ),
+        (labels, {"item": ["p", "q"], "x": [1.0, 2.0]}, {"columns": ["y"]}, "have a column 'y'"),
         (labels, {"item": ["p", "p"], "x": [1.0, 2.0]}, {}, "repeats 'p'"),
     ]:
         with pytest.raises(TableError, match=re.escape(words)):

@@ -115,16 +115,16 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
         start += batch.num_rows
     prepare = ("say {kinds} to have them prepared",) if what == "Features" else ()
     faulty: tuple[tuple[Faults, str, tuple[str, ...]], ...] = (
-        (wrong, "no numbers", ("correct them", *prepare, "leave these columns out with {columns}")),
-        (missing, "nothing", ("fill them", "drop these rows", *prepare, "leave these columns out")),
-        (infinite, "infinite numbers", ("correct them", "drop these rows")),
+        (wrong, "not", ("correct them", *prepare, "leave these columns out with {columns}")),
+        (missing, "empty", ("fill them", "drop these rows", *prepare, "leave these columns out")),
+        (infinite, "infinite", ("correct them", "drop these rows")),
     )
     settings = {"columns": None} | ({"kinds": "any"} if prepare else {})
     for faults, came, remedy in faulty:
         if faults.count:
             raise TableError(
                 f"{what} in {table.name} should be numbers",
-                f"{came} stand{'s' if came == 'nothing' else ''} in {faults.places(table)}",
+                faults.places(table, came),
                 remedy,
                 settings=settings if faults is not infinite else None,
             )
@@ -186,7 +186,7 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
     if large.count:
         raise TableError(
             f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
-            f"larger numbers stand in {large.places(table)}; scale or correct them."
+            f"{large.places(table, 'larger')}; scale or correct them."
         )
 
 

@@ -66,8 +66,8 @@ def read_mixed(
         )
     if infinite.count:
         raise TableError(
-            f"Features in {table.name} should be finite, but infinite numbers stand in "
-            f"{infinite.places(table)}; correct them, or leave the cells empty."
+            f"Features in {table.name} should be finite, but "
+            f"{infinite.places(table, 'infinite')}; correct them, or leave the cells empty."
         )
     return MixedColumns(data, left_out)
 
