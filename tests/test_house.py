@@ -24,6 +24,7 @@ from plausible import (
     labels,
     metrics,
     models,
+    neighbors,
     report,
     testing,
 )
@@ -91,6 +92,7 @@ PUBLIC = [
         labels,
         metrics,
         models,
+        neighbors,
         report,
         testing,
     )

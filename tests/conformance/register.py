@@ -16,6 +16,11 @@ from plausible.models import (
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
 )
+from plausible.neighbors import (
+    ContextualNeighborsClassifier,
+    EvidentialNeighborsClassifier,
+    RelabellingClassifier,
+)
 from plausible.testing.subject import Subject
 
 
@@ -81,6 +86,15 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
+    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(), vacuous="refuses"),
+    "EvidentialNeighborsClassifier c1": Subject(
+        EvidentialNeighborsClassifier("cv", loss="c1", unknown="skip"), vacuous="refuses"
+    ),
+    "EvidentialNeighborsClassifier contours": Subject(
+        EvidentialNeighborsClassifier(combination="contours"), vacuous="refuses"
+    ),
+    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(), vacuous="refuses"),
+    "RelabellingClassifier": Subject(RelabellingClassifier(), vacuous="refuses"),
 }
 
 TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
@@ -110,4 +124,6 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "EvidentialNeighborsClassifier c1",
+    "EvidentialNeighborsClassifier contours",
 }

@@ -1,0 +1,189 @@
+r"""Dempster's rule for labels of every kind on small frames, by commonalities of all sets.
+
+With :math:`u_j(A) = 1 - q_j(A)` of the label of neighbor j,
+
+.. math:: q(A) = \prod_j (1 - \varphi_j u_j(A)), \qquad
+          m(A) = \sum_{B \supseteq A} (-1)^{|B| - |A|} q(B),
+
+and the bets before normalization are linear in q, without a Moebius transform:
+
+.. math:: S_k = \sum_{A \ni k} m(A) / |A| = \sum_{B \ni k} (-1)^{|B| + 1} q(B) / |B|.
+
+Where all neighbors are far, q is close to one everywhere, and the differences of interest would
+drown in rounding; there q - 1 is multiplied out instead. O(k 2^K) for each item.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.belief import SparseMasses, cardinality, commonality, membership
+from plausible.belief.moebius import superset_difference
+from plausible.neighbors.evidence import LabelEvidence
+from plausible.neighbors.singles import Back
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MAX_DENSE = 10  # classes
+MAX_TABLE = 1 << 27  # entries: 1 GB
+BLOCK = 1 << 16  # doubles that stay in cache
+MUCH_WORK = 1 << 24  # products from which a compiled loop pays for its start
+FAR = 1e-2  # total trust below which q - 1 is multiplied out
+RESCALE_EVERY = 8  # factors, each 2e-16 at least, before a product could vanish
+
+
+def closed_under_intersection(sets: IntArray) -> IntArray:
+    """The non-empty intersections of sets, sorted."""
+    found = np.unique(sets)
+    while True:
+        more = np.unique(found[:, None] & found)
+        if len(more) == len(found):
+            return more[more > 0]
+        found = more
+
+
+def share_of_sets(n_classes: int) -> FloatArray:
+    """Signed shares (2^K, K) that make bets of commonalities; none of the empty set."""
+    sets = np.arange(1 << n_classes)
+    sizes = cardinality(sets)
+    signs = np.where(sizes % 2 == 1, 1.0, -1.0) / np.maximum(sizes, 1)
+    return membership(sets, n_classes) * signs[:, None]
+
+
+def distinct_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """First row of each kind, and the kind of each row."""
+    n = len(values)
+    mixed = values @ np.random.default_rng(0).uniform(1.0, 2.0, values.shape[1])
+    _, first, kind = np.unique(mixed, return_index=True, return_inverse=True)
+    if len(first) > n // 2 or not np.array_equal(values[first][kind], values):
+        return np.arange(n), np.arange(n)
+    return first, kind
+
+
+class DenseCombiner:
+    """Combines neighbors with labels of any kind on a frame of few classes."""
+
+    def __init__(self, evidence: LabelEvidence) -> None:
+        assert evidence.masses is not None
+        self.n_classes = evidence.n_classes
+        masses = evidence.masses
+        first, self.kind = distinct_rows(masses.values)
+        self.against = 1.0 - commonality(masses[first])
+        self.against[:, 0] = 0.0
+        frame = (1 << self.n_classes) - 1
+        self.focal_sets = closed_under_intersection(np.append(masses.focal_sets, frame))
+
+    @staticmethod
+    def fits(evidence: LabelEvidence) -> bool:
+        """Whether the frame and the number of labels are small enough."""
+        n_classes = evidence.n_classes
+        return n_classes <= MAX_DENSE and len(evidence) << n_classes <= MAX_TABLE
+
+    # -- Commonalities -----------------------------------------------------------------------------
+
+    def _commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """Commonalities q (n, 2^K) of a block of items, up to a factor for each row."""
+        product = np.ones((len(kinds), self.against.shape[1]))
+        singles = 1 << np.arange(self.n_classes)
+        for j in range(kinds.shape[1]):
+            product *= 1.0 - trust[:, j, None] * self.against[kinds[:, j]]
+            if j % RESCALE_EVERY == RESCALE_EVERY - 1:
+                product /= product[:, singles].max(axis=1, keepdims=True)
+        return product
+
+    def _far_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """Commonalities less one, (n, 2^K), for items whose neighbors are all far."""
+        change = np.zeros((len(kinds), self.against.shape[1]))
+        for j in range(kinds.shape[1]):
+            step = -trust[:, j, None] * self.against[kinds[:, j]]
+            change += step + change * step
+        return change
+
+    def _blocks(self, n: int) -> list[slice]:
+        rows = max(1, BLOCK >> self.n_classes)
+        return [slice(start, start + rows) for start in range(0, n, rows)]
+
+    def _all_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """Commonalities q (n, 2^K), or q - 1 for items whose neighbors are all far."""
+        if kinds.size << self.n_classes > MUCH_WORK:
+            from plausible.neighbors.dense_compiled import products
+
+            q = products(kinds, trust, self.against, 1 << np.arange(self.n_classes), RESCALE_EVERY)
+        else:
+            q = np.empty((len(kinds), self.against.shape[1]))
+            for part in self._blocks(len(kinds)):
+                q[part] = self._commonalities(kinds[part], trust[part])
+        far = np.flatnonzero(trust.sum(axis=1) < FAR)
+        for part in self._blocks(len(far)):
+            q[far[part]] = self._far_commonalities(kinds[far[part]], trust[far[part]])
+        return q
+
+    # -- Answers -----------------------------------------------------------------------------------
+
+    def _sets_of(self, q: FloatArray, trust: FloatArray) -> FloatArray:
+        """Normalized masses (n, F) of the focal sets."""
+        rows = superset_difference(q)[:, self.focal_sets]
+        is_far = trust.sum(axis=1) < FAR
+        rows[is_far, -1] += 1.0  # the frame, last of all sets
+        np.maximum(rows, 0.0, out=rows)
+        rows /= rows.sum(axis=1, keepdims=True)
+        return rows
+
+    def masses(self, neighbors: IntArray, trust: FloatArray) -> SparseMasses:
+        """Masses (n, F) on `focal_sets`."""
+        q = self._all_commonalities(self.kind[neighbors], trust)
+        return SparseMasses(self._sets_of(q, trust), self.focal_sets, self.n_classes)
+
+    def contour(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
+        """Plausibilities (n, K)."""
+        return np.minimum(self._normalized(neighbors, trust, 1 << np.arange(self.n_classes)), 1.0)
+
+    def ignorance(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
+        """Mass (n,) of the frame."""
+        return self._normalized(neighbors, trust, np.array([-1]))[:, 0]
+
+    def _normalized(self, neighbors: IntArray, trust: FloatArray, sets: IntArray) -> FloatArray:
+        """Commonalities of some sets, divided by the mass that is not in conflict."""
+        q = self._all_commonalities(self.kind[neighbors], trust)
+        q[trust.sum(axis=1) < FAR] += 1.0
+        total = (q @ share_of_sets(self.n_classes)).sum(axis=1, keepdims=True)
+        return q[:, sets] / total
+
+    def bets(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
+        """Pignistic probabilities (n, K)."""
+        q = self._all_commonalities(self.kind[neighbors], trust)
+        return self._bets_of(q, trust)
+
+    def _bets_of(self, q: FloatArray, trust: FloatArray) -> FloatArray:
+        bets = q @ share_of_sets(self.n_classes)
+        bets[trust.sum(axis=1) < FAR] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
+        np.maximum(bets, 0.0, out=bets)
+        bets /= bets.sum(axis=1, keepdims=True)
+        return bets
+
+    def linearize(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, Back]:
+        """Bets, and the function from slopes in the bets (n, K) to slopes in the trust (n, k)."""
+        kinds = self.kind[neighbors]
+        q = self._all_commonalities(kinds, trust)
+        bets = self._bets_of(q, trust)
+        shares = share_of_sets(self.n_classes)
+        far = trust.sum(axis=1) < FAR
+        q[far] += 1.0
+        total = (q @ shares).sum(axis=1, keepdims=True)
+
+        def back(slopes: FloatArray) -> FloatArray:
+            inner = (slopes - (slopes * bets).sum(axis=1, keepdims=True)) / total
+            weights = (inner @ shares.T) * q
+            if kinds.size << self.n_classes > MUCH_WORK:
+                from plausible.neighbors.dense_compiled import pull_back
+
+                return pull_back(kinds, trust, self.against, weights)
+            found = np.empty(trust.shape)
+            for part in self._blocks(len(kinds)):
+                for j in range(kinds.shape[1]):
+                    against = self.against[kinds[part, j]]
+                    change = against / (1.0 - trust[part, j, None] * against)
+                    found[part, j] = -(weights[part] * change).sum(axis=1)
+            return found
+
+        return bets, back
