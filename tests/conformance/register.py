@@ -37,6 +37,8 @@ def fit_annotations(estimator, X, labels, sample_weight):
     return estimator.fit(X, said, sample_weight=sample_weight)
 
 
+NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
+
 # Estimators that take Labels.
 ESTIMATORS: dict[str, Subject] = {
     "SoftNearestCentroid": Subject(SoftNearestCentroid(), vacuous="refuses", y_none="refuses"),
@@ -86,15 +88,17 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
-    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(), vacuous="refuses"),
+    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), vacuous="refuses"),
     "EvidentialNeighborsClassifier c1": Subject(
-        EvidentialNeighborsClassifier("cv", loss="c1", unknown="skip"), vacuous="refuses"
+        EvidentialNeighborsClassifier([5, 9, 15], loss="c1", unknown="skip"), vacuous="refuses"
     ),
     "EvidentialNeighborsClassifier contours": Subject(
-        EvidentialNeighborsClassifier(combination="contours"), vacuous="refuses"
+        EvidentialNeighborsClassifier(15, loss="c1", combination="contours"), vacuous="refuses"
     ),
-    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(), vacuous="refuses"),
-    "RelabellingClassifier": Subject(RelabellingClassifier(), vacuous="refuses"),
+    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), vacuous="refuses"),
+    "RelabellingClassifier": Subject(
+        RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
+    ),
 }
 
 TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
