@@ -119,7 +119,7 @@ class EvidentialNeighborsClassifier(NearestItems):
     >>> model = EvidentialNeighborsClassifier(4, gamma=1.0, max_mass=1.0).fit(X, y)
     >>> model.predict_mass([[0.5]]).values.round(4)
     array([[0.7587, 0.0259, 0.2155]])
-    >>> model.novelty([[0.5], [9.0]]).round(2)
+    >>> model.score_novelty([[0.5], [9.0]]).round(2)
     array([0.22, 1.  ])
     """
 

@@ -262,7 +262,7 @@ class NearestItems(MassClassifier):
         total = product.sum(axis=1, keepdims=True)
         return ManyClassBeliefs(self.classes_, product / total, product)
 
-    def novelty(self, X: ArrayLike) -> FloatArray:
+    def score_novelty(self, X: ArrayLike) -> FloatArray:
         """How little the neighbors say about each row: the mass of the whole frame, in [0, 1].
 
         Near one far from all training items, or where all neighbors are unlabeled.

@@ -29,6 +29,7 @@ SPACES = {"minkowski": "l2", "euclidean": "l2", "l2": "l2", "cosine": "cosine"}
 HNSW_OPTIONS = {"M": 16, "ef_construction": 100, "ef": 100}
 FAR = 1e3  # from this many standard deviations off zero, squares of features lose digits
 ENTRIES_AT_ONCE = 1 << 20
+LARGEST_FEATURE, SMALLEST_SPREAD = 1e140, 1e-140
 
 
 class Lists(NamedTuple):
@@ -57,49 +58,70 @@ class Search:
     """
 
     def __init__(self, X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> None:
+        check_scale(X)
         self.options, self.hnsw = options, HNSW_OPTIONS | hnsw
         self.shift = far_center(X, options)
         self.items = X if self.shift is None else X - self.shift
-        self.index = self._built()
+        self.index: Any = None
+        self._built()
 
     def _built(self) -> Any:
-        if self.options["algorithm"] == "hnsw":
-            return hnsw_index(self.items, self.options, self.hnsw)
-        return NearestNeighbors(**self.options).fit(self.items)
+        """The index of the items."""
+        if self.index is None and self.options["algorithm"] == "hnsw":
+            self.index = hnsw_index(self.items, self.options, self.hnsw)
+        elif self.index is None:
+            self.index = NearestNeighbors(**self.options).fit(self.items)
+        return self.index
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        if self.options["algorithm"] == "hnsw":
-            state["index"] = None  # built again when it is needed
-        return state
+        return self.__dict__ | {"index": None}  # which is built again when it is needed
 
     def __len__(self) -> int:
         return len(self.items)
 
     def nearest(self, X: FloatArray, k: int) -> Lists:
         """The k nearest training items of each row."""
-        X = X if self.shift is None else X - self.shift
+        X = within_scale(X if self.shift is None else X - self.shift)
         if self.options["algorithm"] == "hnsw":
             return self._nearest_hnsw(X, k)
-        distances, neighbors = self.index.kneighbors(X, k)
+        distances, neighbors = self._built().kneighbors(X, k)
         return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
 
     def others(self, k: int) -> Lists:
         """The k nearest other items of each training item."""
         if self.options["algorithm"] == "hnsw":
             return without_self(self._nearest_hnsw(self.items, k + 1))
-        distances, neighbors = self.index.kneighbors(None, k)
+        distances, neighbors = self._built().kneighbors(None, k)
         return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
 
     def _nearest_hnsw(self, X: FloatArray, k: int) -> Lists:
-        if self.index is None:
-            self.index = self._built()
-        self.index.set_ef(max(int(self.hnsw["ef"]), 2 * k))
-        neighbors = self.index.knn_query(X, k, num_threads=threads_of(self.options))[0]
+        index = self._built()
+        index.set_ef(max(int(self.hnsw["ef"]), 2 * k))
+        neighbors = index.knn_query(X, k, num_threads=threads_of(self.options))[0]
         neighbors = neighbors.astype(np.int64)
         squares = exact_squares(X, self.items, neighbors, SPACES[self.options["metric"]])
         order = np.argsort(squares, axis=1, kind="stable")
         return Lists(np.take_along_axis(neighbors, order, 1), np.take_along_axis(squares, order, 1))
+
+
+def check_scale(X: FloatArray) -> None:
+    """Refuse features whose squared differences are beyond all numbers, or vanish."""
+    spread = float(np.ptp(X, axis=0).max()) if np.abs(X).max() <= LARGEST_FEATURE else np.inf
+    if 0.0 < spread < SMALLEST_SPREAD or spread > LARGEST_FEATURE:
+        raise InputError(
+            f"Features should differ by {SMALLEST_SPREAD:g} to {LARGEST_FEATURE:g}, so that squared "
+            "distances are numbers",
+            f"they reach {np.abs(X).max():.3g} and differ by at most {spread:.3g}",
+            "scale them, with sklearn.preprocessing.StandardScaler",
+            parameter="X",
+        )
+
+
+def within_scale(X: FloatArray) -> FloatArray:
+    """New items; what lies beyond all items is moved to where distances are still numbers."""
+    if np.abs(X).max() <= LARGEST_FEATURE:
+        return X
+    return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
 
 
 def squared(distances: NDArray[Any]) -> FloatArray:
@@ -112,11 +134,9 @@ def far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
     """Mean of items that lie far from zero, where products of features lose digits."""
     if options["metric"] not in SHIFTABLE or options["p"] != 2:
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        center = X.mean(axis=0)
-        spread = np.square(X - center).sum(axis=1).mean()
-        is_far = np.square(center).sum() > FAR**2 * spread
-    return center if is_far and np.isfinite(spread) else None
+    center = X.mean(axis=0)
+    spread = np.square(X - center).sum(axis=1).mean()
+    return center if np.square(center).sum() > FAR**2 * spread else None
 
 
 def without_self(found: Lists) -> Lists:
