@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from plausible.belief import SparseMasses, consonant
 from plausible.belief.moebius import superset_difference
-from plausible.neighbors.dense import BLOCK, FAR, MAX_DENSE, RESCALE_EVERY, share_of_sets
+from plausible.neighbors.dense import BLOCK, FAR, MAX_DENSE, relative_products, share_of_sets
 from plausible.neighbors.evidence import LabelEvidence, bets_of_contour
 
 FloatArray = NDArray[np.float64]
@@ -84,24 +84,25 @@ class ContextualCombiner:
         for numbers in (np.flatnonzero(is_far), np.flatnonzero(~is_far)):
             for start in range(0, len(numbers), rows):
                 part = numbers[start : start + rows]
-                far = bool(is_far[part[0]])
-                q[part] = self._product(neighbors[part], trust[part], far)
+                compute = self._far_product if is_far[part[0]] else self._product
+                q[part] = compute(neighbors[part], trust[part])
         return q
 
-    def _product(self, neighbors: IntArray, trust: FloatArray, far: bool) -> FloatArray:
+    def _product(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
         assert self.labels is not None
-        singles = 1 << np.arange(self.n_classes)
-        product = np.full((len(neighbors), 1 << self.n_classes), 0.0 if far else 1.0)
+        logs = np.zeros((len(neighbors), 1 << self.n_classes))
         for j in range(neighbors.shape[1]):
             masses = self.labels[neighbors[:, j]].to_dense()
-            if far:
-                step = discounted_less_one(masses, trust[:, j])
-                product += step + product * step
-                continue
-            product *= discounted(masses, trust[:, j])
-            if j % RESCALE_EVERY == RESCALE_EVERY - 1:
-                product /= product[:, singles].max(axis=1, keepdims=True)
-        return product
+            logs += np.log(discounted(masses, trust[:, j]))
+        return relative_products(logs, self.n_classes)
+
+    def _far_product(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
+        assert self.labels is not None
+        change = np.zeros((len(neighbors), 1 << self.n_classes))
+        for j in range(neighbors.shape[1]):
+            step = discounted_less_one(self.labels[neighbors[:, j]].to_dense(), trust[:, j])
+            change += step + change * step
+        return change
 
     def masses(self, neighbors: IntArray, trust: FloatArray) -> SparseMasses:
         """Masses (n, F)."""

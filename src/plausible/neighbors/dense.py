@@ -21,6 +21,7 @@ from plausible.belief.moebius import superset_difference
 from plausible.neighbors.evidence import LabelEvidence
 from plausible.neighbors.singles import Back
 
+BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -29,7 +30,7 @@ MAX_TABLE = 1 << 27  # entries: 1 GB
 BLOCK = 1 << 16  # doubles that stay in cache
 MUCH_WORK = 1 << 24  # products from which a compiled loop pays for its start
 FAR = 1e-2  # total trust below which q - 1 is multiplied out
-RESCALE_EVERY = 8  # factors, each 2e-16 at least, before a product could vanish
+STRONG = 300.0  # exponent from which products could vanish, and their logarithms are added
 
 
 def closed_under_intersection(sets: IntArray) -> IntArray:
@@ -60,6 +61,22 @@ def distinct_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
     return first, kind
 
 
+def far_rows(trust: FloatArray) -> BoolArray:
+    """Items whose neighbors are all far."""
+    return np.asarray(trust.sum(axis=1) < FAR)
+
+
+def strong_rows(trust: FloatArray) -> BoolArray:
+    """Items with neighbors so near that products may vanish."""
+    return np.asarray(-np.log1p(-trust.max(axis=1)) * trust.shape[1] > STRONG)
+
+
+def relative_products(logs: FloatArray, n_classes: int) -> FloatArray:
+    """Commonalities from their logarithms (n, 2^K), the most plausible class at one."""
+    logs[:, 0] = -np.inf  # of no interest
+    return np.exp(logs - logs[:, 1 << np.arange(n_classes)].max(axis=1, keepdims=True))
+
+
 class DenseCombiner:
     """Combines neighbors with labels of any kind on a frame of few classes."""
 
@@ -84,12 +101,16 @@ class DenseCombiner:
     def _commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
         """Commonalities q (n, 2^K) of a block of items, up to a factor for each row."""
         product = np.ones((len(kinds), self.against.shape[1]))
-        singles = 1 << np.arange(self.n_classes)
         for j in range(kinds.shape[1]):
             product *= 1.0 - trust[:, j, None] * self.against[kinds[:, j]]
-            if j % RESCALE_EVERY == RESCALE_EVERY - 1:
-                product /= product[:, singles].max(axis=1, keepdims=True)
         return product
+
+    def _strong_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """The same where products would vanish, relative to the most plausible class."""
+        logs = np.zeros((len(kinds), self.against.shape[1]))
+        for j in range(kinds.shape[1]):
+            logs += np.log1p(-trust[:, j, None] * self.against[kinds[:, j]])
+        return relative_products(logs, self.n_classes)
 
     def _far_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
         """Commonalities less one, (n, 2^K), for items whose neighbors are all far."""
@@ -108,14 +129,19 @@ class DenseCombiner:
         if kinds.size << self.n_classes > MUCH_WORK:
             from plausible.neighbors.dense_compiled import products
 
-            q = products(kinds, trust, self.against, 1 << np.arange(self.n_classes), RESCALE_EVERY)
+            q = products(kinds, trust, self.against)
         else:
             q = np.empty((len(kinds), self.against.shape[1]))
             for part in self._blocks(len(kinds)):
                 q[part] = self._commonalities(kinds[part], trust[part])
-        far = np.flatnonzero(trust.sum(axis=1) < FAR)
-        for part in self._blocks(len(far)):
-            q[far[part]] = self._far_commonalities(kinds[far[part]], trust[far[part]])
+        others = {
+            self._far_commonalities: far_rows(trust),
+            self._strong_commonalities: strong_rows(trust),
+        }
+        for compute, chosen in others.items():
+            rows = np.flatnonzero(chosen)
+            for part in self._blocks(len(rows)):
+                q[rows[part]] = compute(kinds[rows[part]], trust[rows[part]])
         return q
 
     # -- Answers -----------------------------------------------------------------------------------
@@ -123,8 +149,7 @@ class DenseCombiner:
     def _sets_of(self, q: FloatArray, trust: FloatArray) -> FloatArray:
         """Normalized masses (n, F) of the focal sets."""
         rows = superset_difference(q)[:, self.focal_sets]
-        is_far = trust.sum(axis=1) < FAR
-        rows[is_far, -1] += 1.0  # the frame, last of all sets
+        rows[far_rows(trust), -1] += 1.0  # the frame, last of all sets
         np.maximum(rows, 0.0, out=rows)
         rows /= rows.sum(axis=1, keepdims=True)
         return rows
@@ -145,7 +170,7 @@ class DenseCombiner:
     def _normalized(self, neighbors: IntArray, trust: FloatArray, sets: IntArray) -> FloatArray:
         """Commonalities of some sets, divided by the mass that is not in conflict."""
         q = self._all_commonalities(self.kind[neighbors], trust)
-        q[trust.sum(axis=1) < FAR] += 1.0
+        q[far_rows(trust)] += 1.0
         total = (q @ share_of_sets(self.n_classes)).sum(axis=1, keepdims=True)
         return q[:, sets] / total
 
@@ -156,7 +181,7 @@ class DenseCombiner:
 
     def _bets_of(self, q: FloatArray, trust: FloatArray) -> FloatArray:
         bets = q @ share_of_sets(self.n_classes)
-        bets[trust.sum(axis=1) < FAR] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
+        bets[far_rows(trust)] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
         np.maximum(bets, 0.0, out=bets)
         bets /= bets.sum(axis=1, keepdims=True)
         return bets
@@ -167,8 +192,7 @@ class DenseCombiner:
         q = self._all_commonalities(kinds, trust)
         bets = self._bets_of(q, trust)
         shares = share_of_sets(self.n_classes)
-        far = trust.sum(axis=1) < FAR
-        q[far] += 1.0
+        q[far_rows(trust)] += 1.0
         total = (q @ shares).sum(axis=1, keepdims=True)
 
         def back(slopes: FloatArray) -> FloatArray:

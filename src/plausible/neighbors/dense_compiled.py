@@ -12,10 +12,8 @@ IntArray = NDArray[np.int64]
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def products(
-    kinds: IntArray, trust: FloatArray, against: FloatArray, singles: IntArray, every: int
-) -> FloatArray:
-    """Commonalities (n, 2^K) up to a factor for each row, as `DenseCombiner._commonalities`."""
+def products(kinds: IntArray, trust: FloatArray, against: FloatArray) -> FloatArray:
+    """Commonalities (n, 2^K), as `DenseCombiner._commonalities`."""
     n, k = kinds.shape
     n_sets = against.shape[1]
     found = np.empty((n, n_sets))
@@ -27,13 +25,6 @@ def products(
             label = against[kinds[i, j]]
             for s in range(n_sets):
                 row[s] *= 1.0 - degree * label[s]
-            if j % every == every - 1:
-                most = 0.0
-                for single in singles:
-                    most = max(most, row[single])
-                scale = 1.0 / most
-                for s in range(n_sets):
-                    row[s] *= scale
     return found
 
 

@@ -109,8 +109,8 @@ def check_scale(X: FloatArray) -> None:
     spread = float(np.ptp(X, axis=0).max()) if np.abs(X).max() <= LARGEST_FEATURE else np.inf
     if 0.0 < spread < SMALLEST_SPREAD or spread > LARGEST_FEATURE:
         raise InputError(
-            f"Features should differ by {SMALLEST_SPREAD:g} to {LARGEST_FEATURE:g}, so that squared "
-            "distances are numbers",
+            f"Features should differ by {SMALLEST_SPREAD:g} to {LARGEST_FEATURE:g}, or squares of "
+            "distances are no numbers",
             f"they reach {np.abs(X).max():.3g} and differ by at most {spread:.3g}",
             "scale them, with sklearn.preprocessing.StandardScaler",
             parameter="X",

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief import SparseMasses, full_set
+from plausible.belief import MAX_CLASSES, SparseMasses, full_set
 from plausible.neighbors.evidence import LabelEvidence
 
 FloatArray = NDArray[np.float64]
@@ -36,7 +36,9 @@ class SingleCombiner:
 
     @property
     def focal_sets(self) -> IntArray:
-        """The classes, and the frame."""
+        """The classes, and the frame; none where there are too many to be written as sets."""
+        if self.n_classes > MAX_CLASSES:
+            return np.zeros(0, dtype=np.int64)
         singles = 1 << np.arange(self.n_classes, dtype=np.int64)
         return np.append(singles, full_set(self.n_classes)) if self.n_classes > 1 else singles
 
