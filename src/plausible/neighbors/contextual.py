@@ -30,7 +30,7 @@ from plausible.neighbors.classifier import check_max_mass
 from plausible.neighbors.contextual_masses import ContextualCombiner, log_contours
 from plausible.neighbors.evidence import LabelEvidence
 from plausible.neighbors.nearest import NearestItems
-from plausible.neighbors.rates import BOUND, LARGEST, MAX_ITER, heuristic_gamma
+from plausible.neighbors.rates import BOUND, LARGEST, OPTIONS, heuristic_gamma
 from plausible.neighbors.search import Lists
 
 FloatArray = NDArray[np.float64]
@@ -109,7 +109,7 @@ def fit_contextual(cost: EvidentialCost, start: FloatArray, max_mass: float | No
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"maxiter": MAX_ITER, "ftol": 1e-9, "gtol": 1e-7},
+        options=OPTIONS,
     )
     gamma, trust = np.exp(found.x[:-1]), float(expit(found.x[-1]))
     last = cost(gamma, trust)

@@ -13,6 +13,8 @@ Where all neighbors are far, q is close to one everywhere, and the differences o
 drown in rounding; there q - 1 is multiplied out instead. O(k 2^K) for each item.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -124,25 +126,50 @@ class DenseCombiner:
         rows = max(1, BLOCK >> self.n_classes)
         return [slice(start, start + rows) for start in range(0, n, rows)]
 
+    def _much(self, kinds: IntArray) -> bool:
+        return bool(kinds.size << self.n_classes > MUCH_WORK)
+
+    def _corrections(
+        self, kinds: IntArray, trust: FloatArray
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Rows whose neighbors are all far, or so near that products vanish, with their q."""
+        for compute, chosen in (
+            (self._far_commonalities, far_rows(trust)),
+            (self._strong_commonalities, strong_rows(trust)),
+        ):
+            rows = np.flatnonzero(chosen)
+            for part in self._blocks(len(rows)):
+                yield rows[part], compute(kinds[rows[part]], trust[rows[part]])
+
     def _all_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
         """Commonalities q (n, 2^K), or q - 1 for items whose neighbors are all far."""
-        if kinds.size << self.n_classes > MUCH_WORK:
-            from plausible.neighbors.dense_compiled import products
+        if self._much(kinds):
+            from plausible.neighbors.dense_compiled import on_threads, products
 
-            q = products(kinds, trust, self.against)
+            q = on_threads(products, (kinds, trust), (self.against,))
         else:
             q = np.empty((len(kinds), self.against.shape[1]))
             for part in self._blocks(len(kinds)):
                 q[part] = self._commonalities(kinds[part], trust[part])
-        others = {
-            self._far_commonalities: far_rows(trust),
-            self._strong_commonalities: strong_rows(trust),
-        }
-        for compute, chosen in others.items():
-            rows = np.flatnonzero(chosen)
-            for part in self._blocks(len(rows)):
-                q[rows[part]] = compute(kinds[rows[part]], trust[rows[part]])
+        for rows, values in self._corrections(kinds, trust):
+            q[rows] = values
         return q
+
+    def _sums(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """Bets (n, K) before normalization, without the commonalities of all items at once."""
+        shares = share_of_sets(self.n_classes)
+        if self._much(kinds):
+            from plausible.neighbors.dense_compiled import on_threads, sums
+
+            found = on_threads(sums, (kinds, trust), (self.against, shares.T.copy()))
+        else:
+            found = np.empty((len(kinds), self.n_classes))
+            for part in self._blocks(len(kinds)):
+                found[part] = self._commonalities(kinds[part], trust[part]) @ shares
+        for rows, values in self._corrections(kinds, trust):
+            found[rows] = values @ shares
+        found[far_rows(trust)] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
+        return np.maximum(found, 0.0, out=found)
 
     # -- Answers -----------------------------------------------------------------------------------
 
@@ -176,38 +203,41 @@ class DenseCombiner:
 
     def bets(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
         """Pignistic probabilities (n, K)."""
-        q = self._all_commonalities(self.kind[neighbors], trust)
-        return self._bets_of(q, trust)
-
-    def _bets_of(self, q: FloatArray, trust: FloatArray) -> FloatArray:
-        bets = q @ share_of_sets(self.n_classes)
-        bets[far_rows(trust)] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
-        np.maximum(bets, 0.0, out=bets)
-        bets /= bets.sum(axis=1, keepdims=True)
-        return bets
+        sums = self._sums(self.kind[neighbors], trust)
+        return sums / sums.sum(axis=1, keepdims=True)
 
     def linearize(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, Back]:
         """Bets, and the function from slopes in the bets (n, K) to slopes in the trust (n, k)."""
         kinds = self.kind[neighbors]
-        q = self._all_commonalities(kinds, trust)
-        bets = self._bets_of(q, trust)
-        shares = share_of_sets(self.n_classes)
-        q[far_rows(trust)] += 1.0
-        total = (q @ shares).sum(axis=1, keepdims=True)
+        sums = self._sums(kinds, trust)
+        total = sums.sum(axis=1, keepdims=True)
+        bets = sums / total
 
         def back(slopes: FloatArray) -> FloatArray:
             inner = (slopes - (slopes * bets).sum(axis=1, keepdims=True)) / total
-            weights = (inner @ shares.T) * q
-            if kinds.size << self.n_classes > MUCH_WORK:
-                from plausible.neighbors.dense_compiled import pull_back
-
-                return pull_back(kinds, trust, self.against, weights)
-            found = np.empty(trust.shape)
-            for part in self._blocks(len(kinds)):
-                for j in range(kinds.shape[1]):
-                    against = self.against[kinds[part, j]]
-                    change = against / (1.0 - trust[part, j, None] * against)
-                    found[part, j] = -(weights[part] * change).sum(axis=1)
-            return found
+            return self._back(kinds, trust, inner)
 
         return bets, back
+
+    def _back(self, kinds: IntArray, trust: FloatArray, inner: FloatArray) -> FloatArray:
+        """From slopes in the bets before normalization to slopes in the trust."""
+        shares = share_of_sets(self.n_classes)
+        if self._much(kinds):
+            from plausible.neighbors.dense_compiled import on_threads, pull_back
+
+            shared = self.against, shares.T.copy()
+            found = on_threads(pull_back, (kinds, trust, inner), shared)
+            again = np.flatnonzero(strong_rows(trust))
+        else:
+            found, again = np.empty(trust.shape), np.arange(len(kinds))
+        for part in self._blocks(len(again)):
+            rows = again[part]
+            strong = strong_rows(trust[rows])
+            q = self._commonalities(kinds[rows], trust[rows])
+            q[strong] = self._strong_commonalities(kinds[rows[strong]], trust[rows[strong]])
+            weights = (inner[rows] @ shares.T) * q
+            for j in range(kinds.shape[1]):
+                against = self.against[kinds[rows, j]]
+                change = against / (1.0 - trust[rows, j, None] * against)
+                found[rows, j] = -(weights * change).sum(axis=1)
+        return found

@@ -34,7 +34,7 @@ IntArray = NDArray[np.int64]
 LARGEST = 1.0 - np.finfo(np.float64).eps  # trust that still leaves a doubt: a limit exists
 BOUND = 1e4
 GRID = 25  # values of one gamma that are tried before the best is refined
-MAX_ITER = 200
+OPTIONS = {"maxiter": 200, "ftol": 1e-8, "gtol": 1e-7}  # of L-BFGS
 
 
 class Combiner(Protocol):
@@ -126,20 +126,26 @@ class Cost:
 
 def fit_each(cost: Cost, start: FloatArray) -> Learned:
     """One gamma for each class, by L-BFGS from the start; never worse than it."""
-    first = cost.value(start)
     center = np.log(start)
     reach = np.log(BOUND)
-    found = minimize(
-        cost.with_gradient,
+    best = Learned(start, np.inf)
+
+    def value(point: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal best
+        found, gradient = cost.with_gradient(point)
+        if found < best.cost:
+            best = Learned(np.exp(point), found)
+        return found, gradient
+
+    minimize(
+        value,
         center,
         jac=True,
         method="L-BFGS-B",
         bounds=[(middle - reach, middle + reach) for middle in center],
-        options={"maxiter": MAX_ITER, "ftol": 1e-9, "gtol": 1e-7},
+        options=OPTIONS,
     )
-    gamma = np.exp(found.x)
-    last = cost.value(gamma) if np.isfinite(gamma).all() else np.inf
-    return Learned(gamma, last) if last <= first else Learned(start, first)
+    return best
 
 
 def fit_one(cost: Cost, start: float) -> Learned:
