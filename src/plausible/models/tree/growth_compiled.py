@@ -68,46 +68,41 @@ def grow_compiled(
 def workspace(n_sets: int, n_classes: int) -> tuple[Any, ...]:
     """Arrays to work in: compiled code makes none, which keeps it small."""
     masses, bets = np.empty((2, n_sets, BLOCK)), np.empty((2, n_classes, BLOCK))
-    held, work = np.empty((2, BLOCK)), np.empty((5, BLOCK))
+    held, work = np.empty((2, BLOCK)), np.empty((3, BLOCK))
     counts, last_code = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     running, running_bets = np.empty(n_sets), np.empty(n_classes)
     local, sets = np.empty(n_sets, np.int64), np.empty(n_sets, np.int64)
     sums, all_bets = np.empty(n_sets), np.empty(n_classes)
     place = np.empty(257, np.int64)
-    block = (masses, bets, held, running, running_bets, counts, last_code)
-    return block, (work, work.view(np.uint64)), (local, sets, sums, all_bets, place)
+    block = (masses, bets, held, running, running_bets, counts, last_code, work)
+    return block, (local, sets, sums, all_bets, place)
 
 
 @_part
-def _log2(work, bits, n):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Logarithms to base 2 of the first line of work, positive normal numbers, in the second.
+def _log2(x):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Logarithm to base 2 of a positive normal number, written out so that loops run on vectors.
 
-    Written out so that it runs on vectors: with x = 2^e m and m in [sqrt(1/2), sqrt(2)), log m is
-    twice the artanh of (m - 1) / (m + 1), whose series to the power of 19 is exact to double
-    precision. `bits` are those of work.
+    With x = 2^e m and m in [sqrt(1/2), sqrt(2)), log m is twice the artanh of (m - 1) / (m + 1),
+    whose series to the power of 19 is exact to double precision.
     """
     root = np.uint64(0x3FE6A09E667F3BCD)  # of one half
-    ones = np.uint64(0x000FFFFFFFFFFFFF)
-    shift = np.uint64(0x3FF0000000000000) - root
-    magic = np.uint64(0x4330000000000000)  # 2^52: a whole number in its last bits
-    for j in range(n):
-        b = bits[0, j] + shift
-        bits[2, j] = (b >> np.uint64(52)) | magic
-        bits[1, j] = (b & ones) + root
-    for j in range(n):
-        s = (work[1, j] - 1.0) / (work[1, j] + 1.0)
-        z = s * s
-        p = 1.0 / 19.0
-        p = p * z + 1.0 / 17.0
-        p = p * z + 1.0 / 15.0
-        p = p * z + 1.0 / 13.0
-        p = p * z + 1.0 / 11.0
-        p = p * z + 1.0 / 9.0
-        p = p * z + 1.0 / 7.0
-        p = p * z + 1.0 / 5.0
-        p = p * z + 1.0 / 3.0
-        p = p * z + 1.0
-        work[1, j] = (work[2, j] - 4503599627371519.0) + s * p * 2.8853900817779268  # 2 / log(2)
+    bits = np.float64(x).view(np.uint64) + (np.uint64(0x3FF0000000000000) - root)
+    # A whole number in the last bits of 2^52 becomes a float without a conversion.
+    power = np.uint64((bits >> np.uint64(52)) | np.uint64(0x4330000000000000)).view(np.float64)
+    m = np.uint64((bits & np.uint64(0x000FFFFFFFFFFFFF)) + root).view(np.float64)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    p = p * z + 1.0
+    return (power - 4503599627371519.0) + s * p * 2.8853900817779268  # 2^52 + 1023, 2 / log(2)
 
 
 @_part
@@ -177,42 +172,40 @@ def _impurity(sums, bets, held, sets, members, options):  # type: ignore[no-unty
 
 
 @_part
-def _side(masses, bets, held, side, n, sets, members, options, work, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _side(masses, bets, held, side, n, sets, members, options, work):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Weighted impurity of one side of n cuts, added to the last line of work."""
     member_start, member = members
     discord, vacuous = options[0], options[1]
     n_classes, frame = bets.shape[1], len(sets) - 1
     whole = (1.0 - discord) * np.log2(float(n_classes))
     for j in range(n):
-        work[0, j] = max(held[side, j] + vacuous, TINY)
-    _log2(work, bits, n)
-    for j in range(n):
         apart = held[side, j] - masses[side, frame, j]
-        work[3, j] = whole * (masses[side, frame, j] + vacuous) + discord * apart * work[1, j]
+        total = discord * apart * _log2(max(held[side, j] + vacuous, TINY))
+        work[1, j] = whole * (masses[side, frame, j] + vacuous) + total
     for a in range(frame):
         first, last = member_start[sets[a]], member_start[sets[a] + 1]
         size = (1.0 - discord) * np.log2(float(last - first))
         base = vacuous * (last - first) / n_classes
+        k = member[first]
         for j in range(n):
-            work[0, j] = base
-        for e in range(first, last):
+            work[0, j] = bets[side, k, j] + base
+        for e in range(first + 1, last):
             k = member[e]
             for j in range(n):
                 work[0, j] += bets[side, k, j]
-        for j in range(n):  # bets are at least masses, but for rounding
-            work[0, j] = max(work[0, j], max(masses[side, a, j], TINY))
-        _log2(work, bits, n)
         for j in range(n):
-            work[3, j] += masses[side, a, j] * (size - discord * work[1, j])
+            mass = masses[side, a, j]
+            betting = max(work[0, j], max(mass, TINY))  # bets are at least masses, but for rounding
+            work[1, j] += mass * (size - discord * _log2(betting))
     for j in range(n):
-        work[4, j] += held[side, j] * max(work[3, j], 0.0) / max(held[side, j] + vacuous, TINY)
+        work[2, j] += held[side, j] * max(work[1, j], 0.0) / max(held[side, j] + vacuous, TINY)
 
 
 @_part
-def _cut_costs(masses, bets, held, whole, n, sets, members, options, work, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _cut_costs(masses, bets, held, whole, n, sets, members, options, work):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Weighted impurity of both sides of n cuts; the right side is what the left leaves."""
     sums, all_bets, total = whole
-    work[4, :n] = 0.0
+    work[2, :n] = 0.0
     for a in range(len(sets)):
         for j in range(n):
             masses[1, a, j] = max(sums[a] - masses[0, a, j], 0.0)
@@ -222,7 +215,7 @@ def _cut_costs(masses, bets, held, whole, n, sets, members, options, work, bits)
     for j in range(n):
         held[1, j] = max(total - held[0, j], 0.0)
     for side in range(2):
-        _side(masses, bets, held, side, n, sets, members, options, work, bits)
+        _side(masses, bets, held, side, n, sets, members, options, work)
 
 
 @_part
@@ -239,13 +232,12 @@ def _run_up(tables, n_lines, n, running):  # type: ignore[no-untyped-def]  # pra
 @_part
 def _scan(
     key, row, m, n_missing, missing_left, labels, weight, local, whole, sets, members, options, block,
-    work, bits,
 ):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The best cut of sorted rows: cost, last code on the left and first code on the right.
 
     The rows from m on have no value, and go left all together, or right.
     """
-    masses, bets, held, running, running_bets, counts, last_code = block
+    masses, bets, held, running, running_bets, counts, last_code, work = block
     running[:] = 0.0
     running_bets[:] = 0.0
     start, column, value, own_bets = labels
@@ -282,15 +274,15 @@ def _scan(
         following = key[i] if i < m else -1
         _run_up(masses, n_sets, n, running)
         _run_up(bets, n_classes, n, running_bets)
-        _cut_costs(masses, bets, held, whole, n, sets, members, options, work, bits)
+        _cut_costs(masses, bets, held, whole, n, sets, members, options, work)
         for j in range(n):
             high = last_code[j + 1] if j + 1 < n else following
             if counts[j] == n_rows or counts[j] < min_leaf or n_rows - counts[j] < min_leaf:
                 continue
             if held[0, j] < min_weight or held[1, j] < min_weight:
                 continue
-            if work[4, j] < best - TIE * total:
-                best, best_low, best_high = work[4, j], last_code[j], high
+            if work[2, j] < best - TIE * total:
+                best, best_low, best_high = work[2, j], last_code[j], high
     return best, best_low, best_high
 
 
@@ -351,7 +343,7 @@ def _load(codes, rows, first, last, missing, key, row):  # type: ignore[no-untyp
 @_part
 def _best_split(
     data, labels, members, weight, rows, first, last, order, local, sets, whole, options, block,
-    scratch, sorting, place,
+    sorting, place,
 ):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The best split of a node: cost, feature, codes beside the cut, where missing values go."""
     codes, _, level_start = data
@@ -372,7 +364,7 @@ def _best_split(
         for missing_left in range(2 if m < n_all else 1):
             cost, low, high = _scan(
                 key, row, m, n_all - m, missing_left == 1, labels, weight, local, whole, sets,
-                members, options, block, scratch[0], scratch[1],
+                members, options, block,
             )
             if cost < best - TIE * whole[2]:
                 best, best_feature, best_low, best_high = cost, j, low, high
@@ -433,7 +425,7 @@ def _push(stack, n, first, last, depth, parent, side):  # type: ignore[no-untype
 def _grow(data, labels, members, weight, rows, options, seed, space, sorting, walk, nodes):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Grow a tree depth first, from left to right; see `growth.grow_numpy`."""
     codes, levels, level_start = data
-    block, scratch, (local, all_sets, all_sums, bets, place) = space
+    block, (local, all_sets, all_sums, bets, place) = space
     order, stack = walk
     whole_numbers, real_numbers, leaf = nodes
     max_depth, min_split = options[2], max(options[3], 2.0 * options[4])
@@ -463,7 +455,7 @@ def _grow(data, labels, members, weight, rows, options, seed, space, sorting, wa
             state = _shuffle(order, state)
         cost, feature, low, high, missing_left = _best_split(
             data, labels, members, weight, rows, first, last, order, local, sets,
-            (sums, bets, held), options, block, scratch, sorting, place,
+            (sums, bets, held), options, block, sorting, place,
         )
         decrease = impurity - cost / held
         if feature < 0 or decrease * held / options[7] < options[6]:
