@@ -231,7 +231,19 @@ def _run_up(tables, n_lines, n, running):  # type: ignore[no-untyped-def]  # pra
 
 @_part
 def _scan(
-    key, row, m, n_missing, missing_left, labels, weight, local, whole, sets, members, options, block,
+    key,
+    row,
+    m,
+    n_missing,
+    missing_left,
+    labels,
+    weight,
+    local,
+    whole,
+    sets,
+    members,
+    options,
+    block,
 ):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The best cut of sorted rows: cost, last code on the left and first code on the right.
 
@@ -342,8 +354,21 @@ def _load(codes, rows, first, last, missing, key, row):  # type: ignore[no-untyp
 
 @_part
 def _best_split(
-    data, labels, members, weight, rows, first, last, order, local, sets, whole, options, block,
-    sorting, place,
+    data,
+    labels,
+    members,
+    weight,
+    rows,
+    first,
+    last,
+    order,
+    local,
+    sets,
+    whole,
+    options,
+    block,
+    sorting,
+    place,
 ):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The best split of a node: cost, feature, codes beside the cut, where missing values go."""
     codes, _, level_start = data
@@ -363,8 +388,19 @@ def _best_split(
         _sort(key, row, m, other_key, other_row, n_codes, place)
         for missing_left in range(2 if m < n_all else 1):
             cost, low, high = _scan(
-                key, row, m, n_all - m, missing_left == 1, labels, weight, local, whole, sets,
-                members, options, block,
+                key,
+                row,
+                m,
+                n_all - m,
+                missing_left == 1,
+                labels,
+                weight,
+                local,
+                whole,
+                sets,
+                members,
+                options,
+                block,
             )
             if cost < best - TIE * whole[2]:
                 best, best_feature, best_low, best_high = cost, j, low, high
@@ -416,7 +452,11 @@ def _sides_of_missing(codes, n_levels, missing_left, weight, rows, first, middle
 def _push(stack, n, first, last, depth, parent, side):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Put a node on the stack, and give its new height."""
     stack[n, 0], stack[n, 1], stack[n, 2], stack[n, 3], stack[n, 4] = (
-        first, last, depth, parent, side,
+        first,
+        last,
+        depth,
+        parent,
+        side,
     )
     return n + 1
 
@@ -454,8 +494,21 @@ def _grow(data, labels, members, weight, rows, options, seed, space, sorting, wa
         if options[8] < len(order):
             state = _shuffle(order, state)
         cost, feature, low, high, missing_left = _best_split(
-            data, labels, members, weight, rows, first, last, order, local, sets,
-            (sums, bets, held), options, block, sorting, place,
+            data,
+            labels,
+            members,
+            weight,
+            rows,
+            first,
+            last,
+            order,
+            local,
+            sets,
+            (sums, bets, held),
+            options,
+            block,
+            sorting,
+            place,
         )
         decrease = impurity - cost / held
         if feature < 0 or decrease * held / options[7] < options[6]:

@@ -32,8 +32,8 @@ class Tree:
     n_node_samples : int (N,)
     weighted_n_node_samples : float (N,)
     mass_start, mass_column, mass_value : int (N + 1,), int (M,), float (M,)
-        Mass functions of the nodes, without zeros: that of node t has the columns (of `focal_sets_`)
-        and values from mass_start[t] up to mass_start[t + 1]. `masses` writes them out.
+        Mass functions of the nodes, without zeros: that of node t has the columns of `focal_sets_`
+        and the values from mass_start[t] up to mass_start[t + 1]. `masses` writes them out.
     """
 
     children_left: IntArray
@@ -71,8 +71,12 @@ class Tree:
             depth[[self.children_left[node], self.children_right[node]]] = depth[node] + 1
         return depth
 
-    def apply(self, X: FloatArray) -> IntArray:
+    def apply(self, X: FloatArray, fast: bool = False) -> IntArray:
         """Leaf (n,) in which each row of features ends."""
+        if fast:
+            from plausible.models.tree.walk_compiled import apply_compiled
+
+            return apply_compiled(self, X)
         node = np.zeros(len(X), dtype=np.int64)
         moving = np.arange(len(X)) if self.node_count > 1 else np.arange(0)
         while len(moving):
@@ -92,10 +96,15 @@ class Tree:
         table = sparse.csr_array((self.mass_value, self.mass_column, self.mass_start), shape=shape)
         return table[nodes].toarray()
 
-    def masses_at(self, X: FloatArray, n_sets: int) -> FloatArray:
-        """Mass functions (n, F) of the leaves in which rows of features end."""
-        leaves, place = np.unique(self.apply(X), return_inverse=True)
-        return self.masses(leaves, n_sets)[place]
+    def leaf_masses(
+        self, X: FloatArray, n_sets: int, fast: bool = False
+    ) -> tuple[FloatArray, IntArray]:
+        """Mass functions (L, F) of the leaves in which rows end, and which (n,) is whose."""
+        at = self.apply(X, fast)
+        leaves = np.flatnonzero(np.bincount(at, minlength=self.node_count))
+        place = np.empty(self.node_count, dtype=np.int64)
+        place[leaves] = np.arange(len(leaves))
+        return self.masses(leaves, n_sets), place[at]
 
     def importances(self, n_features: int) -> FloatArray:
         """Decrease of impurity (d,) by splits on each feature, as a share of all; zeros if none."""
