@@ -6,6 +6,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
@@ -81,6 +83,14 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
+    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(), vacuous="works", y_none="refuses"),
+    "BeliefForestClassifier": Subject(
+        BeliefForestClassifier(10, random_state=0), vacuous="works", y_none="refuses"
+    ),
+    "BeliefForestClassifier dempster": Subject(
+        BeliefForestClassifier(10, combination="dempster", oob_score=True, random_state=0),
+        vacuous="works",
+    ),
 }
 
 TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
@@ -110,4 +120,5 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "BeliefForestClassifier dempster",
 }

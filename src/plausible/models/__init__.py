@@ -28,8 +28,17 @@ from plausible.models.supervision import (
     compare_models,
     log_density,
 )
+from plausible.models.tree import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
+    OutOfBagWarning,
+    export_svg,
+    export_text,
+)
 
 __all__ = [
+    "BeliefForestClassifier",
+    "BeliefTreeClassifier",
     "Beliefs",
     "ComparedModel",
     "Comparison",
@@ -39,6 +48,7 @@ __all__ = [
     "EvidentialCalibratedClassifier",
     "FarPointWarning",
     "GaussianMixtureClassifier",
+    "OutOfBagWarning",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
@@ -50,6 +60,8 @@ __all__ = [
     "believe",
     "compare_models",
     "cross_val_beliefs",
+    "export_svg",
+    "export_text",
     "log_density",
     "partial_label_loss",
     "weights_of_evidence",

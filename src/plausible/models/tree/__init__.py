@@ -7,6 +7,13 @@ writes trees as text and as pictures.
 """
 
 from plausible.models.tree.classifier import BeliefTreeClassifier
+from plausible.models.tree.export import export_svg, export_text
 from plausible.models.tree.forest import BeliefForestClassifier, OutOfBagWarning
 
-__all__ = ["BeliefForestClassifier", "BeliefTreeClassifier", "OutOfBagWarning"]
+__all__ = [
+    "BeliefForestClassifier",
+    "BeliefTreeClassifier",
+    "OutOfBagWarning",
+    "export_svg",
+    "export_text",
+]

@@ -124,6 +124,8 @@ class BeliefTreeClassifier(TreeBased):
     tree_ : Tree
         The nodes, as arrays.
     feature_importances_ : array (d,)
+    has_missing_ : bool array (d,)
+        Features with missing values among those learned from.
     n_features_in_ : int
 
     Notes
@@ -202,6 +204,7 @@ class BeliefTreeClassifier(TreeBased):
         features, (knowledge, focal_sets) = rank_features(data), know(labels)
         seed = random_from(self.random_state).randint(1, MODULUS)
         self.classes_, self.focal_sets_ = labels.classes, focal_sets
+        self.has_missing_ = features.has_missing
         fast = use_compiled(features, knowledge)
         return grown_tree(self, features, knowledge, weight, settings, seed, fast)
 

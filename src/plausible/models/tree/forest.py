@@ -211,7 +211,7 @@ class BeliefForestClassifier(TreeBased):
             for pair in seeds.tolist()
         )
         self.estimators_ = [
-            self._as_classifier(tree, focal_sets, pair[1])
+            self._as_classifier(tree, focal_sets, features.has_missing, pair[1])
             for (tree, _), pair in zip(grown, seeds.tolist(), strict=True)
         ]
         if self.oob_score:
@@ -235,12 +235,14 @@ class BeliefForestClassifier(TreeBased):
     def _parallel(self) -> Any:
         return Parallel(n_jobs=self.n_jobs, prefer="threads")
 
-    def _as_classifier(self, tree: Tree, focal_sets: IntArray, seed: int) -> BeliefTreeClassifier:
+    def _as_classifier(
+        self, tree: Tree, focal_sets: IntArray, has_missing: NDArray[np.bool_], seed: int
+    ) -> BeliefTreeClassifier:
         """A tree as an estimator, without checks of feature names."""
         given = {name: getattr(self, name) for name in OF_TREES}
         model = BeliefTreeClassifier(**given, random_state=seed)
         model.classes_, model.focal_sets_, model.tree_ = self.classes_, focal_sets, tree
-        model.n_features_in_ = self.n_features_in_
+        model.n_features_in_, model.has_missing_ = self.n_features_in_, has_missing
         return model
 
     def _combined(

@@ -62,6 +62,11 @@ class Features(NamedTuple):
         """Number of distinct values of each feature, which is also the code of missing ones."""
         return np.diff(self.start)
 
+    @property
+    def has_missing(self) -> NDArray[np.bool_]:
+        """Whether each feature has missing values."""
+        return (self.codes == self.n_levels[:, None]).any(axis=1)
+
 
 class Knowledge(NamedTuple):
     """Labels as masses on the F focal sets that occur, the whole frame the last of them.
