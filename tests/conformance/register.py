@@ -83,12 +83,14 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
-    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(), vacuous="works", y_none="refuses"),
+    "BeliefTreeClassifier": Subject(
+        BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"
+    ),
     "BeliefForestClassifier": Subject(
-        BeliefForestClassifier(10, random_state=0), vacuous="works", y_none="refuses"
+        BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
     ),
     "BeliefForestClassifier dempster": Subject(
-        BeliefForestClassifier(10, combination="dempster", oob_score=True, random_state=0),
+        BeliefForestClassifier(10, max_depth=3, combination="dempster", random_state=0),
         vacuous="works",
     ),
 }

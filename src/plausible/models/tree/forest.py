@@ -294,6 +294,7 @@ class BeliefForestClassifier(TreeBased):
         every[np.flatnonzero(rows.kept)[judged]] = values[judged]
         self.oob_masses_ = SparseMasses(every, self.focal_sets_, len(self.classes_))
         self.oob_score_ = float("nan")
+        judged &= ~rows.labels.is_unknown  # which no score can count
         if judged.any():
             bets = pignistic(self.oob_masses_)[rows.kept][judged]
             predicted = self.classes_[bets.argmax(axis=1)]
