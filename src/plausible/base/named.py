@@ -189,9 +189,10 @@ def places(names: Sequence[str], known: Sequence[str]) -> list[int]:
     place = {name: i for i, name in enumerate(known)}
     for name in names:
         if name not in place:
+            meant = guess(str(name), list(known)) or "; name one of these."
             raise KeyError(
                 f"{shown(name)} should be one of the features, but they are "
-                f"{shown(list(known), 200)}{guess(str(name), list(known)) or '; name one of these.'}"
+                f"{shown(list(known), 200)}{meant}"
             )
     return [place[name] for name in names]
 

@@ -27,6 +27,7 @@ from plausible.cli.options import (
     known_options,
 )
 from plausible.cli.talk import Talk, UsageError
+from plausible.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +57,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_output(given.output, given.answers, given.features)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
+    given.parameters = tuple(model.get_params(deep=False))
     from plausible.io import read_training, save
 
     training = read_training(given.answers, given.features, **chosen)
@@ -113,7 +115,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
 
 def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
-    from plausible.io.model_files import load_classifier
+    from plausible.io import load_classifier
 
     model = load_classifier(path)[0]
     estimator = models.last_step(model)
@@ -159,15 +161,16 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted:
 
 def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
     """The error in words of the command, as one of usage if it is about a parameter."""
-    if str(error).startswith("Labels that are assessments should be probabilities"):
+    if not isinstance(error, InputError):
+        return error
+    if error.parameter == "assessments":
         return ValueError(
             f"--model {given.model} should learn from probabilities of an expert, but "
             f"{given.answers!r} holds something else; give a table with a column probability:CLASS "
             "for each class, or choose another --model."
         )
-    named = str(error).partition(" ")[0]
     for setting in given.settings:
-        if setting.partition("=")[0].strip() == named:
+        if setting.partition("=")[0].strip() == error.parameter:
             return UsageError(f"--set {setting!r}: {error}")
     return error
 
@@ -184,8 +187,10 @@ def clean(model: Any) -> Any:
 @contextmanager
 def watched() -> Iterator[list[int]]:
     """A list that holds something once the fit was interrupted; a second time ends everything."""
+    from plausible.engine import InterruptedFitWarning
+
     with warnings.catch_warnings(), signals.saving() as stopped:
-        warnings.filterwarnings("ignore", message="The fit was interrupted")
+        warnings.simplefilter("ignore", InterruptedFitWarning)
         yield stopped
 
 

@@ -9,28 +9,23 @@ import importlib
 import io
 import json
 import os
-import re
 import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 import plausible
 from plausible._visible import visible_json
 from plausible.cli import signals
+from plausible.cli.options import name_option
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.errors import InputError
 
-VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
+VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."
-# Parameters of the library that are options of the command.
-OPTIONS = (
-    "categories", "classes", "columns", "form", "id", "keep", "kind", "layout",
-    "leave_out", "missing", "names", "on_conflict", "on_unmatched",
-)  # fmt: skip
 LONGEST = 1000  # letters of wrong usage that are told
 
 EPILOG = """\
@@ -172,8 +167,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get(TRACEBACK):
             raise
-        told = in_words(error, getattr(given, "output", None), given)
-        return BAD_DATA, with_options(told, given), {}
+        return BAD_DATA, in_words(error, getattr(given, "output", None), given), {}
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
@@ -217,48 +211,20 @@ def silence() -> None:
 def in_words(
     error: BaseException, output: str | None = None, given: argparse.Namespace | None = None
 ) -> str:
-    """What an error says, in one line; one that names no file is about the output."""
-    if given is not None and hasattr(error, "in_words"):  # an InputError, which would load numpy
-        return " ".join(error.in_words(partial(as_option, given)).split())
+    """What an error says, in one line; one that names no file is about the output.
+
+    Where the library names a parameter, the command names its option, if it has one.
+    """
     if isinstance(error, OSError) and error.strerror:
         name = error.filename or (STDOUT if output == "-" else output)
         place = name if name in (None, STDOUT) else repr(str(name))
         return f"{f'{place}: ' if place else ''}{error.strerror}."
     if isinstance(error, MemoryError):
         return "The data should fit into memory, but do not; give fewer rows or columns."
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def as_option(given: argparse.Namespace, name: str, value: Any) -> str:
-    """How the command names a setting; as the library does where it has no such option."""
-    if not hasattr(given, name):
-        return f"{name}=" if value is None else f"{name}={value!r}"
-    words = [] if value is None else [value] if isinstance(value, str) else value
-    is_list = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
-    if not is_list:
-        words = [json.dumps(value)]
-    shown = f" {shlex.quote(','.join(words))}" if words else ""
-    return f"--{name.replace('_', '-')}{shown}"
-
-
-def with_options(message: str, given: argparse.Namespace) -> str:
-    """A message of the library in words of the command: ``kind=`` is ``--kind``."""
-    if "say kinds='any'" in message:
-        again = (
-            "leave out --prepare never"
-            if hasattr(given, "prepare")
-            else "fit with --prepare always"
-        )
-        message = message.replace("say kinds='any' to have them prepared", again)
-    for option in OPTIONS:
-        if not hasattr(given, option):
-            message = message.replace(f" with {option}=", "")
-            continue
-        shown = f"--{option.replace('_', '-')}"
-        message = re.sub(rf"(?<![-\w]){option}=(?=[ ,;.]|$)", shown, message)
-        message = re.sub(rf"(?<![-\w]){option}='?(\w+)'?", rf"{shown} \1", message)
-        message = message.replace(f"`{option}`", shown)
-    return message
+    told = str(error)
+    if isinstance(error, InputError) and given is not None:
+        told = error.in_words(lambda name, value: name_option(given, name, value))
+    return " ".join(told.split()) or type(error).__name__
 
 
 def writes_to_stdout(given: argparse.Namespace) -> bool:

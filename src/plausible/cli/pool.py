@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, pool and write; gives what was found."""
-    check_table(given.output)
     check_output(given.output, given.answers)
+    check_table(given.output)
     from plausible.io import read_known, write_labels
 
     known = read_known(given.answers, **known_options(given))

@@ -6,18 +6,23 @@ Features are found by their names, in any order. Other columns pass through to t
 """
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from plausible.cli.options import (
     add_missing,
     add_output,
+    add_trust,
     check_output,
     check_streams,
     check_table,
+    named_class,
     names,
     share,
 )
 from plausible.cli.talk import Talk, UsageError
+from plausible.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,23 +44,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the features in the order of the model, if its file does not name them",
     )  # fmt: skip
     add_missing(parser)
+    add_trust(parser)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Load, decide and write; gives what was decided."""
     check_streams(given.model, given.features)
-    check_table(given.output)
     check_output(given.output, given.model, given.features)
+    check_table(given.output)
     from plausible.io import read_new, write_predictions
     from plausible.tables import listed
 
-    model, about = load_model(given.model)
+    model, about = load_model(given.model, given.trusted)
     keep = given.keep[0] if given.keep in (["all"], ["none"]) else given.keep
     known = learned(model, about, given)
-    new = read_new(
-        given.features, known["columns"], known["n_features"], given.id, about.get("id"),
-        kinds=known["kinds"], keep=keep, missing=given.missing,
-    )  # fmt: skip
+    with for_model():
+        new = read_new(
+            given.features, known["columns"], known["n_features"], given.id, about.get("id"),
+            kinds=known["kinds"], keep=keep, missing=given.missing,
+        )  # fmt: skip
     check_order(about, given, len(new.names))
     notes = [
         f"{given.model}: {about.get('estimator', about['type'])} for the classes "
@@ -91,11 +98,22 @@ def tell_new(model: Any, new: Any, source: str) -> list[str]:
     return told
 
 
-def load_model(path: str) -> tuple[Any, dict[str, Any]]:
-    """A model, and what its file says about it."""
-    from plausible.io.model_files import load_classifier
+def load_model(path: str, trusted: list[str]) -> tuple[Any, dict[str, Any]]:
+    """A model, and what its file says about it; further classes only if the user names them."""
+    from plausible.io import load_classifier
 
-    return load_classifier(path)
+    return load_classifier(path, [named_class(name) for name in trusted])
+
+
+@contextmanager
+def for_model() -> Iterator[None]:
+    """A block that reads features for a model; gaps are also mended by another fit."""
+    try:
+        yield
+    except InputError as error:
+        if "kinds" in error.settings:
+            error.remedies += ("fit the model with --prepare always",)
+        raise
 
 
 def learned(
@@ -120,8 +138,9 @@ def learned(
 def check_order(about: dict[str, Any], given: argparse.Namespace, n_features: int) -> None:
     """Refuse features whose order only the caller can know."""
     if about["features"] is None and given.columns is None and n_features > 1:
-        raise ValueError(
-            f"{given.model!r} should name its features, to be given those of the same names, but "
-            "does not; say columns= in the order of the model, or save it again with "
-            "plausible.io.save(..., features=names)."
+        raise InputError(
+            f"{given.model!r} should name its features, to be given those of the same names",
+            "does not",
+            ("say {columns} in the order of the model", "save it again with save(..., features=)"),
+            settings={"columns": None},
         )

@@ -32,8 +32,8 @@ class Faults:
             held = "" if column is None else f" holds {show(column, row)}"
             noted.append((start + row + 1, f"column {name!r}{held}"))
 
-    def places(self, source: Source) -> str:
-        """``"2 cells (row 3 on line 4, column 'b' holds 'x', ...)"``, one of each column first."""
+    def places(self, source: Source, what: str = "") -> str:
+        """``"2 cells are empty (row 3 on line 4, column 'b', ...)"``, one of each column first."""
         cells = [cell for noted in self.first.values() for cell in noted[:1]][:MOST]
         rest = sorted(cell for noted in self.first.values() for cell in noted[1:])
         cells = sorted(cells + rest[: MOST - len(cells)])
@@ -43,7 +43,8 @@ class Faults:
             f"row {row}{f' on line {lines[row]}' if row in lines else ''}, {cell}"
             for row, cell in cells
         ]
-        told = f"{counted(self.count, 'cell')} ({listed(named, self.count)})"
+        said = f" {'is' if self.count == 1 else 'are'} {what}" if what else ""
+        told = f"{counted(self.count, 'cell')}{said} ({listed(named, self.count)})"
         if len(self.counts) == 1 or self.count <= MOST:
             return told
         columns = [f"{name!r} ({count})" for name, count in self.counts.items()]

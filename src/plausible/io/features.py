@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from plausible.base import FeatureTable, NamedArray
 from plausible.checks import as_list, check_kind, check_option, check_text, check_texts, guess
-from plausible.experts.tables import canonical
+from plausible.experts import canonical
 from plausible.io.faults import Faults
-from plausible.io.mixed import FeatureError, as_kinds, read_mixed, told_left_out
+from plausible.io.mixed import as_kinds, read_mixed, told_left_out
 from plausible.models.preparation import KINDS, NUMBER, names_rows, says_id
 from plausible.tables import (
     Source,
@@ -103,7 +103,7 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
     missing, wrong, infinite = Faults(), Faults(), Faults()
     parts = [np.empty((0, len(names)))]
     start = 0
-    for batch in table.batches(names, typed=False):
+    for batch in table.batches(names):
         part = np.empty((batch.num_rows, len(names)))
         for i, name in enumerate(names):
             column = batch.column(i)
@@ -113,28 +113,27 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
             infinite.add(np.isinf(part[:, i]), start, name, column)
         parts.append(part)
         start += batch.num_rows
-    more = "say kinds='any' to have them prepared, " if what == "Features" else ""
-    for faults, came, remedy in (
-        (wrong, "no numbers", f"correct them, {more}or leave these columns out with columns="),
-        (missing, "nothing", f"fill them, drop these rows, {more}or leave these columns out"),
-        (infinite, "infinite numbers", "correct them, or drop these rows"),
-    ):
+    prepare = ("say {kinds} to have them prepared",) if what == "Features" else ()
+    faulty: tuple[tuple[Faults, str, tuple[str, ...]], ...] = (
+        (wrong, "not", ("correct them", *prepare, "leave these columns out with {columns}")),
+        (missing, "empty", ("fill them", "drop these rows", *prepare, "leave these columns out")),
+        (infinite, "infinite", ("correct them", "drop these rows")),
+    )
+    settings = {"columns": None} | ({"kinds": "any"} if prepare else {})
+    for faults, came, remedy in faulty:
         if faults.count:
             raise TableError(
-                f"{what} in {table.name} should be numbers, but {came} stand"
-                f"{'s' if came == 'nothing' else ''} in {faults.places(table)}; {remedy}."
+                f"{what} in {table.name} should be numbers",
+                faults.places(table, came),
+                remedy,
+                settings=settings if faults is not infinite else None,
             )
     return np.concatenate(parts)
 
 
 def column_of(table: Source, name: str) -> Any:
-    """One column, as Arrow has it."""
-    return load(table, [name]).column(0)
-
-
-def load(table: Source, names: Sequence[str]) -> Any:
-    """Some columns as a table of Arrow, in one pass."""
-    return arrow().Table.from_batches(table.batches(names, typed=True), table.schema(names))
+    """One column of names, as Arrow has it."""
+    return table.named(name)
 
 
 def read_ids(table: Source, name: str) -> NDArray[Any]:
@@ -187,7 +186,7 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
     if large.count:
         raise TableError(
             f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
-            f"larger numbers stand in {large.places(table)}; scale or correct them."
+            f"{large.places(table, 'larger')}; scale or correct them."
         )
 
 
@@ -214,7 +213,7 @@ def check_id(table: Source, id: str) -> str:  # noqa: A002
     """The name of a column that was said to name the rows."""
     if check_text(id, "id") not in table.names:
         meant = guess(id, table.names).removeprefix("; ")
-        raise FeatureError(
+        raise TableError(
             f"id should be a column of {table.name}",
             f"{id!r} is not there (it has {listed([repr(name) for name in table.names])})",
             meant or "name one of these",
@@ -303,8 +302,10 @@ def read_with_id(
     names = list(columns) if columns is not None else [n for n in choose(table, None) if n != id]
     if not names or id in names:
         raise TableError(
-            f"Features should be columns of {table.name} beside the id {id!r}, but "
-            f"{'there are none' if not names else 'it is among them'}; name them with columns=."
+            f"Features should be columns of {table.name} beside the id {id!r}",
+            f"{'there are none' if not names else 'it is among them'}",
+            "name them with {columns}",
+            settings={"columns": None},
         )
     strange = sorted(set(kinds or ()) - set(table.names))
     if strange:
@@ -313,7 +314,7 @@ def read_with_id(
             f"{guess(strange[0], table.names) or ';'} its columns are "
             f"{listed([repr(name) for name in table.names])}."
         )
-    notes: list[str] = list(getattr(table, "notes", ()))
+    notes: list[str] = []
     if kinds is None:
         ids = None if id is None else read_ids(table, id)
         X: Any = read_numbers(table, names, "Features", gaps=False)
@@ -324,17 +325,17 @@ def read_with_id(
         check_rows(table, len(X))
         held = dict.fromkeys(names, NUMBER)
         return Features(NamedArray(X, names), names, ids, id, None, notes, held)
-    loaded = load(table, names if id is None else [id, *names])
+    loaded = table.whole(names)
     check_rows(table, loaded.num_rows)
-    ids = None if id is None else ids_of(table, id, loaded.column(id))
-    data, left_out = read_mixed(
-        table, loaded.select(names), kinds, [*(columns or ()), *kinds], missing
-    )
+    ids = None if id is None else read_ids(table, id)
+    data, left_out = read_mixed(table, loaded, kinds, [*(columns or ()), *kinds], missing)
     if not data:
         raise TableError(
-            f"{table.name} should have features beside the id {id!r}, but all columns are left out "
-            f"({listed([f'{name}: {why}' for name, why in left_out.items()])}); add some, or name "
-            "them with columns=."
+            f"{table.name} should have features beside the id {id!r}",
+            "all columns are left out "
+            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})",
+            ("add some", "name them with {columns}"),
+            settings={"columns": None},
         )
     notes += told_left_out(left_out, table.name)
     held = as_kinds(data, kinds)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.features import ITEMS, ROWS
-from plausible.io.mixed import FeatureError
 from plausible.models.preparation import says_id
-from plausible.tables import Source, arrow, counted, listed, plain
+from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]
 WAYS = ("", "blanks around names", "leading zeros", "capital letters")  # that do not count
@@ -145,10 +144,10 @@ def the_one(table: Source, found: list[Candidate], called: str | None) -> Candid
     if all(np.array_equal(one.rows, found[0].rows) for one in found):
         return found[0]
     names = [one.name for one in found]
-    raise FeatureError(
+    raise TableError(
         f"One column of {table.name} should name the items",
         f"{len(names)} hold all of them, in different rows ({listed(list(map(repr, names)))})",
-        "say which one, as in {id}",
+        "say which one with {id}",
         settings={"id": names[0]},
     )
 
@@ -178,11 +177,12 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
     ]
     beside = f" ({listed(held)})" if held else ""
     are_numbers = all(item.isdecimal() for item in items.to_pylist())
-    raise FeatureError(
+    raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
         f"none does{beside}",
-        "name it with id= to see which are missing, and add these rows"
-        + ("; or say id='row' if the items are numbers of rows" if are_numbers else ""),
+        ("say {id} if the items are numbers of rows", "add a column with the items")
+        if are_numbers
+        else "name it with {id} to see which are missing, and add these rows",
         settings={"id": "row" if are_numbers else None},
     )
 
@@ -218,7 +218,7 @@ def check_clash(table: Source, name: str, text: Any, loose: Any, what: str) -> N
     for before, after in zip(text.to_pylist(), loose.to_pylist(), strict=True):
         other = first.setdefault(after, before)
         if other != before:
-            raise FeatureError(
+            raise TableError(
                 f"Column {name!r} of {table.name} should name the items as they are written",
                 f"only without blanks, leading zeros or capital letters it does, and the {what} "
                 f"{other!r} and {before!r} would be one",
@@ -231,7 +231,7 @@ def by_number(table: Source, n_rows: int, items: NDArray[Any], id: str) -> Match
     try:
         numbers = np.array([int(written(item)) for item in items.tolist()], dtype=np.int64)
     except (ValueError, OverflowError):
-        raise FeatureError(
+        raise TableError(
             f"Items should be whole numbers to be numbers of rows of {table.name}",
             f"{items.tolist()[0]!r} is none",
             "name the column of items with {id}",
@@ -251,10 +251,12 @@ def first_number(table: Source, n_rows: int, numbers: IntArray) -> int:
     if len(can) == 1:
         return can[0]
     reason = "both would do" if can else "neither counts all items"
-    raise FeatureError(
+    raise TableError(
         f"Items should tell whether rows of {table.name} are counted from 0 or from 1",
         f"{reason} (items from {numbers.min()} to {numbers.max()}, {counted(n_rows, 'row')})",
-        "say id='row0' or id='row1'" if can else "name the column of items with id=",
+        ("say {id} if the first row is 1", "row0 if it is 0")
+        if can
+        else "name the column of items with {id}",
         settings={"id": "row1" if can else None},
     )
 
@@ -285,11 +287,11 @@ def check_lost(
     beside = ""
     if len(lost) == len(items) and match.id is not None:
         beside = f"; {match.id!r} holds {listed(held(loaded.column(match.id)))}"
-    raise FeatureError(
+    raise TableError(
         f"Every item should have a row in {table.name}, {match.how}",
         f"{counted(len(lost), 'item')} of {len(items)} {'has' if len(lost) == 1 else 'have'} none "
         f"({listed(lost)}{beside})",
-        "add the rows, or leave these items out with {on_unmatched}"
+        ("add the rows", "leave these items out with {on_unmatched}")
         if len(lost) < len(items)
         else "name the column of items with {id}",
         settings={"on_unmatched": "drop"} if len(lost) < len(items) else {"id": None},

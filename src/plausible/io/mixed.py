@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.errors import InputError
 from plausible.io.faults import Faults
 from plausible.models.preparation import (
     CATEGORY,
@@ -19,10 +18,6 @@ from plausible.models.preparation import (
 from plausible.tables import Source, TableError, arrow, counted, floats, listed, plain
 
 MOSTLY = 0.5  # share of numbers from which other cells of a column are faults
-
-
-class FeatureError(InputError, TableError):
-    """Features that are not what they should be, with the settings that mend them."""
 
 
 class MixedColumns(NamedTuple):
@@ -56,20 +51,23 @@ def read_mixed(
         else:
             data[name] = values
     if faults.count:
-        names = list(faults.counts)
-        raise FeatureError(
+        raise TableError(
             f"A column of {table.name} should hold numbers, dates or names",
             f"some hold numbers and something else in {faults.places(table)}",
-            "correct these cells; or say {missing} for words that mean an empty cell, {categories} "
-            "if these are names, or {leave_out} to do without",
+            (
+                "correct these cells",
+                "say {missing} for words that mean an empty cell",
+                "{kinds} if these are names",
+            ),
             settings={
-                "missing": first_words(loaded, faults), "categories": names, "leave_out": names,
+                "missing": first_words(loaded, faults),
+                "kinds": dict.fromkeys(faults.counts, CATEGORY),
             },
-        )  # fmt: skip
+        )
     if infinite.count:
         raise TableError(
-            f"Features in {table.name} should be finite, but infinite numbers stand in "
-            f"{infinite.places(table)}; correct them, or leave the cells empty."
+            f"Features in {table.name} should be finite, but "
+            f"{infinite.places(table, 'infinite')}; correct them, or leave the cells empty."
         )
     return MixedColumns(data, left_out)
 

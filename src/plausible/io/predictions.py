@@ -17,7 +17,6 @@ from plausible.io.features import (
     check_kinds,
     check_usable,
     find_named_id,
-    load,
     read_with_id,
 )
 from plausible.io.label_names import write_name, write_set
@@ -89,7 +88,7 @@ def read_new(
     read = read_with_id(table, name, names, wanted, words)
     check_usable(read, table, n_features)
     others = kept_columns(table, read, keep)
-    return replace(read, others=others)
+    return replace(read, others=others, notes=[*table.notes, *read.notes])
 
 
 def kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> Any:
@@ -106,7 +105,7 @@ def kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> An
                 f"not there; its columns are {listed([repr(name) for name in table.names])}."
             )
         names = [name for name in names if name != read.id]
-    return load(table, names) if names else None
+    return table.whole(names) if names else None
 
 
 def preparation_of(model: Any) -> FeaturePreparation | None:

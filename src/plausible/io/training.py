@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_texts
+from plausible.errors import InputError
 from plausible.experts import Annotations
 from plausible.io.annotation_files import ALIASES, find_columns
 from plausible.io.features import (
@@ -18,7 +19,7 @@ from plausible.io.features import (
     check_usable,
     column_of,
     find_named_id,
-    load,
+    read_ids,
     read_with_id,
 )
 from plausible.io.known import EXPORTS, Known, read_known
@@ -170,9 +171,11 @@ def joined(
     names = listed(read.names, len(read.names))
     notes = [
         *known.notes,
+        *table.notes,
         f"{table.name}: {counted(n_rows, 'row')} of {counted(len(read.names), 'feature')} "
         f"({names}), {found.how}",
         *found.notes,
+        *table.notes,
         *read.notes,
     ]
     items = np.arange(n_rows) if read.ids is None else read.ids
@@ -208,14 +211,18 @@ def read_beside(
         by_row = id in ROWS and id not in features.names
         if id is not None and id not in stream.names and not by_row:
             raise TableError(
-                f"{stream.table.name} should have a column of items to be matched by {id!r}, but "
-                f"has {listed([repr(name) for name in stream.names])}; add it, or say names=, as "
-                "in item=photo."
+                f"{stream.table.name} should have a column of items to be matched by {id!r}",
+                f"has {listed([repr(name) for name in stream.names])}",
+                ("add it", "say {names}, as in item=photo"),
+                settings={"names": None},
             )
         shared = [id] if id in stream.names else shared_names(stream, features, columns)
         if shared:
             names["item"] = str(shared[0])
-    known = read_known(stream, **options | ({"names": names} if names else {}))
+    try:
+        known = read_known(stream, **options | ({"names": names} if names else {}))
+    except InputError as error:
+        raise error.without("columns") from None  # which are those of the features here
     called = names.get("item", found.get("item"))
     return (known if called is not None else known._replace(items=None)), called
 
@@ -263,11 +270,22 @@ def match(
         return None
     by_row = id in ROWS and id not in table.names
     names = free_of(table, columns) if id is None else table.names[:1] if by_row else [id]
-    loaded = load(table, names)
+    loaded = as_written(table, names)
     check_rows(table, loaded.num_rows)
     found = match_items(table, loaded, known.items, id, called)
+    if found.id is not None:
+        read_ids(table, found.id)  # which is refused if it repeats names
     check_lost(found, known.items, table, on_unmatched, loaded)
     return found
+
+
+def as_written(table: Source, names: Sequence[str]) -> Any:
+    """Columns that may name items; dates as they are written."""
+    types, loaded = arrow().types, table.whole(names)
+    for place, field in enumerate(loaded.schema):
+        if types.is_date(field.type) or types.is_timestamp(field.type):
+            loaded = loaded.set_column(place, field.name, table.named(field.name))
+    return loaded
 
 
 def without_lost(known: Known, found: Match) -> tuple[Known, list[str]]:
