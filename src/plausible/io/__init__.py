@@ -11,7 +11,10 @@ from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
 from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
+from plausible.io.pieces import is_large
 from plausible.io.predictions import read_new, write_predictions
+from plausible.io.streamed import StreamedTraining, stream_training
+from plausible.io.streamed_predictions import stream_predictions
 from plausible.io.training import Training, read_training
 from plausible.io.writing import write_table
 from plausible.tables import TableError, TableStream, read_table, stream_table
@@ -26,11 +29,13 @@ __all__ = [
     "Features",
     "Known",
     "ModelFileError",
+    "StreamedTraining",
     "TableError",
     "TableStream",
     "Training",
     "VersionWarning",
     "inspect_model",
+    "is_large",
     "load",
     "read_annotations",
     "read_doccano",
@@ -42,7 +47,9 @@ __all__ = [
     "read_table",
     "read_training",
     "save",
+    "stream_predictions",
     "stream_table",
+    "stream_training",
     "write_labels",
     "write_predictions",
     "write_table",

@@ -16,7 +16,7 @@ class Piece(Source):
 
     def __init__(self, whole: Source, table: Any, start: int) -> None:
         super().__init__()
-        self.whole, self.table, self.start = whole, table, start
+        self.longer, self.table, self.start = whole, table, start
         self.name, self.names, self.n_rows = whole.name, list(table.schema.names), table.num_rows
         self.notes, self.index = [], set()
 
@@ -32,11 +32,11 @@ class Piece(Source):
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Lines on which some rows, in rising order, begin."""
-        return self.whole.lines([row + self.start for row in rows])
+        return self.longer.lines([row + self.start for row in rows])
 
     def places(self, rows: Sequence[int]) -> list[str]:
         """``"row 3 on line 4"`` for some rows."""
-        return self.whole.places([row + self.start for row in rows])
+        return self.longer.places([row + self.start for row in rows])
 
 
 def pieces(

@@ -5,6 +5,7 @@ a sample, from which kinds of columns and their preparation are learned; then ev
 reads the table again, piece by piece, here or on the workers of a cluster.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.base import FeatureTable, NamedArray
 from plausible.checks import check_option, check_texts
 from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
@@ -21,7 +23,7 @@ from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, pieces
 from plausible.io.training import free_of, read_beside
 from plausible.labels import Labels
-from plausible.models.preparation import says_id
+from plausible.models.preparation import NUMBER, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -42,8 +44,8 @@ class StreamedTraining(NamedTuple):
 
     Attributes
     ----------
-    sample : NamedArray or FeatureTable
-        Rows of the features, at equal distances.
+    X : NamedArray or FeatureTable
+        A sample of the features: rows at equal distances.
     labels : Labels
         Of the items that are known, in their own order.
     names, kinds, id, known, notes
@@ -57,7 +59,7 @@ class StreamedTraining(NamedTuple):
     >>> labels = {"item": ["x", "y"], "label": ["cat", "dog"]}
     >>> features = {"item": ["z", "y", "x"], "length": [1.0, 2.0, 3.0]}
     >>> training = stream_training(labels, features)
-    >>> training.rows().peek()
+    >>> training.stream().peek()
     (array([[1.],
            [2.],
            [3.]]), array([[1., 1.],
@@ -65,7 +67,7 @@ class StreamedTraining(NamedTuple):
            [1., 0.]]), None, array([False, False, False]))
     """
 
-    sample: Any
+    X: Any
     labels: Labels
     names: list[str]
     kinds: dict[str, str]
@@ -76,14 +78,27 @@ class StreamedTraining(NamedTuple):
     n_labeled: int
     reader: "Reader"
 
-    def rows(self, preparation: Any = None, client: Any = None) -> Rows:
-        """The rows for a fit, prepared by a fitted transformer; on a cluster if it has a client."""
+    def stream(self, preparation: Any = None, client: Any = None) -> Rows:
+        """Rows for a fit, prepared by a fitted transformer; on a cluster with a client of it."""
         reader = self.reader.prepared_by(preparation)
         if client is None:
             return StreamRows(reader)
         from plausible.io.spread import spread_rows
 
         return spread_rows(reader, client)
+
+    def labeled(self, most: int) -> tuple[Any, Labels]:
+        """The first rows, up to a number, whose labels say something, and these."""
+        parts, count = [], 0
+        for piece, labels in self.reader.raw_chunks(0, self.n_rows):
+            says = np.flatnonzero(labels.informativeness > 0)[: most - count]
+            if len(says):
+                parts.append((piece[says], labels[says]))
+                count += len(says)
+            if count >= most:
+                break
+        X = [part for part, _ in parts]
+        return joined_rows(X), Labels.concatenate([labels for _, labels in parts])
 
 
 @dataclass(frozen=True)
@@ -130,21 +145,27 @@ class Reader:
         return self.chunks(0, self.n_rows)
 
     def chunks(self, first: int, stop: int) -> Iterator[tuple[Any, Labels, None]]:
-        """Features and labels of the rows from one to another."""
+        """Features, prepared, and labels of the rows from one to another."""
+        for X, labels in self.raw_chunks(first, stop):
+            ready = np.asarray(X) if self.preparation is None else self.preparation.transform(X)
+            yield ready, labels, None
+
+    def raw_chunks(self, first: int, stop: int) -> Iterator[tuple[Any, Labels]]:
+        """Features with their names, and labels, of the rows from one to another."""
         columns = self.names if self.id is None else [self.id, *self.names]
         for piece in pieces(self.table(), columns, FAST_ROWS, first):
             if piece.start >= stop:
                 return
             if piece.start + piece.table.num_rows > stop:
-                piece = Piece(piece.whole, piece.table.slice(0, stop - piece.start), piece.start)
-            yield self.features(piece), self.labels_of(piece), None
+                piece = Piece(piece.longer, piece.table.slice(0, stop - piece.start), piece.start)
+            yield self.features(piece), self.labels_of(piece)
 
     def features(self, piece: Piece) -> Any:
-        """The features of some rows, prepared."""
+        """The features of some rows."""
         X = fast_numbers(piece, self.names)
-        if X is None or self.preparation is not None:
-            X = read_with_id(piece, None, self.names, self.kinds, self.missing).X
-        return np.asarray(X) if self.preparation is None else self.preparation.transform(X)
+        if X is not None and set(self.kinds or ()) <= {NUMBER}:
+            return NamedArray(X, self.names)
+        return read_with_id(piece, None, self.names, self.kinds, self.missing).X
 
     def labels_of(self, piece: Piece) -> Labels:
         """The labels of some rows."""
@@ -152,6 +173,15 @@ class Reader:
             return self.labels[piece.start : piece.start + piece.table.num_rows]
         assert self.id is not None
         return self.labels[self.lookup.places(hash_names(piece.table.column(self.id)))]
+
+
+def joined_rows(parts: list[Any]) -> Any:
+    """Features of some rows after those of others."""
+    if isinstance(parts[0], NamedArray):
+        return NamedArray(np.concatenate(parts), parts[0].names)
+    return FeatureTable(
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns}
+    )
 
 
 def fast_numbers(piece: Piece, names: Sequence[str]) -> Any:
@@ -215,11 +245,18 @@ def stream_training(
     looked = look_through(table, known, id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
+    is_path = isinstance(features, str | os.PathLike) and features != "-"
     reader = Reader(
-        features, read.names, None if wanted is None else read.kinds, words, name, looked.lookup,
-        with_unknown(known.labels) if looked.lookup is not None else known.labels, looked.n_rows,
+        source=os.path.abspath(features) if is_path else features,
+        names=read.names,
+        kinds=None if wanted is None else read.kinds,
+        missing=words,
+        id=name,
+        lookup=looked.lookup,
+        labels=known.labels if looked.lookup is None else with_unknown(known.labels),
+        n_rows=looked.n_rows,
         opened=[table],
-    )  # fmt: skip
+    )
     n_labeled = looked.n_rows if looked.lookup is None else looked.n_found
     told = notes_of(table, known, looked, read, name)
     return StreamedTraining(
@@ -274,8 +311,8 @@ def look_through(
                 f"order, but there are {len(known.labels)} labels and {n_rows} rows; add a column "
                 "'item' to both."
             )
-        name = find_named_id(Piece(table, sample.table(), 0), free)
-        return Looked(name, None, sample.table(), n_rows, n_rows, [])
+        named = find_named_id(Piece(table, sample.table(), 0), free)
+        return Looked(named, None, sample.table(), n_rows, n_rows, [])
     assert known.items is not None
     name = the_column(table, counts, known.items, called)
     lost = check_counts(table, name, counts[name], known.items, on_unmatched)
