@@ -81,30 +81,68 @@ def as_texts(column: Any) -> Any:
 class Lookup:
     """Known items, and where rows of other tables are among them.
 
+    Parameters
+    ----------
+    names : column of Arrow
+
     Examples
     --------
     >>> import pyarrow as pa
-    >>> lookup = Lookup(hash_names(pa.array(["x", "y", "z"])))
-    >>> lookup.places(hash_names(pa.array(["z", "new", "x"])))
-    array([ 2, -1,  0])
+    >>> lookup = Lookup(pa.array(["x", "y", "12"]))
+    >>> lookup.places(pa.array(["y", "new", "x"])), lookup.places(pa.array([12, 13]))
+    (array([ 1, -1,  0]), array([ 2, -1]))
     """
 
-    def __init__(self, keys: Keys) -> None:
-        order = np.argsort(keys, kind="stable")
-        self.keys = keys[order]
-        self.rows = order.astype(np.int32) if len(order) < 2**31 else order
+    def __init__(self, names: Any) -> None:
+        self.by_text = Sorted(hash_names(names))
+        numbers, is_number = whole_numbers(names)
+        self.by_number = Sorted(numbers[is_number], np.flatnonzero(is_number))
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self.by_text.keys)
 
     def repeated(self) -> NDArray[np.int64]:
         """Rows of known items that come again."""
+        return self.by_text.repeated()
+
+    def places(self, column: Any) -> NDArray[np.int64]:
+        """The row (n,) of each item among the known ones; -1 where it is not among them."""
+        if arrow().types.is_integer(column.type) and not column.null_count:
+            return self.by_number.places(column.to_numpy().astype(np.int64, copy=False))
+        return self.by_text.places(hash_names(column))
+
+
+class Sorted:
+    """Keys in their order, and the row of each."""
+
+    def __init__(self, keys: NDArray[Any], rows: NDArray[np.int64] | None = None) -> None:
+        order = np.argsort(keys, kind="stable")
+        self.keys = keys[order]
+        self.rows = order if rows is None else rows[order]
+        if len(keys) < 2**31:
+            self.rows = self.rows.astype(np.int32)
+
+    def repeated(self) -> NDArray[np.int64]:
+        """Rows of keys that come again."""
         same = np.flatnonzero(self.keys[1:] == self.keys[:-1])
         return np.sort(self.rows[same + 1].astype(np.int64))
 
-    def places(self, keys: Keys) -> NDArray[np.int64]:
-        """The row (n,) of each item among the known ones; -1 where it is not among them."""
+    def places(self, keys: NDArray[Any]) -> NDArray[np.int64]:
+        """The row of each key, -1 where there is none."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, self.rows[at].astype(np.int64), -1)
+
+
+def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The names that are whole numbers as one writes them, and which ones are."""
+    pa, compute = arrow(), arrow(".compute")
+    if pa.types.is_integer(column.type) and not column.null_count:
+        values = column.to_numpy(zero_copy_only=False) if hasattr(column, "offset") else column
+        numbers = np.asarray(values, dtype=np.int64)
+        return numbers, np.ones(len(numbers), dtype=bool)
+    texts = as_texts(column)
+    is_number = compute.match_substring_regex(texts, r"^(0|-?[1-9][0-9]{0,17})$")
+    numbers = compute.if_else(is_number, texts, "0").cast(pa.int64())
+    return np.asarray(numbers, dtype=np.int64), np.asarray(is_number, dtype=bool)

@@ -18,7 +18,7 @@ from plausible.checks import check_option, check_texts
 from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
 from plausible.io.known import Known
-from plausible.io.lookup import Lookup, hash_names
+from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, pieces
 from plausible.io.training import free_of, read_beside
@@ -64,7 +64,7 @@ class StreamedTraining(NamedTuple):
            [2.],
            [3.]]), array([[1., 1.],
            [0., 1.],
-           [1., 0.]]), None, array([False, False, False]))
+           [1., 0.]]), None)
     """
 
     X: Any
@@ -172,7 +172,7 @@ class Reader:
         if self.lookup is None:
             return self.labels[piece.start : piece.start + piece.table.num_rows]
         assert self.id is not None
-        return self.labels[self.lookup.places(hash_names(piece.table.column(self.id)))]
+        return self.labels[self.lookup.places(piece.table.column(self.id))]
 
 
 def joined_rows(parts: list[Any]) -> Any:
@@ -288,14 +288,14 @@ def look_through(
     free = [id] if id is not None else names_of_rows(table, free_of(table, columns))
     lookup = None
     if known.items is not None:
-        lookup = Lookup(hash_names(arrow().array(known.items)))
+        lookup = Lookup(arrow().array(known.items))
     counts = {name: np.zeros(len(known.labels), np.int32) for name in free if lookup is not None}
     sample = Sample(SAMPLE_ROWS)
     wanted = list(dict.fromkeys([*(columns or choose(table, None)), *free]))
     n_rows = 0
     for piece in pieces(table, wanted):
         for name, count in counts.items():
-            places = lookup.places(hash_names(piece.table.column(name)))  # type: ignore[union-attr]
+            places = lookup.places(piece.table.column(name))  # type: ignore[union-attr]
             count += np.bincount(places[places >= 0], minlength=len(count)).astype(np.int32)
         sample.add(piece.table, piece.start)
         n_rows += piece.table.num_rows

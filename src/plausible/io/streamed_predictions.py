@@ -64,7 +64,7 @@ def stream_predictions(
     ...     print(*[line.split(",")[:2] for line in path.read_text().splitlines()], sep="\n")
     ['"item"', '"answer"']
     ['"x"', '"a"']
-    ['"y"', '"a"']
+    ['"y"', '"b"']
     ['"z"', '"b"']
     >>> decided.n_items
     3
