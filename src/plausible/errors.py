@@ -5,7 +5,7 @@ words: the command line names options where the library names parameters.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,12 +70,53 @@ class InputError(ValueError):
         sentence = f"{self.expected}, but {self.came}" if self.came else self.expected
         if not self.remedy:
             return f"{sentence}."
-        named = {name: name_setting(name, value) for name, value in self.settings.items()}
-        last = self.remedy.format(**named) if named else self.remedy
+        last = with_settings(self.remedy, self.settings, name_setting)
         return f"{sentence}; {last}{'' if last.endswith('?') else '.'}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.__dict__, self.args)
+
+
+class Note(str):
+    """Something worth knowing about what was read, in words.
+
+    Parameters
+    ----------
+    text : str
+        A name in braces, ``"say {kind}"``, stands for one of the `settings`.
+    **settings
+        Parameters that would change what was done, with a value to give, or None.
+
+    Examples
+    --------
+    >>> note = Note("'n/a' (3 answers) says nothing; {map} keeps it", map={"n/a": "n/a"})
+    >>> note
+    "'n/a' (3 answers) says nothing; map={'n/a': 'n/a'} keeps it"
+    >>> note.in_words(lambda name, value: f"--{name}")
+    "'n/a' (3 answers) says nothing; --map keeps it"
+    """
+
+    template: str
+    settings: dict[str, Any]
+
+    def __new__(cls, text: str, **settings: Any) -> Self:
+        """A note whose settings are named as the library names them."""
+        note = super().__new__(cls, with_settings(text, settings, as_argument))
+        note.template, note.settings = text, settings
+        return note
+
+    def in_words(self, name_setting: Callable[[str, Any], str]) -> str:
+        """The note, with settings as a function of their name and value writes them."""
+        return with_settings(self.template, self.settings, name_setting)
+
+
+def with_settings(
+    text: str, settings: Mapping[str, Any], name_setting: Callable[[str, Any], str]
+) -> str:
+    """A text in which settings take the places of their names in braces."""
+    for name, value in settings.items():
+        text = text.replace(f"{{{name}}}", name_setting(name, value))
+    return text
 
 
 def as_argument(name: str, value: Any) -> str:

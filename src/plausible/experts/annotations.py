@@ -17,7 +17,7 @@ whole numbers each, and sums over them are products of sparse matrices. Of a sta
 classes that it leaves possible are stored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +80,9 @@ class Annotations(Constructors):
         dense or sparse, kept sparse in `rows`; every look at it makes an array again.
     doubt : array (A,) or None
         How far the annotator doubts the answer.
+    notes : tuple of str
+        What was assumed when the answers were read: spellings, words of not knowing, repeated
+        answers.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Annotations(Constructors):
     doubt: FloatArray | None = None
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = {what: check_names(getattr(self, what), what) for what in NAMES}
@@ -125,7 +129,12 @@ class Annotations(Constructors):
 
     @classmethod
     def _made(
-        cls, item: Codes, annotator: Codes, said: Statements, doubt: FloatArray | None
+        cls,
+        item: Codes,
+        annotator: Codes,
+        said: Statements,
+        doubt: FloatArray | None,
+        notes: Sequence[str] = (),
     ) -> Self:
         return cls(
             item.names,
@@ -138,6 +147,7 @@ class Annotations(Constructors):
             doubt,
             said.is_bayesian,
             said.masses,
+            tuple(notes),
         )
 
     # What there is.
@@ -147,11 +157,13 @@ class Annotations(Constructors):
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes[:6].tolist())) + (
-            ", ..." if len(self.classes) > 6 else ""
+            f", ... ({len(self.classes)} in all)" if len(self.classes) > 6 else ""
         )
+        n_notes = len(self.notes)
+        told = f"; {n_notes} note{'s' * (n_notes > 1)}, see .notes" if n_notes else ""
         return (
             f"<Annotations: {len(self)} answers about {len(self.items)} items by "
-            f"{len(self.annotators)} annotators; classes {names}>"
+            f"{len(self.annotators)} annotators; classes {names}{told}>"
         )
 
     @property

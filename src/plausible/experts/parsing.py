@@ -1,6 +1,6 @@
 """From cells of a table to statements."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -20,8 +20,11 @@ from plausible.checks import (
     name_rows,
     shown,
 )
+from plausible.errors import InputError
+from plausible.experts.meanings import count_names, manner, quoted, understand
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
-from plausible.experts.tables import Codes, canonical, factorize, is_gone
+from plausible.experts.tables import Codes, factorize, is_gone
+from plausible.experts.words import CANNOT_TELL
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -38,6 +41,7 @@ class Statements(NamedTuple):
     codes (A,), contours (S, K), sparse
     is_bayesian (S,) : probabilities rather than plausibilities
     masses : of the statements, if they were given
+    notes : what was assumed about the answers, in words
     """
 
     codes: IntArray
@@ -45,6 +49,7 @@ class Statements(NamedTuple):
     classes: NDArray[Any]
     is_bayesian: NDArray[np.bool_]
     masses: SparseMasses | None = None
+    notes: tuple[str, ...] = ()
 
 
 def parse_cells(
@@ -53,35 +58,19 @@ def parse_cells(
     separator: str,
     abstain: Sequence[Any],
     none: Sequence[Any],
+    changes: Mapping[Any, Any] | None = None,
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    check_kind(labels, Iterable, "labels", "give a list of answers")
-    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
-        labels = factorize(labels, "labels")
-    if isinstance(labels, Codes):
-        codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
-    else:
-        column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
-        column = as_list(column, "labels", "answers")
-        places: dict[Any, int] = {}
-        try:
-            codes = np.fromiter(
-                (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
-            )
-        except TypeError:  # what has no hash
-            raise ValueError(
-                "Answers should be classes or sets of classes, but some hold lists or mappings; "
-                "name each class by text or a number."
-            ) from None
-        cells = list(places)
+    codes, cells = different_cells(labels)
     if not check_text(separator, "separator", "the text between the classes of a set"):
         raise ValueError("separator should be the text between classes, but is empty; give '|'.")
     abstain = [abstain] if isinstance(abstain, str) else as_list(abstain, "abstain", "cells")
     none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
     check_cells([*cells, *abstain, *none])
     classes = classes if classes is None else class_names(classes)
-    said = [names_in(cell, separator, abstain, none) for cell in cells]
-    said = alike(said, classes)
+    how = manner(classes, separator, abstain, none, changes)
+    counts = np.bincount(codes, minlength=len(cells)).tolist()
+    said, notes = understand(cells, counts, how)
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if len(set(names)) < len(names):
@@ -89,17 +78,57 @@ def parse_cells(
     if not names:
         raise ValueError("Answers should name at least one class, but all are empty; give classes.")
     place = {name: k for k, name in enumerate(names)}
-    strange = [name for name in known if name not in place]
-    if strange:
-        bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
-        raise ValueError(
-            f"Answers should be among the classes {shown(names, 500)}, but {shown(strange[0])} was "
-            "found in "
-            f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
-        )
+    check_strange([name for name in known if name not in place], names, said, codes)
     sets, which = different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
-    return Statements(which[codes], contours, as_names(names), np.zeros(len(sets), dtype=bool))
+    none_bayesian = np.zeros(len(sets), dtype=bool)
+    return Statements(which[codes], contours, as_names(names), none_bayesian, None, tuple(notes))
+
+
+def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
+    """Which cell each answer is, and the different cells."""
+    check_kind(labels, Iterable, "labels", "give a list of answers")
+    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+        labels = factorize(labels, "labels")
+    if isinstance(labels, Codes):
+        return labels.codes, [hashable(cell) for cell in labels.names.tolist()]
+    column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
+    column = as_list(column, "labels", "answers")
+    places: dict[Any, int] = {}
+    try:
+        codes = np.fromiter(
+            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+        )
+    except TypeError:  # what has no hash
+        raise ValueError(
+            "Answers should be classes or sets of classes, but some hold lists or mappings; "
+            "name each class by text or a number."
+        ) from None
+    return codes, list(places)
+
+
+def check_strange(
+    strange: list[Any], names: list[Any], said: list[tuple[Any, ...] | None], codes: IntArray
+) -> None:
+    """Refuse answers that are not among the classes, each with its own number of answers."""
+    if not strange:
+        return
+    bad = np.array([strange[0] in (one or ()) for one in said], dtype=bool)[codes]
+    counts = np.bincount(codes, minlength=len(said)).tolist()
+    found = count_names(said, counts)
+    others = (
+        f"; also {quoted((name, found[name]) for name in strange[1:])}" if len(strange) > 1 else ""
+    )
+    meant = guess(strange[0], names).removeprefix("; ")
+    raise InputError(
+        f"Answers should be among the classes {shown(names, 500)}",
+        f"{shown(strange[0])} was found in {name_rows(bad)}{others}",
+        f"{meant or 'correct it, add the class'}{'' if meant else ', or say {map}'}",
+        parameter="labels",
+        value=strange[0],
+        rows=bad,
+        settings={"map": {strange[0]: CANNOT_TELL}},
+    )
 
 
 def different_sets(
@@ -113,21 +142,6 @@ def different_sets(
         members = every if names is None else tuple(sorted({place[name] for name in names}))
         which[row] = found.setdefault(members, len(found))
     return list(found), which
-
-
-def alike(
-    said: list[tuple[Any, ...] | None], classes: Sequence[Hashable] | None
-) -> list[tuple[Any, ...] | None]:
-    """Names as they stand in `classes`, or all of one type: 1 and "1" are one class."""
-    found = {name for names in said if names is not None for name in names}
-    if classes is not None:
-        place = {canonical(name): name for name in classes}
-        change = {name: place.get(canonical(name), name) for name in found}
-    elif len({isinstance(name, str) for name in found}) > 1:
-        change = {name: canonical(name) for name in found}
-    else:
-        return said
-    return [None if names is None else tuple(change[name] for name in names) for names in said]
 
 
 def check_cells(cells: list[Any]) -> None:
@@ -147,24 +161,6 @@ def hashable(cell: Any) -> Any:
     if isinstance(cell, (set, list, tuple, frozenset)):
         return frozenset(cell)
     return None if cell != "" and is_gone(cell) else cell
-
-
-def names_in(
-    cell: Any, separator: str, abstain: Sequence[Any], none: Sequence[Any]
-) -> tuple[Any, ...] | None:
-    """Classes that a cell names; None for all of them."""
-    if isinstance(cell, frozenset):
-        return tuple(cell)
-    if cell is None or cell in abstain:
-        return None
-    if cell in none:
-        return ()
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text in none or text in abstain:
-            return () if text in none else None
-        return tuple(part.strip() for part in text.split(separator) if part.strip())
-    return (cell,)
 
 
 def sort_key(name: Any) -> tuple[str, Any]:
@@ -208,7 +204,8 @@ def from_groups(
     rows = np.concatenate([group[there], who]), np.concatenate([chosen[there], which])
     values = np.concatenate([numbers[there], even])
     said, codes = from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
-    return Statements(codes, said, cells.classes, np.full(said.shape[0], kind == "probability"))
+    bayesian = np.full(said.shape[0], kind == "probability")
+    return Statements(codes, said, cells.classes, bayesian, None, cells.notes)
 
 
 def check_numbers(numbers: FloatArray, kind: str) -> None:
@@ -254,7 +251,7 @@ def from_mass_rows(
     values = csr_array(
         (numbers, (group, place.ravel()[cells.codes])), shape=(n_groups, len(focal))
     ).toarray()
-    return from_masses(values, focal, cells.classes)
+    return from_masses(values, focal, cells.classes)._replace(notes=cells.notes)
 
 
 def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> Statements:
