@@ -40,6 +40,7 @@ from plausible.checks import as_array, check_kind, row_numbers, shown
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
+from plausible.experts.selection import Selection
 from plausible.experts.statements import StatementFacts, as_rows
 from plausible.experts.tables import Codes, check_doubt
 from plausible.labels import Labels
@@ -62,7 +63,7 @@ class SparseField:
 
 
 @dataclass(frozen=True, eq=False)
-class Annotations(Constructors):
+class Annotations(Constructors, Selection):
     """Answers of several annotators about several items.
 
     Use the constructors: `from_long`, `from_answers` (a column for each annotator), `from_classes`
@@ -83,6 +84,13 @@ class Annotations(Constructors):
     notes : tuple of str
         What was assumed when the answers were read: spellings, words of not knowing, repeated
         answers.
+
+    Notes
+    -----
+    ``len(answers)`` counts answers, but to numpy and scikit-learn annotations are a column of
+    items: ``answers.shape`` is (n,), ``answers[rows]`` takes items with all that was said about
+    them, and `train_test_split(X, answers)` or `cross_val_score(JointAnnotatorClassifier(), X,
+    answers)` split items. `select` takes answers.
 
     Examples
     --------

@@ -110,8 +110,8 @@ def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[N
     said, joined = split_compounds(counts, said, how)
     said, minus = settle_minus_one(counts, said, how)
     names = count_names(said, counts)
-    check_free_text(names, sum(counts), how)
-    return said, [*notes, *merged, *joined, *minus, *tell_odd_names(names, how)]
+    odd = [*tell_free_text(names, sum(counts), how), *tell_odd_names(names, how)]
+    return said, [*notes, *merged, *joined, *minus, *odd]
 
 
 def read_cell(cell: Any, how: Manner) -> Read:
@@ -436,18 +436,16 @@ def as_whole(name: Any) -> int | None:
 # -- Names that may be slips -----------------------------------------------------------------------
 
 
-def check_free_text(names: Counter[Any], n_said: int, how: Manner) -> None:
-    """Refuse a column in which nearly every answer is a class of its own."""
-    if how.classes is None and n_said >= FEW_ANSWERS and len(names) >= FREE_TEXT * n_said:
-        example = shown(next(iter(names)), 60)
-        raise InputError(
-            "Answers should name the same few classes again and again",
-            f"there are {len(names):,} different ones in {n_said:,} answers, such as {example}, as "
-            "in free text, ids or measurements",
-            "name the column of the answers in {names}, or list the {classes}",
-            parameter="labels",
-            settings={"names": None, "classes": None},
-        )
+def is_free_text(n_classes: int, n_said: int) -> bool:
+    """Whether nearly every answer is a class of its own."""
+    return n_said >= FEW_ANSWERS and n_classes >= FREE_TEXT * n_said
+
+
+def tell_free_text(names: Counter[Any], n_said: int, how: Manner) -> list[Note]:
+    """A note on answers of which nearly every one is a class of its own."""
+    if how.classes is not None or not is_free_text(len(names), n_said):
+        return []
+    return [Note(f"{len(names):,} different classes in {n_said:,} answers: is this free text?")]
 
 
 def tell_odd_names(names: Counter[Any], how: Manner) -> list[Note]:
