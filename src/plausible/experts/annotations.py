@@ -248,6 +248,18 @@ class Annotations(Constructors, Selection):
         other.__dict__.update(changes)
         return other
 
+    def with_notes(self, *notes: str) -> Self:
+        """The same answers, with more notes before those that they have.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long([1], ["ann"], ["a"]).with_notes("of last year")
+        >>> answers.notes
+        ('of last year',)
+        """
+        return self._with(notes=(*notes, *self.notes))
+
     def without_doubt(self) -> Self:
         """The answers as they were named, without the doubts of those who gave them.
 

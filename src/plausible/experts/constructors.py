@@ -250,9 +250,10 @@ class Constructors:
         Parameters
         ----------
         table : array-like (A, K)
-        kind : {"plausibility", "probability", "count", "mass"}
+        kind : {"plausibility", "probability", "count", "mass", "set"}
             Counts are how many people gave each answer, nobody knows who; masses belong to single
-            classes, and what is missing to one is left to all classes.
+            classes, and what is missing to one is left to all classes; sets have 1 for each
+            possible class and 0 for the others, all 0 for "none of these".
         classes : sequence, optional
         items, annotators : array-like (A,), optional
             By default every row is an item of its own, and one annotator gave all.

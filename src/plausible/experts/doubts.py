@@ -64,7 +64,7 @@ def read_doubts(
         numbers, notes = as_confidence(numbers, rest, is_percent, cells, name)
     bad = rest & ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
-        refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], name)
+        refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
     values = numbers if meaning == "doubt" else 1 - numbers
     values = np.where(is_word, by_word, values)
     if is_word.any():
@@ -120,8 +120,8 @@ def as_confidence(
     if (known == np.round(known)).all() and 0 <= known.min() and known.max() <= LARGEST_RATING:
         ratings = sorted({int(value) for value in known})
         raise InputError(
-            f"{name!r} should say how sure people are as a number from 0 to 1, or in percent",
-            f"holds the ratings {', '.join(map(str, ratings))}",
+            f"Confidence ({name!r}) should be a number from 0 to 1, or in percent",
+            f"it holds the ratings {', '.join(map(str, ratings))}",
             "say how far an answer is doubted that has each: {words}",
             parameter="confidence",
             value=ratings,
@@ -155,9 +155,8 @@ def refuse_words(
     if len(wanted) > 12:
         wanted = dict(list(wanted.items())[:3])
     raise InputError(
-        f"{name!r} should say how {'far people doubt' if meaning == 'doubt' else 'sure people are'}"
-        " as a number from 0 to 1, or in percent",
-        f"holds {', '.join(shown(cell, 30) for cell in strange[:5])}",
+        f"{meaning.capitalize()} ({name!r}) should be a number from 0 to 1, or in percent",
+        f"it holds {', '.join(shown(cell, 30) for cell in strange[:5])}",
         "say how far an answer is doubted that has each: {words}",
         parameter=meaning,
         value=strange[0],
@@ -165,13 +164,14 @@ def refuse_words(
     )
 
 
-def refuse_numbers(bad: NDArray[np.bool_], example: Any, name: str) -> None:
+def refuse_numbers(bad: NDArray[np.bool_], example: Any, meaning: str) -> None:
     """Refuse numbers outside of [0, 1]."""
+    sure, nothing = ("0", "1") if meaning == "doubt" else ("1", "0")
     raise InputError(
-        f"{name} should be in [0, 1]",
-        f"{shown(example)} is not, in {name_rows(bad)}",
-        "write 0 for a sure answer and 1 for one that says nothing, or 20% for 0.2",
-        parameter=name,
+        f"{meaning.capitalize()} should lie in [0, 1]",
+        f"does not in {name_rows(bad)}, with {shown(example)}",
+        f"write {sure} for a sure answer and {nothing} for one that says nothing, or 20% for 0.2",
+        parameter=meaning,
         value=example,
         rows=bad,
     )
@@ -192,9 +192,11 @@ def fill_unknown(
     if gone.all():
         return None, [Note("no answer has a doubt of its own: the column is empty")]
     n_people = int(annotator.max()) + 1
-    total = np.bincount(annotator[~gone], doubts[~gone], n_people)
-    count = np.bincount(annotator[~gone], minlength=n_people)
-    everyone = float(doubts[~gone].mean())
+    known = ~gone & says_something
+    known = known if known.any() else ~gone
+    total = np.bincount(annotator[known], doubts[known], n_people)
+    count = np.bincount(annotator[known], minlength=n_people)
+    everyone = float(doubts[known].mean())
     mean = np.where(count > 0, total / np.maximum(count, 1), everyone)
     filled = np.where(gone, mean[annotator], doubts)
     if not n_told:

@@ -226,7 +226,7 @@ def tell_words(
     plain = {"word": CANNOT_TELL, "none": NONE_OF_THESE}
     found: dict[str, list[tuple[Any, int]]] = defaultdict(list)
     for cell, count, one in zip(cells, counts, read, strict=True):
-        if count and cell != plain.get(one.way):
+        if count and (one.way == "blank" or cell != plain.get(one.way)):
             several = one.way != "json" or (one.names is not None and len(one.names) > 1)
             if several:
                 found[one.way].append((cell, count))

@@ -21,7 +21,7 @@ from plausible.checks import (
     shown,
 )
 from plausible.errors import InputError
-from plausible.experts.meanings import count_names, manner, quoted, understand
+from plausible.experts.meanings import MOST, manner, understand
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, factorize, is_gone
 from plausible.experts.words import CANNOT_TELL
@@ -31,7 +31,7 @@ IntArray = NDArray[np.int64]
 
 ABSTAIN = ("", "?", "cannot tell", "unknown")
 NONE = ("none of these",)
-KINDS = ("plausibility", "probability", "count", "mass")
+KINDS = ("plausibility", "probability", "count", "mass", "set")
 ROUGH = 1e-6  # by which sums may miss one
 
 
@@ -78,7 +78,7 @@ def parse_cells(
     if not names:
         raise ValueError("Answers should name at least one class, but all are empty; give classes.")
     place = {name: k for k, name in enumerate(names)}
-    check_strange([name for name in known if name not in place], names, said, codes)
+    check_strange({name for name in known if name not in place}, names, cells, said, codes)
     sets, which = different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
     none_bayesian = np.zeros(len(sets), dtype=bool)
@@ -107,28 +107,40 @@ def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
     return codes, list(places)
 
 
+class StrangeAnswersError(InputError):
+    """Answers that are not among the classes: cells as they are shown, and where each stands."""
+
+    places: list[tuple[str, NDArray[np.bool_]]]
+    more: str
+
+
 def check_strange(
-    strange: list[Any], names: list[Any], said: list[tuple[Any, ...] | None], codes: IntArray
+    strange: set[Any],
+    names: list[Any],
+    cells: list[Any],
+    said: list[tuple[Any, ...] | None],
+    codes: IntArray,
 ) -> None:
-    """Refuse answers that are not among the classes, each with its own number of answers."""
-    if not strange:
+    """Refuse answers that are not among the classes, each with the rows in which it stands."""
+    bad = [k for k, members in enumerate(said) if strange & set(members or ())]
+    if not bad:
         return
-    bad = np.array([strange[0] in (one or ()) for one in said], dtype=bool)[codes]
-    counts = np.bincount(codes, minlength=len(said)).tolist()
-    found = count_names(said, counts)
-    others = (
-        f"; also {quoted((name, found[name]) for name in strange[1:])}" if len(strange) > 1 else ""
-    )
-    meant = guess(strange[0], names).removeprefix("; ")
-    raise InputError(
+    places = [(shown(cells[k]), codes == k) for k in bad[:MOST]]
+    more = f" and {len(bad) - MOST} others" if len(bad) > MOST else ""
+    first = next(name for name in said[bad[0]] or () if name in strange)
+    meant = guess(first, names).removeprefix("; ")
+    listed = ", ".join(f"{cell} was found in {name_rows(rows)}" for cell, rows in places)
+    error = StrangeAnswersError(
         f"Answers should be among the classes {shown(names, 500)}",
-        f"{shown(strange[0])} was found in {name_rows(bad)}{others}",
-        f"{meant or 'correct it, add the class'}{'' if meant else ', or say {map}'}",
+        f"{listed}{more}",
+        meant or "correct it, add the class, or say {map}",
         parameter="labels",
-        value=strange[0],
-        rows=bad,
-        settings={"map": {strange[0]: CANNOT_TELL}},
+        value=cells[bad[0]],
+        rows=np.isin(codes, bad),
+        settings={"map": {first: CANNOT_TELL}},
     )
+    error.places, error.more = places, more
+    raise error
 
 
 def different_sets(
@@ -309,6 +321,15 @@ def from_table(
         each = rows_of_sets([(k,) for k in range(len(names))], len(names))
         return Statements(codes, each, names, none), np.repeat(row, times)
     check_numbers(table, kind)
+    if kind == "set":
+        bad = ((table != 0) & (table != 1)).any(axis=1)
+        if bad.any():
+            raise ValueError(
+                "Sets should have 1 for each possible class and 0 for the others, but have other "
+                f"numbers in {name_rows(bad)}; say kind='plausibility' if these are degrees."
+            )
+        said, codes = distinct(as_rows(table))
+        return Statements(codes, said, names, np.zeros(said.shape[0], dtype=bool)), rows
     if kind == "mass":
         check_n_classes(len(names))
         focal = 1 << np.arange(len(names), dtype=np.int64)

@@ -10,9 +10,12 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from plausible.checks import shown
+from plausible.errors import InputError
+
 JOINTS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])")
 WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
-EITHER = re.compile(r"\s+or\s+|\s*/\s*", re.IGNORECASE)  # one of these
+EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
 TOGETHER = re.compile(r"\s*[,;&+]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
 
 CANNOT_TELL, NONE_OF_THESE = "cannot tell", "none of these"
@@ -123,36 +126,51 @@ def _unquoted(text: str, at: int, separator: str) -> tuple[str, int] | None:
 
 
 def from_json(text: str) -> list[Any] | None:
-    """Classes in a cell of JSON, as annotation tools write several; None if it is no such cell.
+    """Classes in a cell of JSON, as annotation tools write several; None if it is no JSON.
 
     Examples
     --------
     >>> from_json('["cat", "dog"]'), from_json('{"choices": ["cat"]}'), from_json('[{"rating": 4}]')
     (['cat', 'dog'], ['cat'], [4])
+    >>> from_json('[{"animal": {"cat": true, "dog": false}}]')
+    ['cat']
     >>> from_json("[sic]")
     """
     if text[:1] not in ("[", "{"):
         return None
     try:
-        return _names_in(json.loads(text))
+        found = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    names = names_in(found)
+    if names is None:
+        raise InputError(
+            "Answers should be classes, or lists of them",
+            f"{shown(text, 80)} was found, which does not say which classes are meant",
+            "write the classes into a column of their own, as in 'cat|dog'",
+            value=text,
+        )
+    return names
 
 
 KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")
 
 
-def _names_in(found: Any) -> list[Any] | None:
-    """Names in what JSON holds: lists of names, or objects that hold such lists by a known key."""
+def names_in(found: Any) -> list[Any] | None:
+    """Names in what JSON holds: names, lists of them, or objects that hold these by a known key."""
     if isinstance(found, dict):
+        if found and all(isinstance(value, bool) for value in found.values()):
+            return [name for name, value in found.items() if value]
         inner = [found[key] for key in KEYS if key in found]
-        return _names_in(inner[0]) if len(inner) == 1 else None
+        if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
+            inner = list(found.values())
+        return names_in(inner[0]) if len(inner) == 1 else None
     if not isinstance(found, list):
         is_name = isinstance(found, (str, int, float)) and found == found and found != ""
         return [found] if is_name else None
     names: list[Any] = []
     for entry in found:
-        inner_names = _names_in(entry)
+        inner_names = names_in(entry)
         if inner_names is None:
             return None
         names += inner_names

@@ -4,8 +4,10 @@ Rows of a file are counted from 1 in errors, without the header; of a text file,
 as well.
 """
 
-from plausible.io.annotation_files import read_annotations, read_doccano, read_label_studio
-from plausible.io.errors import ModelFileError
+from plausible.io.annotation_files import read_annotations
+from plausible.io.annotation_writing import write_annotations
+from plausible.io.exports import read_doccano, read_label_studio
+from plausible.io.errors import AnswersError, ModelFileError
 from plausible.io.features import Features, read_features
 from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
@@ -17,6 +19,7 @@ from plausible.io.writing import write_table
 from plausible.tables import TableError, TableStream, read_table, stream_table
 
 __all__ = [
+    "AnswersError",
     "Features",
     "Known",
     "ModelFileError",
@@ -37,6 +40,7 @@ __all__ = [
     "read_training",
     "save",
     "stream_table",
+    "write_annotations",
     "write_labels",
     "write_predictions",
     "write_table",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.tables import canonical
-from plausible.io.annotation_files import ALIASES, find_columns
+from plausible.io.answer_columns import ALIASES, find_columns
 from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.labels import Labels
@@ -100,7 +100,7 @@ def read_training(
            [0., 1.],
            [1., 0.]])
     >>> print(*found.notes, sep="\n")
-    the table: labels of 2 items; 2 say something; classes cat, dog
+    the table: labels of 2 items; 2 say something; 2 classes: cat, dog
     the table: 3 rows of 1 feature (length), matched by 'item'
     1 row has no label: it counts as unknown
     """
