@@ -20,6 +20,8 @@ import plausible
 from plausible._visible import visible_json
 from plausible.cli import signals
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli.wording import as_option
+from plausible.errors import InputError
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
@@ -215,7 +217,8 @@ def in_words(error: BaseException, output: str | None = None) -> str:
         return f"{f'{place}: ' if place else ''}{error.strerror}."
     if isinstance(error, MemoryError):
         return "The data should fit into memory, but do not; give fewer rows or columns."
-    return " ".join(str(error).split()) or type(error).__name__
+    told = error.in_words(as_option) if isinstance(error, InputError) else str(error)
+    return " ".join(told.split()) or type(error).__name__
 
 
 def with_options(message: str, given: argparse.Namespace) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from plausible.cli.options import add_known, add_output, check_output, known_options
 from plausible.cli.talk import Talk
+from plausible.cli.wording import worded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     worst = None if conflict is None or known.items is None else int(conflict.argmax())
     result: dict[str, Any] = {
         "output": given.output,
-        "notes": known.notes,
+        "notes": [worded(note) for note in known.notes],
         "seed": None,
         "n_items": len(labels),
         "classes": labels.classes.tolist(),

@@ -115,6 +115,8 @@ def as_confidence(
     """Confidences in [0, 1]; ratings, which may mean anything, are refused."""
     plain = rest & ~is_percent
     known = numbers[plain]
+    if not rest.any():
+        return numbers, []
     if not known.size:
         return numbers, [Note(f"{name!r} was read as percent: doubt = 1 - confidence")]
     if (known == np.round(known)).all() and 0 <= known.min() and known.max() <= LARGEST_RATING:

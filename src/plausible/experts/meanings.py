@@ -294,7 +294,8 @@ def merge_spellings(
         if len(given.get(key, ())) == 1:
             change |= {name: given[key][0] for name in free}
         elif len(free) > 1 and not given.get(key):
-            change |= dict.fromkeys(free, min(free, key=lambda name: (-names[name], name)))
+            best = min(free, key=lambda name: (-names[name], name != name.lower(), name))
+            change |= dict.fromkeys(free, best)
     change = {name: new for name, new in change.items() if name != new}
     check_letters(change, names)
     said = replaced(said, change)

@@ -22,7 +22,7 @@ from plausible.io.answer_columns import NUMBERS
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
 from plausible.io.errors import AnswersError
-from plausible.io.exports import read_export
+from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows, column_of
 from plausible.io.label_files import read_unit
 from plausible.tables import Source, TableError, arrow, names_of, open_table, values_of
@@ -94,7 +94,7 @@ def read_annotations(
     export = read_export(source, names=names, given=given)
     if export is not None:
         return export
-    table = open_table(source)
+    table = open_table(flattened(source))
     ignore = check_texts(ignore, "ignore")
     plan = plan_reading(table, layout, names, kind, columns, ignore)
     if plan.layout == "long":

@@ -10,6 +10,7 @@ from plausible.tables import TableError, listed
 
 Records = list[tuple[str, Any]]
 EVERYBODY = ("all", "unknown")  # files of doccano in which nobody is told apart
+FLAT = "label-studio, flat"  # JSON-MIN, which has the columns of its CSV
 DECISIONS = ("accept", "reject", "ignore")
 
 
@@ -77,6 +78,8 @@ def field(record: Any, path: str) -> Any:
 def tool_of(record: dict[str, Any]) -> str | None:
     """The tool that wrote a record, by its keys."""
     keys = set(record)
+    if {"annotation_id", "annotator", "lead_time"} <= keys:
+        return FLAT
     if "annotations" in keys and ("data" in keys or _is_studio(record["annotations"])):
         return "label-studio"
     if record.get("answer") in DECISIONS and any(
@@ -310,4 +313,4 @@ TOOLS = {
     "prodigy": prodigy,
     "argilla": argilla,
 }
-__all__ = ["TOOLS", "Collected", "a_name", "field", "tool_of"]
+__all__ = ["FLAT", "TOOLS", "Collected", "a_name", "field", "tool_of"]

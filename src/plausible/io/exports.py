@@ -24,8 +24,8 @@ from plausible.checks import as_list, check_kind, check_path, shown
 from plausible.errors import InputError, Note
 from plausible.experts import Annotations
 from plausible.io.errors import AnswersError
-from plausible.io.export_tools import TOOLS, Collected, a_name, tool_of
-from plausible.tables import TableError, first_line
+from plausible.io.export_tools import FLAT, TOOLS, Collected, a_name, tool_of
+from plausible.tables import TableError, first_line, stream_table
 
 HEAD = 1 << 16  # bytes in which a first record should end
 Path_ = str | os.PathLike[str]
@@ -96,6 +96,25 @@ def objects(values: list[Any]) -> Any:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
+
+
+def flattened(source: Any) -> Any:
+    """A source as it is, or the table of Label Studio's short JSON, whose cells may be objects."""
+    if tool_in(source) != FLAT:
+        return source
+    records = [record for _, record in load_records(source)]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: as_cells([record.get(name) for record in records]) for name in names}
+    stream = stream_table(columns)
+    stream.table.name = shown_name(source)
+    return stream
+
+
+def as_cells(values: list[Any]) -> list[Any]:
+    """Values of JSON as cells of one type: objects and lists as text."""
+    cells = [json.dumps(v, ensure_ascii=False) if isinstance(v, dict | list) else v for v in values]
+    kinds = {type(cell) for cell in cells if cell is not None}
+    return cells if len(kinds) < 2 else [None if c is None else str(c) for c in cells]
 
 
 # -- What a source holds ---------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_columns import find_columns
 from plausible.io.answer_layouts import check_one_label, check_sureness, prefixed, unused
 from plausible.io.export_tools import TOOLS
-from plausible.io.exports import read_export, shown_name, tool_in
+from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids
 from plausible.io.label_files import read_with_notes
 from plausible.io.label_words import Reading
@@ -99,7 +99,7 @@ def read_known(
     tool = form if form in EXPORTS else tool_in(source) if form != "labels" else None
     if tool in EXPORTS:
         return read_tool(source, str(tool), options, how)
-    stream = stream_table(source)
+    stream = stream_table(flattened(source))
     table = open_table(stream)
     names = options["names"] if options.get("names") is not None else {}
     found = find_columns(table, names, options.get("ignore", ()))
@@ -164,9 +164,8 @@ def holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any
         return False
     if options.get("kind") in ("plausibility", "probability", "mass", "set"):
         return True
-    if prefixed(table) or "set" in table.names:
-        return True
-    if "label" not in found or "kind" in options:
+    is_marked = bool(prefixed(table)) or "set" in table.names
+    if not is_marked and ("label" not in found or "kind" in options):
         return False
     if "item" not in found:
         return True
