@@ -29,21 +29,28 @@ def settle_repeats(
         return Repeated(None, [])
     pair = item * (int(annotator.max()) + 1) + annotator
     in_order = np.sort(pair)
-    if not (in_order[1:] == in_order[:-1]).any():
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(twice):
         return Repeated(None, [])
-    _, group = np.unique(pair, return_inverse=True)
-    said = same_answers(group, statement, doubt)
+    twice = np.unique(twice)
+    place = np.minimum(np.searchsorted(twice, pair), len(twice) - 1)
+    several = np.flatnonzero(twice[place] == pair)  # answers of people who answered again
+    group = place[several]
+    said = same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
-    n_equal = len(item) - len(first_said)
-    answers_of = np.bincount(group[first_said])
-    n_changed = int((answers_of > 1).sum())
-    kept = {
-        "all": lambda: None,
-        "once": lambda: np.sort(first_said),
-        "first": lambda: np.sort(np.unique(group, return_index=True)[1]),
-        "last": lambda: np.sort(len(group) - 1 - np.unique(group[::-1], return_index=True)[1]),
-    }[repeats]()
-    return Repeated(kept, tell(n_equal, n_changed, repeats))
+    n_equal = len(several) - len(first_said)
+    n_changed = int((np.bincount(group[first_said]) > 1).sum())
+    if repeats == "all":
+        return Repeated(None, tell(n_equal, n_changed, repeats))
+    chosen = {
+        "once": first_said,
+        "first": np.unique(group, return_index=True)[1],
+        "last": len(group) - 1 - np.unique(group[::-1], return_index=True)[1],
+    }[repeats]
+    is_kept = np.ones(len(item), dtype=bool)
+    is_kept[several] = False
+    is_kept[several[chosen]] = True
+    return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
 
 
 def same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None) -> IntArray:

@@ -102,6 +102,8 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
     if names.dtype.kind not in "UO":
         return column, []
     texts = names.tolist()
+    if not may_have_blanks(texts):
+        return column, tell_alike(texts) if what == "annotators" else []
     bare = [name.strip() if isinstance(name, str) else name for name in texts]
     notes = []
     if bare != texts:
@@ -117,15 +119,25 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
                 )
             )
         column = Codes(change[column.codes], np.array(list(places)))
-    if what == "annotators" and len(bare) <= MOST_PEOPLE:
+    if what == "annotators":
         notes += tell_alike(column.names.tolist())
     return column, notes
+
+
+def may_have_blanks(names: list[Any]) -> bool:
+    """Whether some name may begin or end with a blank, by a quick look."""
+    if set(map(type, names)) != {str}:
+        return True
+    joined = "\n" + "\n".join(names) + "\n"
+    return not joined.isascii() or any(
+        f"\n{blank}" in joined or f"{blank}\n" in joined for blank in " \t\r\v\f\n"
+    )
 
 
 def tell_alike(people: list[Any]) -> list[Note]:
     """A note on people whose names differ by case alone: they stay two."""
     spelled: dict[str, list[str]] = {}
-    for name in people:
+    for name in people if len(people) <= MOST_PEOPLE else ():
         if isinstance(name, str):
             spelled.setdefault(name.casefold(), []).append(name)
     several = [names for names in spelled.values() if len(names) > 1]

@@ -154,8 +154,9 @@ class in_words_of:  # noqa: N801
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
     column = names_of(column_of(table, name), name, table.name)
-    blank = np.asarray(column.is_null(), dtype=bool)
-    if blank.any() and not gaps:
+    has_gaps = column.null_count > 0
+    if has_gaps and not gaps:
+        blank = np.asarray(column.is_null(), dtype=bool)
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
@@ -165,7 +166,7 @@ def coded(table: Source, name: str, gaps: bool = False) -> Codes:
         encoded = encoded.combine_chunks()
     names = values_of(arrow().chunked_array([encoded.dictionary]))
     codes = np.asarray(encoded.indices.fill_null(len(names)), dtype=np.int64)
-    if blank.any():
+    if has_gaps:
         cells = np.empty(len(names) + 1, dtype=object)
         cells[:-1], cells[-1] = names.tolist(), None
         names = cells

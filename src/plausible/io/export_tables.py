@@ -77,24 +77,25 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
     notes = [Note(f"{table.name} was read as an export of Label Studio")]
     found.setdefault("annotator", plain["annotator"])
     fields = [n for n in choose(table, None) if plainly(n) not in STUDIO]
+    if "label" not in found:
+        free = [name for name in fields if name not in found.values()]
+        controls = controls_among(table, free, plain["id"])
+        if len(controls) != 1:
+            listed = ", ".join(map(repr, controls or free))
+            came = f"{listed} could be" if free else "there is none"
+            raise AnswersError(
+                f"One column of {table.name} should hold what people chose",
+                came,
+                "say which one is meant, as in {names}",
+                settings={"names": {"label": (controls or free or ["choice"])[0]}},
+            )
+        found["label"] = controls[0]
     if "item" not in found:
         found["item"] = plain["id"]
         others = [name for name in fields if name != found.get("label")]
         if others:
             notes.append(Note("items are the ids of tasks; {names} takes a field of their data",
                               names={"item": others[0]}))  # fmt: skip
-    if "label" not in found:
-        fields = [name for name in fields if name not in found.values()]
-        controls = controls_among(table, fields, plain["id"])
-        if len(controls) != 1:
-            came = f"{', '.join(map(repr, controls or fields))} could be" if fields else "there is none"
-            raise AnswersError(
-                f"One column of {table.name} should hold what people chose",
-                came,
-                "say which one is meant, as in {names}",
-                settings={"names": {"label": (controls or fields or ["choice"])[0]}},
-            )
-        found["label"] = controls[0]
     return Export(found, None, notes)
 
 

@@ -81,6 +81,9 @@ def of_files(
         ) from error
     except (ValueError, TypeError) as error:
         raise TableError(f"{told} should hold answers, but: {error}") from None
+    n_sets = sum(isinstance(said, set) and len(said) > 1 for said in found.said)
+    if n_sets:
+        found.counts["answers with several classes, which are read as one of these"] += n_sets
     notes = [Note(f"{told} was read as an export of {NAMES[tool]}"), *found.told()]
     if anonymous:
         notes.append(Note("nobody knows who gave which answer: they share one doubt"))
