@@ -1,5 +1,6 @@
 """From cells of a table to statements."""
 
+from difflib import get_close_matches
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any, NamedTuple
@@ -16,7 +17,6 @@ from plausible.checks import (
     check_kind,
     check_option,
     check_text,
-    guess,
     name_rows,
     shown,
 )
@@ -128,16 +128,16 @@ def check_strange(
     places = [(shown(cells[k]), codes == k) for k in bad[:MOST]]
     more = f" and {len(bad) - MOST} others" if len(bad) > MOST else ""
     first = next(name for name in said[bad[0]] or () if name in strange)
-    meant = guess(first, names).removeprefix("; ")
+    close = get_close_matches(str(first).lower(), [str(name) for name in names], n=1)
     listed = ", ".join(f"{cell} was found in {name_rows(rows)}" for cell, rows in places)
     error = StrangeAnswersError(
         f"Answers should be among the classes {shown(names, 500)}",
         f"{listed}{more}",
-        meant or "correct it, add the class, or say {map}",
+        "correct it, add the class, or say {map}",
         parameter="labels",
         value=cells[bad[0]],
         rows=np.isin(codes, bad),
-        settings={"map": {first: CANNOT_TELL}},
+        settings={"map": {first: close[0] if close else CANNOT_TELL}},
     )
     error.places, error.more = places, more
     raise error

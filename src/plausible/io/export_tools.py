@@ -20,6 +20,7 @@ class Collected:
     items, annotators, said : lists of names; None for an author or an answer that is not known
     names : which fields are meant, by the wish of the caller
     counts : of what is told in notes
+    frame : classes that people could choose, if the export tells
     """
 
     def __init__(self, names: dict[str, str]) -> None:
@@ -29,6 +30,7 @@ class Collected:
         self.names = names
         self.counts: Counter[str] = Counter()
         self.notes: list[Note] = []
+        self.frame: dict[Any, None] = {}
 
     def add(self, item: Any, who: Any, said: Any) -> None:
         """One answer."""
@@ -217,6 +219,7 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
                     f"{place.lower()} has spans",
                     "give a data set of classifications",
                 )
+            found.frame |= dict.fromkeys(_offered(task, asked))
             found.add(item, author, _decided(task, answer, asked))
             found.counts["answers 'ignore', which count as 'cannot tell'"] += answer == "ignore"
         except (KeyError, TypeError, AttributeError, StopIteration):
@@ -229,6 +232,13 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
         text = next((key for key in ("text", "image") if key in records[0][1]), "text")
         told = "items are the hashes of inputs; {names} takes another field"
         found.notes.append(Note(told, names={"item": text}))
+
+
+def _offered(task: Any, asked: list[str]) -> list[Any]:
+    """The classes that people could choose."""
+    if "options" in task or "accept" in task:
+        return [a_name(option["id"]) for option in task.get("options", ())]
+    return asked if len(asked) > 1 else [*asked, f"not {asked[0]}"]
 
 
 def _decided(task: Any, answer: str, asked: list[str]) -> Any:

@@ -69,6 +69,9 @@ def of_files(
             "none; export them again."
         )
     options = dict(given or {})
+    chosen = {name for said in found.said for name in said or ()}
+    if options.get("classes") is None and found.frame and chosen <= set(found.frame):
+        options["classes"] = sorted(found.frame, key=lambda name: (isinstance(name, str), name))
     anonymous = all(who is None for who in found.annotators)
     people = None if anonymous else ["?" if who is None else who for who in found.annotators]
     try:
