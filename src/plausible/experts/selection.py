@@ -218,7 +218,7 @@ def widened(part: Any, columns: IntArray, n_classes: int) -> csr_array:
     if n_classes == rows.shape[1]:
         return wide
     silent = part.facts.is_vacuous
-    if not silent.any():
+    if not silent.any() or rows.shape[1] == 1:  # the only class was named, as far as one can tell
         return wide
     filled = wide.tolil()
     filled[np.flatnonzero(silent), :] = 1.0
@@ -247,7 +247,8 @@ def joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> Sp
         wide = np.zeros((len(inside), n_classes), dtype=bool)
         wide[:, columns] = inside
         sets = sets_from_membership(wide)
-        focal.append(np.where(inside.all(axis=1), full, sets))
+        says_all = inside.all(axis=1) & (part.n_classes > 1)
+        focal.append(np.where(says_all, full, sets))
         blocks.append(masses.values)
     together, which = np.unique(np.concatenate(focal), return_inverse=True)
     values = np.zeros((sum(map(len, blocks)), len(together)))
