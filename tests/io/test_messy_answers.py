@@ -496,7 +496,7 @@ def test_the_command_says_the_same(case, capsys, tmp_path):
     if isinstance(found.expected, Right):
         known = read_known(path, doubt=0.2, on_conflict="vacuous", **found.options)
         assert code == 0
-        assert f"{len(known.labels.classes)} class" in told.splitlines()[0]
+        assert f"({len(known.labels.classes)} in all)" in told.splitlines()[0]
         check(known.annotations, found.expected)
         assert not re.search(r"(?<!-)\b(map|names|classes|repeats)=", told)
         return

@@ -21,7 +21,6 @@ from plausible._visible import visible_json
 from plausible.cli import signals
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 from plausible.cli.wording import as_option
-from plausible.errors import InputError
 
 VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
@@ -217,7 +216,7 @@ def in_words(error: BaseException, output: str | None = None) -> str:
         return f"{f'{place}: ' if place else ''}{error.strerror}."
     if isinstance(error, MemoryError):
         return "The data should fit into memory, but do not; give fewer rows or columns."
-    told = error.in_words(as_option) if isinstance(error, InputError) else str(error)
+    told = error.in_words(as_option) if hasattr(error, "in_words") else str(error)
     return " ".join(told.split()) or type(error).__name__
 
 

@@ -4,18 +4,17 @@ import json
 import shlex
 from typing import Any
 
-from plausible.errors import Note
-
 
 def worded(note: str) -> str:
     """A note of the library, with options in the place of parameters.
 
     Examples
     --------
+    >>> from plausible.errors import Note
     >>> worded(Note("read as one class; {repeats}", repeats="once"))
     'read as one class; --repeats once'
     """
-    return note.in_words(as_option) if isinstance(note, Note) else note
+    return str(note.in_words(as_option)) if hasattr(note, "in_words") else note
 
 
 def as_option(name: str, value: Any) -> str:

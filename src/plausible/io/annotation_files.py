@@ -18,7 +18,7 @@ from plausible.experts.doubts import read_doubts
 from plausible.experts.meanings import is_free_text
 from plausible.experts.parsing import ABSTAIN, NONE, StrangeAnswersError
 from plausible.experts.tables import Codes
-from plausible.io.answer_columns import NUMBERS
+from plausible.io.answer_columns import ALIASES, NUMBERS
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
 from plausible.io.errors import AnswersError
@@ -28,6 +28,7 @@ from plausible.io.label_files import read_unit
 from plausible.tables import Source, TableError, arrow, names_of, open_table, values_of
 
 IntArray = NDArray[np.int64]
+__all__ = ["ALIASES", "NUMBERS", "read_annotations"]
 
 
 def read_annotations(
@@ -134,8 +135,8 @@ class in_words_of:  # noqa: N801
             ) from error
         came = f"in {name}, {error.came}"
         if isinstance(error, StrangeAnswersError):
-            found = [f"{shown} in {self.where(np.flatnonzero(bad))}" for shown, bad in error.places]
-            came = f"{name} has {', '.join(found)}{error.more}"
+            found = [f"{cell} in {self.where(np.flatnonzero(bad))}" for cell, bad in error.places]
+            came = f"{', '.join(found)}{error.more} of {name}"
         elif error.rows is not None and len(error.rows):
             bad = np.zeros(int(error.rows.max()) + 1, dtype=bool)
             bad[error.rows] = True

@@ -29,14 +29,12 @@ ALIASES = {
         "label", "answer", "class", "category", "choice", "response", "judgment", "judgement",
         "verdict", "annotation",
     ),
-}  # fmt: skip
-MORE = {
-    "doubt": ("doubt", "uncertainty"),
     "confidence": (
         "confidence", "certainty", "sure", "sureness", "how_sure", "how_confident",
         "confidence_score", "confidence_level", "self_confidence",
     ),
 }  # fmt: skip
+DOUBTS = ("doubt", "uncertainty")
 SCORES = ("score", "conf", "confidence_rating")  # that may be something else than confidence
 # Items, where somebody's answers stand beside them.
 THINGS = (
@@ -83,7 +81,8 @@ def find_columns(
     for name in choose(table, None):
         if name not in found.values() and name not in ignore:
             free.setdefault(plainly(name), []).append(name)
-    for meaning, aliases in (ALIASES | MORE | {kind: (kind,) for kind in NUMBERS}).items():
+    meanings = {**ALIASES, "doubt": DOUBTS, **{kind: (kind,) for kind in NUMBERS}}
+    for meaning, aliases in meanings.items():
         if meaning in found:
             continue
         there = [name for alias in aliases for name in free.get(plainly(alias), ())]
@@ -95,7 +94,7 @@ def find_columns(
 
 def check_names(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     """Columns that are named by the caller, which must be there."""
-    known = (*ALIASES, *SURENESS, *NUMBERS)
+    known = (*ALIASES, "doubt", *NUMBERS)
     check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
     found = {}
     for meaning, column in names.items():

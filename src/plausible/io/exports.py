@@ -10,10 +10,10 @@ Argilla       records with ``fields``, ``responses`` by question, ``suggestions`
 """
 
 import gzip
-import io
 import json
 import os
 import sys
+import zlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -156,8 +156,8 @@ def head_of(source: Any) -> bytes:
             piece = source.read(HEAD)
             source.seek(at)
             return piece.encode() if isinstance(piece, str) else bytes(piece)
-    except (OSError, ValueError, EOFError, AttributeError, io.UnsupportedOperation):
-        pass
+    except (OSError, ValueError, EOFError, AttributeError, zlib.error):
+        pass  # whoever reads it says what is wrong
     return b""
 
 
@@ -209,7 +209,7 @@ def read_text(source: Any) -> str:
         data = check_path(source).read_bytes()
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         return data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise TableError(
             f"{shown(str(source))} should be a readable file in UTF-8, but is not "
             f"({first_line(error)[:200]}); check its name and encoding."

@@ -90,7 +90,7 @@ def read_known(
     array([[0.91, 0.18],
            [0.2 , 1.  ]])
     >>> print(*known.notes, sep="\n")
-    the file object: 3 answers of 2 people about 2 items; 2 classes: cat, dog
+    the file object: 3 answers of 2 people about 2 items; classes cat, dog (2 in all)
     pooled by Dempster's rule with the doubts of the answers themselves (0.01 at least)
     """
     if form is not None:
@@ -126,9 +126,9 @@ def read_known(
 
 
 def in_classes(classes: NDArray[Any]) -> str:
-    """``"2 classes: cat, dog"``."""
+    """``"classes cat, dog (2 in all)"``."""
     names = listed([str(name) for name in classes], len(classes))
-    return f"{len(classes)} class{'es' * (len(classes) != 1)}: {names}"
+    return f"classes {names} ({len(classes)} in all)"
 
 
 def is_used(name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source) -> bool:

@@ -100,7 +100,7 @@ def read_training(
            [0., 1.],
            [1., 0.]])
     >>> print(*found.notes, sep="\n")
-    the table: labels of 2 items; 2 say something; 2 classes: cat, dog
+    the table: labels of 2 items; 2 say something; classes cat, dog (2 in all)
     the table: 3 rows of 1 feature (length), matched by 'item'
     1 row has no label: it counts as unknown
     """
