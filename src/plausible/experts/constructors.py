@@ -153,8 +153,9 @@ class Constructors:
             doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
         kept = np.arange(len(item.codes))
         if doubts is not None:
-            says_something = StatementFacts(cells.contours).says_something[cells.codes]
-            doubts, told = fill_unknown(doubts, annotator.codes, says_something)
+            facts = StatementFacts(cells.contours)
+            says = (facts.says_something | facts.is_empty)[cells.codes]
+            doubts, told = fill_unknown(doubts, annotator.codes, says)
             notes += told
         if annotators is not None and numbers is None:
             repeated = settle_repeats(
