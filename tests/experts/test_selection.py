@@ -115,11 +115,14 @@ def test_classes_that_a_part_does_not_know_are_ruled_out_but_by_who_cannot_tell(
     assert both.classes.tolist() == ["cat", "dog", "eel"]
     said = both.contours[both.statement].tolist()
     assert said == [[1, 1, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0]]  # cat or dog was all there was
-    third = Annotations.from_long(["x", "y"], ["p", "p"], ["dog", "cat"], classes=["dog", "cat", "ox"])
+    third = Annotations.from_long(
+        ["x", "y"], ["p", "p"], ["dog", "cat"], classes=["dog", "cat", "ox"]
+    )
     both = Annotations.concatenate([third, second])
     said = dict(zip(both.items.tolist(), both.contours[both.statement].tolist(), strict=True))
     assert both.classes.tolist() == ["cat", "dog", "eel", "ox"]
-    assert said["x"] == [0, 1, 0, 0] and said["w"] == [0, 0, 0, 0]
+    assert said["x"] == [0, 1, 0, 0]
+    assert said["w"] == [0, 0, 0, 0]
 
 
 def test_masses_and_probabilities_come_together():
@@ -135,9 +138,7 @@ def test_masses_and_probabilities_come_together():
         both = together.pool(rule, doubt=0.2)
         np.testing.assert_allclose(both.contour[0], alone[0].contour[0], atol=1e-12)
         if rule == "dempster":  # y was said nothing about by p
-            np.testing.assert_allclose(
-                both.scaled()[1], alone[1].scaled()[0], atol=1e-12
-            )
+            np.testing.assert_allclose(both.scaled()[1], alone[1].scaled()[0], atol=1e-12)
 
 
 def test_parts_with_and_without_doubts_do_not_mix():
@@ -157,8 +158,10 @@ def features(answers, seed=0):
 def test_scikit_learn_splits_items():
     answers = crowd()
     X = features(answers)
-    train, test, X_train, X_test = train_test_split(answers, X, test_size=10, random_state=0)
-    assert train.shape == (20,) and test.shape == (10,) and len(X_test) == 10
+    train, test, _X_train, X_test = train_test_split(answers, X, test_size=10, random_state=0)
+    assert train.shape == (20,)
+    assert test.shape == (10,)
+    assert len(X_test) == 10
     assert not set(train.items) & set(test.items)
     place = {name: k for k, name in enumerate(answers.items.tolist())}
     np.testing.assert_array_equal(X_test, X[[place[name] for name in test.items.tolist()]])
@@ -211,7 +214,7 @@ def test_answers_are_scored_with_the_doubts_that_were_learned(separable):
     assert model.score(X[test], answers[test]) == pytest.approx(model.score(X[test], expected))
     stranger = Annotations.concatenate([
         answers[test],
-        Annotations.from_long(answers.items[test], ["zoe"] * 50, ["c"] * 50, classes=["a", "b", "c"]),
+        Annotations.from_long(answers.items[test], ["zoe"] * 50, ["c"] * 50, classes=list("abc")),
     ])  # fmt: skip
     doubts["zoe"] = model.reliability_.doubt.mean()
     expected = stranger.pool(doubt=doubts)

@@ -181,7 +181,7 @@ def test_label_studio_and_doccano(tmp_path):
         ("item,cat\nx,1\n", {"names": {"itme": "item"}}, "did you mean 'item'"),
         ("item,cat\nx,1\n", {"names": {"item": "it"}}, "column 'it'"),
         ("item,cat\nx,1\n", {"kind": "count", "columns": ["dog"]}, "no 'dog'"),
-        ("item,cat,dog\nx,0.5,0.1\n", {"kind": "probability"}, "sum to one.*row 0"),
+        ("item,cat,dog\nx,0.5,0.1\n", {"kind": "probability"}, "sum to one.*row 1 on line 2"),
     ],
 )
 def test_errors_name_what_and_where(table, options, words):

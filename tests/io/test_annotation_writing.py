@@ -75,8 +75,11 @@ def test_written_answers_are_read_again(tmp_path, kind, suffix):
     assert not [note for note in read.notes if "read as" in note]
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.sampled_from(
-    ["north", "south", "east", "north|east", None, "none of these"])), min_size=1, max_size=25))  # fmt: skip
+WINDS = ["north", "south", "east", "north|east", None, "none of these"]
+answers_about_winds = st.tuples(st.integers(0, 4), st.integers(0, 3), st.sampled_from(WINDS))
+
+
+@given(st.lists(answers_about_winds, min_size=1, max_size=25))
 def test_any_sets_are_read_again(tmp_path_factory, said):
     items, people, labels = zip(*said, strict=True)
     answers = Annotations.from_long(

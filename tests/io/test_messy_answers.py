@@ -135,26 +135,36 @@ CASES = {
         TURK,
         Right(
             PLAIN,
-            ["results of Mechanical Turk", "column 'Input.image_url'", "1 answer left out",
-             "not used: 'HITId', 'HITTypeId', 'Answer.comment'"],
+            [
+                "results of Mechanical Turk",
+                "column 'Input.image_url'",
+                "1 answer left out",
+                "not used: 'HITId', 'HITTypeId', 'Answer.comment'",
+            ],
         ),
-    ),  # fmt: skip
+    ),
     "Mechanical Turk with two questions": Case(
         "HITId,WorkerId,Input.url,Answer.animal,Answer.color\n"
         "1,ann,x,cat,red\n1,bob,x,dog,red\n2,ann,y,dog,red\n2,bob,y,dog,blue\n",
-        Refused(["'Answer.animal', 'Answer.color'"], "names",
-                Right(PLAIN, ["not used: 'HITId', 'Answer.color'"])),
-    ),  # fmt: skip
+        Refused(
+            ["'Answer.animal', 'Answer.color'"],
+            "names",
+            Right(PLAIN, ["not used: 'HITId', 'Answer.color'"]),
+        ),
+    ),
     "Mechanical Turk with buttons": Case(
-        "HITId,WorkerId,Input.url,Answer.taskAnswers\n" + "".join(
+        "HITId,WorkerId,Input.url,Answer.taskAnswers\n"
+        + "".join(
             f'{hit},{who},{item},"[{{""animal"":{{""cat"":{cat},""dog"":{dog}}}}}]"\n'
             for hit, who, item, cat, dog in [
-                (1, "ann", "x", "true", "false"), (1, "bob", "x", "false", "true"),
-                (2, "ann", "y", "false", "true"), (2, "bob", "y", "false", "true"),
+                (1, "ann", "x", "true", "false"),
+                (1, "bob", "x", "false", "true"),
+                (2, "ann", "y", "false", "true"),
+                (2, "bob", "y", "false", "true"),
             ]
         ),
         Right(PLAIN),
-    ),  # fmt: skip
+    ),
     "counts by class": Case(
         COUNTS,
         Refused(["look like counts", "about 5 in each row"], "kind", Right(BY_CLASS)),
@@ -165,109 +175,174 @@ CASES = {
         Refused(["'photo', 'who', 'said'"], "names", Right(PLAIN)),
     ),
     "names that say nothing": Case(
-        "a,b,c\n" + "".join(f"i{k},p{j},{'cat' if j else 'dog'}\n" for k in range(9)
-                            for j in range(4)),
-        Refused(["'a', 'b', 'c'"], "names",
-                Right(sorted((f"i{k}", f"p{j}", "cat" if j else "dog") for k in range(9)
-                             for j in range(4)))),
-    ),  # fmt: skip
+        "a,b,c\n"
+        + "".join(f"i{k},p{j},{'cat' if j else 'dog'}\n" for k in range(9) for j in range(4)),
+        Refused(
+            ["'a', 'b', 'c'"],
+            "names",
+            Right(
+                sorted(
+                    (f"i{k}", f"p{j}", "cat" if j else "dog") for k in range(9) for j in range(4)
+                )
+            ),
+        ),
+    ),
     "two columns that could be the label": Case(
         "item,annotator,answer,category\nx,ann,cat,1\nx,bob,dog,1\ny,ann,dog,2\ny,bob,dog,2\n",
         Refused(["'answer', 'category' could be"], "names", Right(PLAIN)),
     ),
     "ids of answers": Case(
-        "id,photo_nr,annotator,label\n" + "".join(
-            f"{4 * k + j},i{k},p{j},{'cat' if j % 2 else 'dog'}\n" for k in range(5)
+        "id,photo_nr,annotator,label\n"
+        + "".join(
+            f"{4 * k + j},i{k},p{j},{'cat' if j % 2 else 'dog'}\n"
+            for k in range(5)
             for j in range(4)
         ),
-        Refused(["another one in every row", "'photo_nr' looks like items"], "names",
-                Right(sorted((f"i{k}", f"p{j}", "cat" if j % 2 else "dog") for k in range(5)
-                             for j in range(4)))),
-    ),  # fmt: skip
+        Refused(
+            ["another one in every row", "'photo_nr' looks like items"],
+            "names",
+            Right(
+                sorted(
+                    (f"i{k}", f"p{j}", "cat" if j % 2 else "dog")
+                    for k in range(5)
+                    for j in range(4)
+                )
+            ),
+        ),
+    ),
     "free text": Case(
         "item,annotator,answer\n" + "".join(f"{k},ann,I saw {k} of them\n" for k in range(40)),
         Refused(["40 different ones in 40 answers"], "names", NEVER),
-    ),  # fmt: skip
+    ),
     "a survey about persons": Case(
-        "person,gender,smoker,city\n" + "".join(
-            f"p{k},{'mf'[k % 2]},{'yn'[k % 3 == 0]},{'Rome Paris Kyiv Lima'.split()[k % 4]}\n"
+        "person,gender,smoker,city\n"
+        + "".join(
+            f"p{k},{'mf'[k % 2]},{'yn'[k % 3 == 0]},{['Rome', 'Paris', 'Kyiv', 'Lima'][k % 4]}\n"
             for k in range(12)
         ),
         Refused(["'person', 'gender', 'smoker', 'city'"], "names", NEVER),
-    ),  # fmt: skip
+    ),
     "a column for each person": Case(
         "nr,ann,bob\nx,cat,dog\ny,dog,dog\nz,cat,\n",
-        Right(rows("x ann cat", "x bob dog", "y ann dog", "y bob dog", "z ann cat"),
-              ["read as a person: ann, bob"]),
+        Right(
+            rows("x ann cat", "x bob dog", "y ann dog", "y bob dog", "z ann cat"),
+            ["read as a person: ann, bob"],
+        ),
         options={"names": {"item": "nr"}},
-    ),  # fmt: skip
+    ),
     # -- Words
     "words of not knowing": Case(
         "item,annotator,label\nx,ann,cat\nx,bob,not sure\nx,cy,Cannot tell\ny,ann,n/a\n"
         "y,bob,I don't know\ny,cy,dog\nz,ann,?\nz,bob,\nz,cy,None of the above\n",
         Right(
-            rows("x ann cat", f"x bob {ALL}", f"x cy {ALL}", f"y ann {ALL}", f"y bob {ALL}",
-                 "y cy dog", f"z ann {ALL}", f"z bob {ALL}", f"z cy {NOTHING}"),
+            rows(
+                "x ann cat",
+                f"x bob {ALL}",
+                f"x cy {ALL}",
+                f"y ann {ALL}",
+                f"y bob {ALL}",
+                "y cy dog",
+                f"z ann {ALL}",
+                f"z bob {ALL}",
+                f"z cy {NOTHING}",
+            ),
             ["'not sure' (1 answer)", "left empty", "'None of the above' (1 answer)"],
         ),
-    ),  # fmt: skip
+    ),
     "spellings": Case(
         'item,annotator,label\nx,ann,blues\nx,bob,BLUES\nx,cy,"blues "\ny,ann,hip-hop\n'
         "y,bob,Hip Hop\ny,cy,hip_hop\nz,ann,blues\nz,bob,blues\nz,cy,hip-hop\n",
         Right(
-            rows("x ann blues", "x bob blues", "x cy blues", "y ann hip-hop", "y bob hip-hop",
-                 "y cy hip-hop", "z ann blues", "z bob blues", "z cy hip-hop"),
+            rows(
+                "x ann blues",
+                "x bob blues",
+                "x cy blues",
+                "y ann hip-hop",
+                "y bob hip-hop",
+                "y cy hip-hop",
+                "z ann blues",
+                "z bob blues",
+                "z cy hip-hop",
+            ),
             ["'blues' (3 answers), 'BLUES' (1), 'blues ' (1)"],
         ),
-    ),  # fmt: skip
+    ),
     "either of two": Case(
         "item,annotator,label\nx,ann,cat\nx,bob,cat/dog\ny,ann,Dog or cat\ny,bob,dog\nz,ann,eel\n"
-        "z,bob,\"cat, dog or eel\"\n",
+        'z,bob,"cat, dog or eel"\n',
         Right(
-            rows("x ann cat", "x bob cat|dog", "y ann cat|dog", "y bob dog", "z ann eel",
-                 f"z bob {ALL}"),
+            rows(
+                "x ann cat",
+                "x bob cat|dog",
+                "y ann cat|dog",
+                "y bob dog",
+                "z ann eel",
+                f"z bob {ALL}",
+            ),
             ["'cat/dog' (1 answer), 'Dog or cat' (1)"],
         ),
-    ),  # fmt: skip
+    ),
     "two at once": Case(
-        'item,annotator,label\nx,ann,cat\nx,bob,cat & dog\ny,ann,dog\ny,bob,"dog, cat"\nz,ann,eel\n',
-        Refused(["'cat & dog' (1 answer), 'dog, cat' (1)"], "map",
-                Right(rows("x ann cat", "x bob cat|dog", "y ann dog", "y bob cat|dog", "z ann eel")),
-                {"cat & dog": "cat|dog", "dog, cat": "cat|dog"}),
-    ),  # fmt: skip
+        "item,annotator,label\nx,ann,cat\nx,bob,cat & dog\ny,ann,dog\n"
+        'y,bob,"dog, cat"\nz,ann,eel\n',
+        Refused(
+            ["'cat & dog' (1 answer), 'dog, cat' (1)"],
+            "map",
+            Right(rows("x ann cat", "x bob cat|dog", "y ann dog", "y bob cat|dog", "z ann eel")),
+            {"cat & dog": "cat|dog", "dog, cat": "cat|dog"},
+        ),
+    ),
     "cells of JSON": Case(
         'item,annotator,label\nx,ann,"{""choices"": [""cat"", ""dog""]}"\nx,bob,"[""eel""]"\n'
         'y,ann,cat\ny,bob,"[""dog"", ""eel""]"\n',
-        Right(rows("x ann cat|dog", "x bob eel", "y ann cat", "y bob dog|eel"),
-              ["2 answers with a list"]),
-    ),  # fmt: skip
+        Right(
+            rows("x ann cat|dog", "x bob eel", "y ann cat", "y bob dog|eel"),
+            ["2 answers with a list"],
+        ),
+    ),
     "a typo among hundreds": Case(
-        "item,annotator,label\n" + "".join(
-            f"i{k},ann,{'blues' if k % 2 else 'jazz'}\n" for k in range(240)
-        ) + "x,ann,bleus\ny,ann,polka\n",
-        Right(sorted([(f"i{k}", "ann", "blues" if k % 2 else "jazz") for k in range(240)]
-                     + [("x", "ann", "bleus"), ("y", "ann", "polka")]),
-              ["may be typos: 'bleus' (1 answer)", "hardly anybody named: 'polka' (1 answer)"]),
-    ),  # fmt: skip
+        "item,annotator,label\n"
+        + "".join(f"i{k},ann,{'blues' if k % 2 else 'jazz'}\n" for k in range(240))
+        + "x,ann,bleus\ny,ann,polka\n",
+        Right(
+            sorted(
+                [(f"i{k}", "ann", "blues" if k % 2 else "jazz") for k in range(240)]
+                + [("x", "ann", "bleus"), ("y", "ann", "polka")]
+            ),
+            ["may be typos: 'bleus' (1 answer)", "hardly anybody named: 'polka' (1 answer)"],
+        ),
+    ),
     "a word that may be a class": Case(
         "item,annotator,label\nx,ann,cat\nx,bob,other\ny,ann,dog\ny,bob,cat\n",
-        Right(rows("x ann cat", "x bob other", "y ann dog", "y bob cat"),
-              ["read as classes: 'other' (1 answer)"]),
-    ),  # fmt: skip
+        Right(
+            rows("x ann cat", "x bob other", "y ann dog", "y bob cat"),
+            ["read as classes: 'other' (1 answer)"],
+        ),
+    ),
     "letters in both cases": Case(
         "item,annotator,label\nx,ann,y\nx,bob,Y\ny,ann,n\ny,bob,y\n",
-        Refused(["both 'y' (2 answers) and 'Y' (1)"], "map",
-                Right(rows("x ann y", "x bob y", "y ann n", "y bob y"))),
-    ),  # fmt: skip
+        Refused(
+            ["both 'y' (2 answers) and 'Y' (1)"],
+            "map",
+            Right(rows("x ann y", "x bob y", "y ann n", "y bob y")),
+        ),
+    ),
     "a class that is not listed": Case(
         "item,annotator,label\nx,ann,cat\nx,bob,dgo\ny,ann,dgo\ny,bob,emu\nz,bob,Cat\n",
-        Refused(["'dgo' in 2 rows (row 2 on line 3, row 3 on line 4)",
-                 "'emu' in 1 row (row 4 on line 5)"], "map",
-                Right(rows("x ann cat", "x bob dog", "y ann dog", f"y bob {ALL}", "z bob cat"),
-                      ["'cat' (1 answer), 'Cat' (1)"]),
-                {"dgo": "dog", "emu": "cannot tell"}),
+        Refused(
+            [
+                "'dgo' in 2 rows (row 2 on line 3, row 3 on line 4)",
+                "'emu' in 1 row (row 4 on line 5)",
+            ],
+            "map",
+            Right(
+                rows("x ann cat", "x bob dog", "y ann dog", f"y bob {ALL}", "z bob cat"),
+                ["'cat' (1 answer), 'Cat' (1)"],
+            ),
+            {"dgo": "dog", "emu": "cannot tell"},
+        ),
         options={"classes": ["cat", "dog", "eel"]},
-    ),  # fmt: skip
+    ),
     # -- How sure people are
     "confidence": Case(
         "item,annotator,label,Confidence\nx,ann,cat,0.9\nx,bob,dog,0.6\ny,ann,dog,1\ny,bob,dog,0.7\n",
@@ -284,13 +359,16 @@ CASES = {
     "words of confidence": Case(
         "item,annotator,label,confidence\nx,ann,cat,high\nx,bob,dog,Low\ny,ann,dog,high\n"
         "y,bob,dog,low\n",
-        Refused(["it holds 'high', 'Low', 'low'"], "words",
-                Right(PLAIN, ["the doubt of each word"], [0.05, 0.5, 0.05, 0.5])),
-    ),  # fmt: skip
+        Refused(
+            ["it holds 'high', 'Low', 'low'"],
+            "words",
+            Right(PLAIN, ["the doubt of each word"], [0.05, 0.5, 0.05, 0.5]),
+        ),
+    ),
     "ratings of confidence": Case(
         "item,annotator,label,confidence\nx,ann,cat,5\nx,bob,dog,1\ny,ann,dog,3\ny,bob,dog,5\n",
         Refused(["ratings 1, 3, 5"], "words", Right(PLAIN, [], [0.05, 0.8, 0.42, 0.05])),
-    ),  # fmt: skip
+    ),
     "a score": Case(
         "item,annotator,label,score\nx,ann,cat,0.9\nx,bob,dog,0.6\ny,ann,dog,1\ny,bob,dog,0.7\n",
         Refused(["'score'"], "names", Right(PLAIN, [], [0.1, 0.4, 0.0, 0.3])),
@@ -312,37 +390,59 @@ CASES = {
     # -- Numbers and repetitions
     "-1 beside many classes": Case(
         "item,annotator,label\nx,ann,0\nx,bob,-1\ny,ann,2\ny,bob,1\n",
-        Right(rows("x ann 0", f"x bob {ALL}", "y ann 2", "y bob 1"),
-              ["-1 was answered once, beside 0 to 2"], classes=[0, 1, 2]),
-    ),  # fmt: skip
+        Right(
+            rows("x ann 0", f"x bob {ALL}", "y ann 2", "y bob 1"),
+            ["-1 was answered once, beside 0 to 2"],
+            classes=[0, 1, 2],
+        ),
+    ),
     "-1 beside 0 and 1": Case(
         "item,annotator,label\nx,ann,0\nx,bob,-1\ny,ann,1\ny,bob,1\n",
-        Refused(["-1 was answered once beside 0 and 1"], "map",
-                Right(rows("x ann 0", f"x bob {ALL}", "y ann 1", "y bob 1"), [], None, [0, 1])),
-    ),  # fmt: skip
+        Refused(
+            ["-1 was answered once beside 0 and 1"],
+            "map",
+            Right(rows("x ann 0", f"x bob {ALL}", "y ann 1", "y bob 1"), [], None, [0, 1]),
+        ),
+    ),
     "-1 and 1": Case(
         "item,annotator,label\nx,ann,1\nx,bob,-1\ny,ann,-1\n",
-        Right(rows("x ann 1", "x bob -1", "y ann -1"), ["-1 was answered 2 times: read as a class"],
-              classes=[-1, 1]),
-    ),  # fmt: skip
+        Right(
+            rows("x ann 1", "x bob -1", "y ann -1"),
+            ["-1 was answered 2 times: read as a class"],
+            classes=[-1, 1],
+        ),
+    ),
     "answers given twice": Case(
         "item,annotator,label\nx,ann,cat\nx,ann,cat\nx,bob,dog\ny,ann,dog\ny,ann,cat\ny,bob,dog\n",
-        Right(rows("x ann cat", "x ann cat", "x bob dog", "y ann dog", "y ann cat", "y bob dog"),
-              ["1 answer repeats", "Once, a person gave different answers"]),
-    ),  # fmt: skip
+        Right(
+            rows("x ann cat", "x ann cat", "x bob dog", "y ann dog", "y ann cat", "y bob dog"),
+            ["1 answer repeats", "Once, a person gave different answers"],
+        ),
+    ),
     "anonymous": Case(
         "item,label\nx,cat\nx,dog\nx,cat\ny,dog\ny,dog\n",
-        Right(rows("x anyone cat", "x anyone cat", "x anyone dog", "y anyone dog", "y anyone dog"),
-              ["answers are anonymous"]),
-    ),  # fmt: skip
+        Right(
+            rows("x anyone cat", "x anyone cat", "x anyone dog", "y anyone dog", "y anyone dog"),
+            ["answers are anonymous"],
+        ),
+    ),
     "people whom no name tells": Case(
-        "item,label,initials\n" + "".join(
+        "item,label,initials\n"
+        + "".join(
             f"i{k},{'cat' if (k + j) % 3 else 'dog'},p{j}\n" for k in range(6) for j in range(3)
         ),
-        Refused(["'initials' looks like one"], "names",
-                Right(sorted((f"i{k}", f"p{j}", "cat" if (k + j) % 3 else "dog")
-                             for k in range(6) for j in range(3)))),
-    ),  # fmt: skip
+        Refused(
+            ["'initials' looks like one"],
+            "names",
+            Right(
+                sorted(
+                    (f"i{k}", f"p{j}", "cat" if (k + j) % 3 else "dog")
+                    for k in range(6)
+                    for j in range(3)
+                )
+            ),
+        ),
+    ),
     "names with blanks around them": Case(
         "item,annotator,label\nx,ann,cat\nx ,bob,dog\ny, ann,dog\ny,bob,dog\n",
         Right(PLAIN, ["items that differ by blanks", "annotators that differ by blanks"]),
@@ -350,46 +450,74 @@ CASES = {
     # -- Exports
     "Label Studio": Case(
         json.dumps(STUDIO),
-        Right(rows("7 ann cat", "7 bob cat|dog", f"9 ann {ALL}", "9 bob dog", "9 cy eel"),
-              ["export of Label Studio", "skipped", "names={'item': 'data.image'}"]),
+        Right(
+            rows("7 ann cat", "7 bob cat|dog", f"9 ann {ALL}", "9 bob dog", "9 cy eel"),
+            ["export of Label Studio", "skipped", "names={'item': 'data.image'}"],
+        ),
         name="project-1.json",
-    ),  # fmt: skip
+    ),
     "Label Studio by a field of the data": Case(
         json.dumps(STUDIO, indent=1),
-        Right(rows("x ann cat", "x bob cat|dog", f"y ann {ALL}", "y bob dog", "y cy eel"),
-              ["predictions of models, which are not used: 2"]),
-        name="project-2.json", options={"names": {"item": "data.image"}},
-    ),  # fmt: skip
+        Right(
+            rows("x ann cat", "x bob cat|dog", f"y ann {ALL}", "y bob dog", "y cy eel"),
+            ["predictions of models, which are not used: 2"],
+        ),
+        name="project-2.json",
+        options={"names": {"item": "data.image"}},
+    ),
     "Label Studio's short JSON": Case(
-        json.dumps([
-            {"id": n, "image": image, "animal": animal, "annotator": who, "annotation_id": k,
-             "created_at": "2024-01-01", "updated_at": "2024-01-02", "lead_time": 1.5}
-            for k, (n, image, animal, who) in enumerate(
-                [(1, "x", "cat", "ann"), (1, "x", {"choices": ["cat", "eel"]}, "bob"),
-                 (2, "y", "dog", "ann"), (2, "y", "eel", "bob")]
-            )
-        ]),
+        json.dumps(
+            [
+                {
+                    "id": n,
+                    "image": image,
+                    "animal": animal,
+                    "annotator": who,
+                    "annotation_id": k,
+                    "created_at": "2024-01-01",
+                    "updated_at": "2024-01-02",
+                    "lead_time": 1.5,
+                }
+                for k, (n, image, animal, who) in enumerate(
+                    [
+                        (1, "x", "cat", "ann"),
+                        (1, "x", {"choices": ["cat", "eel"]}, "bob"),
+                        (2, "y", "dog", "ann"),
+                        (2, "y", "eel", "bob"),
+                    ]
+                )
+            ]
+        ),
         Right(rows("x ann cat", "x bob cat|eel", "y ann dog", "y bob eel")),
-        name="min.json", options={"names": {"item": "image"}},
-    ),  # fmt: skip
+        name="min.json",
+        options={"names": {"item": "image"}},
+    ),
     "Label Studio's CSV with ratings": Case(
-        "annotation_id,annotator,created_at,id,image,lead_time,stars,updated_at\n" + "".join(
+        "annotation_id,annotator,created_at,id,image,lead_time,stars,updated_at\n"
+        + "".join(
             f'{k},{who},2024,{item},im{item}.png,{k}.5,"[{{""rating"": {stars}}}]",2024\n'
             for k, (item, who, stars) in enumerate(
                 [(1, "ann", 4), (1, "bob", 5), (2, "ann", 1), (2, "bob", 4)]
             )
         ),
-        Right(rows("1 ann 4", "1 bob 5", "2 ann 1", "2 bob 4"), ["export of Label Studio"],
-              classes=[1, 4, 5]),
-    ),  # fmt: skip
+        Right(
+            rows("1 ann 4", "1 bob 5", "2 ann 1", "2 bob 4"),
+            ["export of Label Studio"],
+            classes=[1, 4, 5],
+        ),
+    ),
     "doccano": Case(
-        lines({"id": 1, "text": "hi", "label": ["cat"]}, {"id": 2, "text": "ho", "label": []},
-              {"id": 3, "text": "he", "label": ["dog", "cat"]}, {"id": 4, "text": "a",
-                                                                "label": ["eel"]}),
-        Right(rows("1 ann cat", f"2 ann {ALL}", "3 ann cat|dog", "4 ann eel"),
-              ["export of doccano"]),
+        lines(
+            {"id": 1, "text": "hi", "label": ["cat"]},
+            {"id": 2, "text": "ho", "label": []},
+            {"id": 3, "text": "he", "label": ["dog", "cat"]},
+            {"id": 4, "text": "a", "label": ["eel"]},
+        ),
+        Right(
+            rows("1 ann cat", f"2 ann {ALL}", "3 ann cat|dog", "4 ann eel"), ["export of doccano"]
+        ),
         name="ann.jsonl",
-    ),  # fmt: skip
+    ),
     "Prodigy with options": Case(
         lines(
             prodigy("x", "ann", options=OPTIONS, accept=["cat"], answer="accept"),
@@ -397,10 +525,13 @@ CASES = {
             prodigy("y", "ann", options=OPTIONS, accept=[], answer="ignore"),
             prodigy("y", "bob", options=OPTIONS, accept=["eel"], answer="accept"),
         ),
-        Right(rows("x ann cat", "x bob cat|dog", f"y ann {ALL}", "y bob eel"),
-              ["export of Prodigy", "'ignore', which count as 'cannot tell': 1"]),
-        name="db-out.jsonl", options={"names": {"item": "text"}},
-    ),  # fmt: skip
+        Right(
+            rows("x ann cat", "x bob cat|dog", f"y ann {ALL}", "y bob eel"),
+            ["export of Prodigy", "'ignore', which count as 'cannot tell': 1"],
+        ),
+        name="db-out.jsonl",
+        options={"names": {"item": "text"}},
+    ),
     "Prodigy, one label at a time": Case(
         lines(
             prodigy("x", "ann", label="cat", answer="accept"),
@@ -408,33 +539,62 @@ CASES = {
             prodigy("y", "ann", label="eel", answer="accept"),
         ),
         Right(rows("x ann cat", "x bob cat|eel", "y ann eel")),
-        name="teach.jsonl", options={"names": {"item": "text"}},
-    ),  # fmt: skip
+        name="teach.jsonl",
+        options={"names": {"item": "text"}},
+    ),
     "Argilla": Case(
-        json.dumps([
-            {"id": name, "fields": {"text": "..."}, "metadata": {}, "status": "completed",
-             "suggestions": {"animal": {"value": "cat", "score": 0.9, "agent": "model"}},
-             "responses": {"animal": [{"value": value, "user_id": who} for who, value in said]}}
-            for name, said in [("x", [("ann", "cat"), ("bob", "dog")]),
-                               ("y", [("ann", "dog"), ("bob", ["dog"])])]
-        ]),
+        json.dumps(
+            [
+                {
+                    "id": name,
+                    "fields": {"text": "..."},
+                    "metadata": {},
+                    "status": "completed",
+                    "suggestions": {"animal": {"value": "cat", "score": 0.9, "agent": "model"}},
+                    "responses": {
+                        "animal": [{"value": value, "user_id": who} for who, value in said]
+                    },
+                }
+                for name, said in [
+                    ("x", [("ann", "cat"), ("bob", "dog")]),
+                    ("y", [("ann", "dog"), ("bob", ["dog"])]),
+                ]
+            ]
+        ),
         Right(PLAIN, ["export of Argilla", "suggestions of models, which are not used: 2"]),
         name="records.json",
-    ),  # fmt: skip
+    ),
     "Argilla with two questions": Case(
-        lines(*[
-            {"id": name, "fields": {"text": "..."}, "responses": [
-                {"user_id": who, "status": state,
-                 "values": {"animal": {"value": value}, "stars": {"value": 3}}}
-                for who, value, state in said]}
-            for name, said in [
-                ("x", [("ann", "cat", "submitted"), ("bob", "dog", "submitted")]),
-                ("y", [("ann", "dog", "submitted"), ("bob", "dog", "submitted"),
-                       ("cy", "cat", "draft")])]
-        ]),
+        lines(
+            *[
+                {
+                    "id": name,
+                    "fields": {"text": "..."},
+                    "responses": [
+                        {
+                            "user_id": who,
+                            "status": state,
+                            "values": {"animal": {"value": value}, "stars": {"value": 3}},
+                        }
+                        for who, value, state in said
+                    ],
+                }
+                for name, said in [
+                    ("x", [("ann", "cat", "submitted"), ("bob", "dog", "submitted")]),
+                    (
+                        "y",
+                        [
+                            ("ann", "dog", "submitted"),
+                            ("bob", "dog", "submitted"),
+                            ("cy", "cat", "draft"),
+                        ],
+                    ),
+                ]
+            ]
+        ),
         Refused(["'animal', 'stars'"], "names", Right(PLAIN, ["left out: 1"])),
         name="feedback.jsonl",
-    ),  # fmt: skip
+    ),
 }
 
 
@@ -501,7 +661,8 @@ def test_the_command_says_the_same(case, capsys, tmp_path):
         assert not re.search(r"(?<!-)\b(map|names|classes|repeats)=", told)
         return
     option = f"--{found.expected.option}"
-    assert code == 1 and f" {option}" in told
+    assert code == 1
+    assert f" {option}" in told
     assert len(told.splitlines()) == 1
     if found.expected.value is None and found.expected.option != "names":
         place = shlex.split(told.partition(f" {option}")[2].strip(" ;.\n=").partition(";")[0])[0]
@@ -550,13 +711,16 @@ def test_a_blank_doubt_is_neither_the_surest_nor_the_last_word():
     text = "item,annotator,label,doubt\nx,ann,a,0.5\ny,ann,b,\ny,bob,a,0.1\nz,bob,,\n"
     answers = read_annotations(io.StringIO(text))
     assert answers.doubt.tolist()[:3] == [0.5, 0.5, 0.1]
-    assert [note for note in answers.notes if "no doubt" in note][0].startswith("1 answer has")
+    assert next(note for note in answers.notes if "no doubt" in note).startswith("1 answer has")
     empty = read_annotations(io.StringIO("item,annotator,label,doubt\nx,ann,a,\ny,bob,b,\n"))
-    assert empty.doubt is None and any("column is empty" in note for note in empty.notes)
+    assert empty.doubt is None
+    assert any("column is empty" in note for note in empty.notes)
 
 
 def test_repeats_once_first_and_last():
-    text = "item,annotator,label\nx,ann,cat\nx,ann,cat\nx,bob,dog\ny,ann,dog\ny,ann,cat\ny,bob,eel\n"
+    text = (
+        "item,annotator,label\nx,ann,cat\nx,ann,cat\nx,bob,dog\ny,ann,dog\ny,ann,cat\ny,bob,eel\n"
+    )
     for repeats, said in [
         ("once", rows("x ann cat", "x bob dog", "y ann dog", "y ann cat", "y bob eel")),
         ("first", rows("x ann cat", "x bob dog", "y ann dog", "y bob eel")),
@@ -598,7 +762,9 @@ def test_one_row_for_each_item_is_a_label_and_several_are_answers():
 
 
 def test_words_in_tables_of_labels_follow_the_same_rules():
-    text = "item,label,confidence\nw,Cat,0.8\nx,not sure,0.5\ny,cat,100%\nz,dog or cat,0.9\nv,dog,1\n"
+    text = (
+        "item,label,confidence\nw,Cat,0.8\nx,not sure,0.5\ny,cat,100%\nz,dog or cat,0.9\nv,dog,1\n"
+    )
     known = read_known(io.StringIO(text))
     assert known.labels.classes.tolist() == ["cat", "dog"]
     np.testing.assert_allclose(

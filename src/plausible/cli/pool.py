@@ -6,9 +6,8 @@ Example: plausible pool answers.csv -o labels.csv
 import argparse
 from typing import Any
 
-from plausible.cli.options import add_known, add_output, check_output, known_options
+from plausible.cli.options import add_known, add_output, check_output, check_table, known_options
 from plausible.cli.talk import Talk
-from plausible.cli.wording import worded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, pool and write; gives what was found."""
     check_output(given.output, given.answers)
+    check_table(given.output)
     from plausible.io import read_known, write_labels
 
     known = read_known(given.answers, **known_options(given))
@@ -30,7 +30,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     worst = None if conflict is None or known.items is None else int(conflict.argmax())
     result: dict[str, Any] = {
         "output": given.output,
-        "notes": [worded(note) for note in known.notes],
+        "notes": known.notes,
         "seed": None,
         "n_items": len(labels),
         "classes": labels.classes.tolist(),

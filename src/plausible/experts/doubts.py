@@ -119,7 +119,7 @@ def as_confidence(
         return numbers, []
     if not known.size:
         return numbers, [Note(f"{name!r} was read as percent: doubt = 1 - confidence")]
-    if (known == np.round(known)).all() and 0 <= known.min() and known.max() <= LARGEST_RATING:
+    if (known == np.round(known)).all() and known.min() >= 0 and known.max() <= LARGEST_RATING:
         ratings = sorted({int(value) for value in known})
         raise InputError(
             f"Confidence ({name!r}) should be a number from 0 to 1, or in percent",

@@ -219,9 +219,7 @@ def first_few(names: Mapping[Any, Any]) -> dict[Any, Any]:
     return dict(list(names.items())[:MOST])
 
 
-def tell_words(
-    cells: list[Any], counts: list[int], read: list[Read], how: Manner
-) -> list[Note]:
+def tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manner) -> list[Note]:
     """Notes on cells that say nothing, that say "none of these", and on lists of JSON."""
     plain = {"word": CANNOT_TELL, "none": NONE_OF_THESE}
     found: dict[str, list[tuple[Any, int]]] = defaultdict(list)
@@ -292,7 +290,7 @@ def merge_spellings(
     for key, spellings in groups.items():
         free = [name for name in spellings if name not in how.fixed]
         if len(given.get(key, ())) == 1:
-            change |= {name: given[key][0] for name in free}
+            change |= dict.fromkeys(free, given[key][0])
         elif len(free) > 1 and not given.get(key):
             best = min(free, key=lambda name: (-names[name], name != name.lower(), name))
             change |= dict.fromkeys(free, best)
@@ -303,13 +301,13 @@ def merge_spellings(
 
 
 def check_letters(change: dict[Any, Any], names: Counter[Any]) -> None:
-    """Refuse single letters that differ by case: y and Y are one answer, but a and A two letters."""
+    """Refuse single letters that differ by case: y and Y are one answer, a and A two letters."""
     for name, new in change.items():
         if isinstance(new, str) and len(name) == len(new) == 1 and names[new]:
             raise InputError(
                 "Answers should be spelled alike",
                 f"both {new!r} ({answers(names[new])}) and {name!r} ({names[name]}) were found",
-                "say {map} if they are one class, or list all in {classes} to keep them apart",
+                ("say {map} if they are one class", "list all in {classes} to keep them apart"),
                 value=name,
                 settings={"map": {name: new}, "classes": None},
             )
@@ -319,9 +317,9 @@ def tell_spellings(cells: list[Any], counts: list[int], said: list[Names]) -> li
     """A note on names that came in several spellings."""
     spelled: dict[Any, Counter[str]] = defaultdict(Counter)
     for cell, count, names in zip(cells, counts, said, strict=True):
-        if isinstance(cell, str) and names is not None and len(names) == 1 and count:
-            if fold(cell) == fold(canonical(names[0])):
-                spelled[names[0]][cell] += count
+        is_name = isinstance(cell, str) and names is not None and len(names) == 1 and count
+        if is_name and fold(cell) == fold(canonical((names or ("",))[0])):
+            spelled[(names or ("",))[0]][cell] += count
     several = [group.most_common() for group in spelled.values() if len(group) > 1]
     if not several:
         return []
@@ -361,7 +359,7 @@ def split_compounds(
         raise InputError(
             "Answers should name one class, or several as in 'a|b' if one of them is right",
             f"{quoted((name, names[name]) for name in unclear)} joins other classes",
-            "say {map} if either may be right, or map it onto itself to keep it a class of its own",
+            ("say {map} if either may be right", "map it onto itself to keep it a class"),
             value=name,
             settings={"map": {name: target}},
         )
@@ -409,7 +407,7 @@ def settle_minus_one(
         raise InputError(
             "Answers of -1 should be known to be a class or no answer at all",
             f"{told} beside {' and '.join(map(str, others))}",
-            "say {map} if it says nothing, or list it in {classes}",
+            ("say {map} if it says nothing", "list it in {classes}"),
             value=name,
             settings={"map": {name: CANNOT_TELL}, "classes": [-1, *others]},
         )
@@ -468,9 +466,7 @@ def tell_odd_names(names: Counter[Any], how: Manner) -> list[Note]:
     typos = {n: meant for n in free if n not in perhaps and (meant := meant_by(n, texts))}
     if typos:
         listed = quoted((n, free[n]) for n in typos)
-        notes.append(
-            Note(f"rare names that may be typos: {listed}; {{map}}", map=first_few(typos))
-        )
+        notes.append(Note(f"rare names that may be typos: {listed}; {{map}}", map=first_few(typos)))
     total = sum(names.values())
     rare = [
         (n, c) for n, c in names.items()

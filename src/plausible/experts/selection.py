@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.sets import check_n_classes
+from plausible.belief import SparseMasses, check_n_classes, membership, sets_from_membership
 from plausible.checks import as_array, as_list, check_kind, row_numbers, shown
+from plausible.errors import InputError
 from plausible.experts.statements import expand
 from plausible.experts.tables import canonical
 
@@ -47,9 +47,11 @@ class Selection:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """The class (n,) that answers favor; -1, or "", where they favor none."""
         if copy is False:
-            raise ValueError(
-                "Annotations should be copied to be seen as an array, but copy=False was given; "
-                "leave it out."
+            raise InputError(
+                "Annotations should be copied to be seen as an array",
+                "copy=False was given",
+                "leave it out",
+                parameter="copy",
             )
         found = favored(self)
         return found if dtype is None else found.astype(dtype)
@@ -89,7 +91,7 @@ class Selection:
         >>> from plausible.experts import Annotations
         >>> answers = Annotations.from_long([7, 7, 8], ["ann", "bob", "ann"], ["a", "b", "b"])
         >>> answers.about([8])
-        <Annotations: 1 answers about 1 items by 2 annotators; classes a, b>
+        <Annotations: 1 answer about 1 item by 2 annotators; classes a, b>
         """
         wanted = [canonical(name) for name in as_list(items, "items", "names of items")]
         place = {canonical(name): k for k, name in enumerate(self.items.tolist())}
@@ -116,7 +118,7 @@ class Selection:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Answers of several parts together; what has the same name is the same item, person, class.
+        """Answers of several parts together: what has the same name is the same.
 
         Parameters
         ----------
@@ -136,18 +138,27 @@ class Selection:
         for part in given:
             check_kind(part, cls, "Each part", "make it with Annotations.from_long")
         if not given:
-            raise ValueError("parts should hold at least one part, but there is none; give one.")
+            raise InputError(
+                "parts should hold at least one part",
+                "there is none",
+                "give one",
+                parameter="parts",
+            )
         if len({part.doubt is None for part in given}) > 1:
-            raise ValueError(
-                "Either all parts should have doubts of their answers or none, but some have and "
-                "some have not; leave them out with without_doubt(), or give them to all."
+            raise InputError(
+                "Either all parts should have doubts of their answers or none",
+                "some have and some have not",
+                ("leave them out with without_doubt()", "give them to all"),
+                parameter="parts",
             )
         items, item = united(given, "items", "item")
         people, annotator = united(given, "annotators", "annotator")
         classes, place = joined([part.classes for part in given], in_order=True)
         sizes = [part.is_bayesian.shape[0] for part in given]
         start = np.cumsum([0, *sizes[:-1]])
-        rows = [widened(part, columns, len(classes)) for part, columns in zip(given, place, strict=True)]
+        rows = [
+            widened(part, columns, len(classes)) for part, columns in zip(given, place, strict=True)
+        ]
         doubts = [part.doubt for part in given]
         notes = dict.fromkeys(note for part in given for note in part.notes)
         make = cast(Any, cls)
@@ -190,7 +201,9 @@ def favored(answers: Any) -> NDArray[Any]:
     return np.where(share.any(axis=1), found, missing)
 
 
-def joined(lists: list[NDArray[Any]], in_order: bool = False) -> tuple[NDArray[Any], list[IntArray]]:
+def joined(
+    lists: list[NDArray[Any]], in_order: bool = False
+) -> tuple[NDArray[Any], list[IntArray]]:
     """Different names of several lists, and the place of each list's names among them."""
     texts = len({array.dtype.kind in "USO" for array in lists}) > 1
     names = [[canonical(n) for n in a.tolist()] if texts else a.tolist() for a in lists]
@@ -201,7 +214,9 @@ def joined(lists: list[NDArray[Any]], in_order: bool = False) -> tuple[NDArray[A
     if in_order and any(part != names[0] for part in names):
         found = sorted(places) if len({type(n) for n in places}) == 1 else sorted(places, key=str)
         places = {name: k for k, name in enumerate(found)}
-    return np.array(list(places)), [np.array([places[n] for n in part], dtype=np.int64) for part in names]
+    return np.array(list(places)), [
+        np.array([places[n] for n in part], dtype=np.int64) for part in names
+    ]
 
 
 def united(parts: list[Any], names: str, codes: str) -> tuple[NDArray[Any], IntArray]:
@@ -214,10 +229,12 @@ def united(parts: list[Any], names: str, codes: str) -> tuple[NDArray[Any], IntA
 def widened(part: Any, columns: IntArray, n_classes: int) -> csr_array:
     """Contours on more classes: those that say nothing go on to say nothing."""
     rows: csr_array = part.facts.rows
-    wide = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], n_classes))
+    wide = csr_array(
+        (rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], n_classes)
+    )
     if n_classes == rows.shape[1]:
         return wide
-    silent = part.facts.is_vacuous
+    silent = part.facts.is_unknown
     if not silent.any() or rows.shape[1] == 1:  # the only class was named, as far as one can tell
         return wide
     filled = wide.tolil()

@@ -66,14 +66,14 @@ def word_key(text: str) -> str:
 
     Examples
     --------
-    >>> word_key("I don’t know!"), word_key("N/A."), word_key("???")
+    >>> word_key("I don't know!"), word_key("N/A."), word_key("???")
     ('i dont know', 'n/a', '?')
     """
     key = fold(text)
     if set(key) == {"?"}:
         return "?"
-    key = re.sub(r"[’'`´]", "", key)
-    bare = key.strip(" .!?…()[]*\"")
+    key = re.sub("[\u2019'`\u00b4]", "", key)
+    bare = key.strip(' .!?…()[]*"')
     return bare or key
 
 

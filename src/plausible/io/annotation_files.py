@@ -12,20 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import as_list, check_texts, name_rows
-from plausible.errors import InputError, Note
-from plausible.experts import Annotations
-from plausible.experts.doubts import read_doubts
-from plausible.experts.meanings import is_free_text
-from plausible.experts.parsing import ABSTAIN, NONE, StrangeAnswersError
-from plausible.experts.tables import Codes
+from plausible.errors import InputError, Note, in_context
+from plausible.experts import (
+    ABSTAIN,
+    NONE,
+    Annotations,
+    Codes,
+    StrangeAnswersError,
+    is_free_text,
+    read_doubts,
+)
 from plausible.io.answer_columns import ALIASES, NUMBERS
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
-from plausible.io.errors import AnswersError
 from plausible.io.exports import flattened, read_export
-from plausible.io.features import check_rows, column_of
+from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, arrow, names_of, open_table, values_of
+from plausible.tables import Source, TableError, open_table
 
 IntArray = NDArray[np.int64]
 __all__ = ["ALIASES", "NUMBERS", "read_annotations"]
@@ -109,7 +112,7 @@ def read_annotations(
 
 def notes_of(table: Source, plan: Plan) -> list[str]:
     """What was assumed when a table was opened and its columns found."""
-    return [*plan.notes, *getattr(table, "notes", ())]
+    return [*plan.notes, *table.notes]
 
 
 class in_words_of:  # noqa: N801
@@ -129,10 +132,8 @@ class in_words_of:  # noqa: N801
             return
         name = self.table.name
         if not isinstance(error, InputError):
-            raise TableError(
-                f"{name} should hold answers, but (rows counted from 0, without the header): "
-                f"{error}"
-            ) from error
+            words = f"{name} should hold answers, but (rows counted from 0, without the header): "
+            raise in_context(error, words, TableError) from error
         came = f"in {name}, {error.came}"
         if isinstance(error, StrangeAnswersError):
             found = [f"{cell} in {self.where(np.flatnonzero(bad))}" for cell, bad in error.places]
@@ -141,8 +142,8 @@ class in_words_of:  # noqa: N801
             bad = np.zeros(int(error.rows.max()) + 1, dtype=bool)
             bad[error.rows] = True
             came = error.came.replace(name_rows(bad), f"{self.where(error.rows)} of {name}")
-        raise AnswersError(
-            error.expected, came, error.remedy,
+        raise TableError(
+            error.expected, came, error.remedies,
             parameter=error.parameter, value=error.value, settings=error.settings,
         ) from error  # fmt: skip
 
@@ -154,20 +155,16 @@ class in_words_of:  # noqa: N801
 
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
-    column = names_of(column_of(table, name), name, table.name)
-    has_gaps = column.null_count > 0
+    codes, names = table.encoded(name)
+    blank = codes < 0
+    has_gaps = bool(blank.any())
     if has_gaps and not gaps:
-        blank = np.asarray(column.is_null(), dtype=bool)
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    encoded = column.combine_chunks().dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    names = values_of(arrow().chunked_array([encoded.dictionary]))
-    codes = np.asarray(encoded.indices.fill_null(len(names)), dtype=np.int64)
     if has_gaps:
+        codes = np.where(blank, len(names), codes)
         cells = np.empty(len(names) + 1, dtype=object)
         cells[:-1], cells[-1] = names.tolist(), None
         names = cells
@@ -231,7 +228,7 @@ def check_probability(
         return
     pair = item.codes * len(annotator.names) + annotator.codes
     if len(np.unique(pair)) == len(pair):
-        raise AnswersError(
+        raise TableError(
             f"Column {found['probability']!r} of {table.name} should give every class of an answer "
             "a probability, in a row for each class",
             "there is one row for each answer",
@@ -247,7 +244,7 @@ def check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> N
             f"Column {name!r} should name the same few classes again and again",
             f"it has {len(made.classes):,} different ones in {len(made):,} answers, as free text, "
             "ids and measurements have",
-            "name the column of the answers, as in {names}, or list the {classes}",
+            ("name the column of the answers, as in {names}", "list the {classes}"),
             settings={"names": {"label": "column"}, "classes": None},
         )
 

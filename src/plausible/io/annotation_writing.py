@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from plausible import belief
 from plausible.errors import InputError
-from plausible.experts import Annotations
-from plausible.experts.constructors import ANYONE
-from plausible.experts.meanings import manner, understand
-from plausible.experts.parsing import ABSTAIN, NONE, sort_key
-from plausible.experts.words import CANNOT_TELL, NONE_OF_THESE
+from plausible.experts import (
+    ABSTAIN,
+    ANYONE,
+    CANNOT_TELL,
+    NONE,
+    NONE_OF_THESE,
+    Annotations,
+    manner,
+    sort_key,
+    understand,
+)
 from plausible.io.label_names import write_name, write_set
 from plausible.io.writing import write_table
 
@@ -38,7 +44,7 @@ def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) ->
     >>> from plausible.experts import Annotations
     >>> from plausible.io import read_annotations, write_annotations
     >>> answers = Annotations.from_long(
-    ...     ["im1", "im1", "im2"], ["ann", "bob", "ann"], ["cat", "cat|dog", None], doubt=[0.1, 0, 0]
+    ...     [1, 1, 2], ["ann", "bob", "ann"], ["cat", "cat|dog", None], doubt=[0.1, 0, 0]
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "answers.csv"
@@ -46,9 +52,9 @@ def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) ->
     ...     print(path.read_text())
     ...     bool((read_annotations(path).pool().contour == answers.pool().contour).all())
     "item","annotator","label","doubt"
-    "im1","ann","cat",0.1
-    "im1","bob","cat|dog",0
-    "im2","ann","cannot tell",0
+    1,"ann","cat",0.1
+    1,"bob","cat|dog",0
+    2,"ann","cat|dog",0
     <BLANKLINE>
     True
     """
@@ -99,7 +105,7 @@ def cells_of(annotations: Annotations) -> NDArray[Any] | None:
     quoted = in_quotes(names)
     if quoted is None:
         return None
-    silent, empty = annotations.facts.is_vacuous, annotations.facts.is_empty
+    silent, empty = annotations.facts.is_unknown, annotations.facts.is_empty
     named: set[int] = set()
     for k in used.tolist():
         members = rows.indices[rows.indptr[k] : rows.indptr[k + 1]].tolist()
@@ -110,8 +116,12 @@ def cells_of(annotations: Annotations) -> NDArray[Any] | None:
         else:
             cells[k] = "|".join(quoted[member] for member in members)
             named |= set(members)
-    if len(named) < len(names):
-        return None  # a class that nobody named would be lost
+    if len(named) < len(names):  # a class that nobody named would be lost
+        silent_used = [k for k in used.tolist() if silent[k]]
+        if not silent_used:
+            return None
+        for k in silent_used:
+            cells[k] = "|".join(quoted)
     return np.array(cells, dtype=object)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from plausible.checks import check_kind, check_option, check_text, guess
 from plausible.errors import Note
-from plausible.io.errors import AnswersError
 from plausible.tables import Source, TableError, arrow, choose, listed, plain
 
 NUMBERS = ("plausibility", "probability", "mass")
@@ -106,8 +105,12 @@ def check_names(table: Source, names: Mapping[str, str]) -> dict[str, str]:
         if column not in table.names:
             meant = guess(column, table.names).removeprefix("; ")
             raise TableError(
-                f"{table.name} should have a column {column!r} for {meaning!r}, but has "
-                f"{table.names}; {meant or 'correct `names`.'}"
+                f"{table.name} should have a column {column!r} for {meaning!r}",
+                f"has {table.names}",
+                meant or "correct {names}",
+                parameter="names",
+                value=column,
+                settings={"names": None},
             )
         found[meaning] = column
     return found
@@ -167,7 +170,9 @@ def look_at(table: Source, names: Sequence[str]) -> dict[str, Look]:
     return found
 
 
-def likely_names(table: Source, found: Mapping[str, str], looks: Mapping[str, Look]) -> dict[str, str]:
+def likely_names(
+    table: Source, found: Mapping[str, str], looks: Mapping[str, Look]
+) -> dict[str, str]:
     """Columns that are likely meant, for a message: by their names, and how often they repeat."""
     free = [name for name in looks if name not in found.values() and not looks[name].is_real]
     n_values = {name: len(looks[name].values) for name in free}
@@ -175,7 +180,9 @@ def likely_names(table: Source, found: Mapping[str, str], looks: Mapping[str, Lo
     for meaning, hints in HINTS.items():
         if meaning in guessed:
             continue
-        hinted = [n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])]
+        hinted = [
+            n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])
+        ]
         if hinted:
             guessed[meaning] = hinted[0]
             free.remove(hinted[0])
@@ -199,18 +206,20 @@ def fits(meaning: str, look: Look) -> bool:
     return n_values > 0 and (n_rows < 8 or n_values <= 0.7 * n_rows)
 
 
-def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> AnswersError:
+def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
     """The error of a table whose columns are not known to hold answers."""
     looks = look_at(table, choose(table, None))
     likely = likely_names(table, found, looks)
     names = listed([repr(name) for name in table.names])
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
-    return AnswersError(
+    return TableError(
         f"{table.name} should have columns for the item, the annotator and the label of each "
         "answer, or one for each annotator or class",
         f"has {names}{why}",
-        f"say which are meant, {'probably ' if full else 'as in '}{{names}}, or {{layout}} if each "
-        "column holds the answers of one person",
+        (
+            f"say which are meant, {'probably ' if full else 'as in '}{{names}}",
+            "{layout} if each column holds the answers of one person",
+        ),
         settings={
             "names": {m: c for m, c in likely.items() if c != m} or {"item": table.names[0]},
             "layout": "annotators",

@@ -7,23 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible import belief
-from plausible.experts import Annotations
-from plausible.experts.constructors import ANYONE
-from plausible.experts.parsing import KINDS, from_masses
-from plausible.experts.tables import Codes, factorize
+from plausible.checks import check_option
+from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
 from plausible.io.answer_layouts import Plan
-from plausible.io.features import check_rows, column_of, read_numbers
+from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
 from plausible.io.label_names import read_names, split_set
-from plausible.tables import Source, TableError, names_of, values_of
-from plausible.checks import check_option
+from plausible.tables import Source, TableError
 
 MOST_COUNTED = 10**8  # answers, each of which takes memory
 
 
-def from_classes(
-    table: Source, plan: Plan, classes: Sequence[Hashable] | None
-) -> Annotations:
+def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) -> Annotations:
     """Answers with a column for each class, or for each set of classes."""
     kind, columns = str(plan.kind), plan.columns
     check_option(kind, KINDS, "kind")
@@ -31,8 +26,10 @@ def from_classes(
     check_rows(table, len(numbers))
     if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
         raise TableError(
-            f"{table.name} should count at most {MOST_COUNTED:,} answers, but counts more; are "
-            "these counts? Say kind= otherwise."
+            f"{table.name} should count at most {MOST_COUNTED:,} answers",
+            "counts more",
+            "are these counts? Say {kind} otherwise",
+            settings={"kind": None},
         )
     more: dict[str, Any] = {
         f"{meaning}s": ids_of(table, plan.found[meaning])
@@ -54,14 +51,14 @@ def from_classes(
 
 def ids_of(table: Source, name: str) -> Codes:
     """A column of items or annotators."""
-    column = names_of(column_of(table, name), name, table.name)
-    blank = np.asarray(column.is_null(), dtype=bool)
+    codes, names = table.encoded(name)
+    blank = codes < 0
     if blank.any():
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    return factorize(values_of(column), name)
+    return Codes(codes, names)
 
 
 def from_sets(

@@ -8,7 +8,6 @@ import numpy as np
 from plausible.checks import check_option
 from plausible.errors import Note
 from plausible.io.answer_columns import (
-    NUMBERS,
     SCORES,
     SURENESS,
     THINGS,
@@ -19,7 +18,6 @@ from plausible.io.answer_columns import (
     plainly,
     refuse_unknown,
 )
-from plausible.io.errors import AnswersError
 from plausible.io.export_tables import find_export
 from plausible.io.label_files import PREFIXES
 from plausible.tables import Source, TableError, choose, listed
@@ -69,10 +67,15 @@ def plan_reading(
     for name in ignore:
         if name not in table.names:
             raise TableError(
-                f"ignore should name columns of {table.name}, but {name!r} is not among "
-                f"{listed([repr(name) for name in table.names])}; correct it."
+                f"ignore should name columns of {table.name}",
+                f"{name!r} is not among {listed([repr(name) for name in table.names])}",
+                "correct {ignore}",
+                parameter="ignore",
+                value=name,
+                settings={"ignore": None},
             )
-    export = find_export(table, names or {}) if layout in (None, "long") and kind is None else None
+    is_open = layout in (None, "long") and kind is None
+    export = find_export(table, names or {}) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
     layout = layout or find_layout(table, found, names, kind, ignore)
@@ -143,7 +146,7 @@ def check_long(
     for meaning in ("item", "label"):
         if meaning not in found:
             likely = next((name for name in table.names if name not in found.values()), "photo")
-            raise AnswersError(
+            raise TableError(
                 f"{table.name} should have a column {meaning!r}",
                 f"has {listed([repr(name) for name in table.names])}",
                 "say which one is meant, as in {names}",
@@ -165,7 +168,7 @@ def check_one_label(
     labels = [name for name in all_of(table, "label", ignore) if name not in names.values()]
     if "label" in names or len(labels) < 2 or plainly(found["label"]) == "label":
         return
-    raise AnswersError(
+    raise TableError(
         f"One column of {table.name} should be the label",
         f"{', '.join(map(repr, labels))} could be",
         "say which one is meant, as in {names}",
@@ -179,7 +182,7 @@ def check_sureness(
     """Refuse columns that may or may not say how sure people are."""
     both = [found[meaning] for meaning in SURENESS if meaning in found]
     if len(both) > 1:
-        raise AnswersError(
+        raise TableError(
             f"One column of {table.name} should say how sure people are",
             f"{both[0]!r} and {both[1]!r} do",
             "leave one of them out with {ignore}",
@@ -189,26 +192,48 @@ def check_sureness(
     for name in choose(table, None):
         unclear = plainly(name) in scores and name not in found.values() and name not in ignore
         if unclear and not both:
-            raise AnswersError(
+            raise TableError(
                 f"Column {name!r} of {table.name} should be known to say how sure people are, or "
                 "not",
                 "could be either",
-                "say {names} if it is their confidence, or {ignore} if not",
+                ("say {names} if it is their confidence", "{ignore} if not"),
                 settings={"names": {"confidence": name}, "ignore": [name]},
             )
+
+
+def find_meanings(
+    table: Source,
+    names: Mapping[str, str] | None,
+    ignore: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, str]:
+    """Columns by what they mean, also those of exports, and of items that are called otherwise."""
+    asked = options or {}
+    if asked.get("layout") in (None, "long") and asked.get("kind") is None:
+        export = find_export(table, names or {})
+        if export is not None:
+            return export.columns
+    found = find_columns(table, names, ignore)
+    if "item" not in found and {"annotator", "label"} <= set(found):
+        things = things_in(table, found, ignore)
+        found |= {"item": things[0]} if len(things) == 1 else {}
+    return found
+
+
+def things_in(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> list[str]:
+    """Columns that are called as items often are."""
+    wanted = {plainly(thing) for thing in THINGS}
+    free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    return [name for name in free if plainly(name) in wanted]
 
 
 def find_things(
     table: Source, found: dict[str, str], ignore: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """The column of items, where people and labels have columns of their own."""
-    wanted = {plainly(thing) for thing in THINGS}
-    free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
-    things = [name for name in free if plainly(name) in wanted]
+    things = things_in(table, found, ignore)
     if len(things) == 1:
         return found | {"item": things[0]}, [Note(f"items are those of the column {things[0]!r}")]
-    if not free and "annotator" in found:
-        raise refuse_unknown(table, found)
     raise refuse_unknown(
         table, found, f", of which {' and '.join(map(repr, things))} could be items" * bool(things)
     )
@@ -223,10 +248,10 @@ def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[st
         return  # one answer for each item
     for name, look in looks.items():
         if names_people(item, look):
-            raise AnswersError(
+            raise TableError(
                 f"{table.name} should have a column of annotators, or anonymous answers",
                 f"has no such column by name, and {name!r} looks like one",
-                "say {names} if it is, or {ignore} if nobody knows who answered",
+                ("say {names} if it is", "{ignore} if nobody knows who answered"),
                 settings={"names": {"annotator": name}, "ignore": [name]},
             )
 
@@ -253,7 +278,7 @@ def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> 
         look = looks[name]
         is_thing = n_rows / 20 <= len(look.values) <= 0.7 * n_rows and not look.is_real
         if is_thing and len(who.values) > 1 and names_people(look, who):
-            raise AnswersError(
+            raise TableError(
                 f"Items of {table.name} should have a column",
                 f"{found['item']!r} is another one in every row, as if it counted answers, and "
                 f"{name!r} looks like items",
@@ -277,8 +302,12 @@ def chosen_columns(
         strange = [name for name in columns if name not in table.names]
         if strange:
             raise TableError(
-                f"{table.name} should have the columns {list(columns)}, but has no {strange[0]!r}; "
-                "correct `columns`."
+                f"{table.name} should have the columns {list(columns)}",
+                f"has no {strange[0]!r}",
+                "correct {columns}",
+                parameter="columns",
+                value=strange[0],
+                settings={"columns": None},
             )
         return list(columns)
     aside = {found.get(one) for one in meant_beside(layout)} | set(ignore)
@@ -289,14 +318,18 @@ def chosen_columns(
         prefix = "mass" if set(prefixes) == {"plausibility", "mass"} else prefixes[0]
         if len(set(prefixes)) > 1 and prefix != "mass":
             raise TableError(
-                f"The columns of {table.name} should all say one kind of number, but say "
-                f"{' and '.join(dict.fromkeys(prefixes))}; leave one kind out with ignore=."
+                f"The columns of {table.name} should all say one kind of number",
+                f"say {' and '.join(dict.fromkeys(prefixes))}",
+                "leave one kind out with {ignore}",
+                settings={"ignore": None},
             )
         return [name for name in marked if name.startswith(f"{prefix}:")]
     if not rest:
         raise TableError(
-            f"{table.name} should have a column for each of the {layout}, but has {table.names}; "
-            "name them with columns=."
+            f"{table.name} should have a column for each of the {layout}",
+            f"has {table.names}",
+            "name them with {columns}",
+            settings={"columns": None},
         )
     return rest
 
@@ -307,8 +340,10 @@ def kind_of(table: Source, columns: Sequence[str]) -> str:
     if len(kinds) == 1 and None not in kinds:
         return str(kinds.pop())
     raise TableError(
-        f"The numbers in {table.name} should have a meaning, but none was given; say kind="
-        "'plausibility', 'probability', 'count' or 'mass'."
+        f"The numbers in {table.name} should have a meaning",
+        "none was given",
+        "say {kind}, 'probability', 'count' or 'mass'",
+        settings={"kind": "plausibility"},
     )
 
 
@@ -328,12 +363,15 @@ def check_fractions(table: Source, looks: Mapping[str, Look]) -> None:
     """Refuse measurements, which are no answers."""
     odd = [name for name, look in looks.items() if look.is_real]
     if odd:
-        raise AnswersError(
+        raise TableError(
             f"{table.name} should hold answers or labels",
             f"has no such columns, and its column{'s' * (len(odd) > 1)} "
             f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
-            "is this a table of features? Name the columns with {names}, or say {kind} if these "
-            "are degrees by class, or {layout} if they are answers by annotator",
+            (
+                "is this a table of features? Name the columns with {names}",
+                "say {kind} if these are degrees by class",
+                "{layout} if they are answers by annotator",
+            ),
             settings={"names": None, "kind": None, "layout": "annotators"},
         )
 
@@ -350,11 +388,11 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
     sums = cells.sum(axis=1)
     has_zeros = (cells == 0).mean() >= 0.2
     if sums.std() == 0 or (has_zeros and sums.std() <= ALIKE * sums.mean()):
-        raise AnswersError(
+        raise TableError(
             f"{table.name} should hold answers",
             f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
             f"about {sums.mean():.3g} in each row",
-            "say {kind} if so, or {layout} if each column holds the answers of one person",
+            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
             settings={"kind": "count", "layout": "annotators"},
         )
 
@@ -380,6 +418,3 @@ def classes_in(look: Look) -> set[Any]:
     """Different classes that a column names, sets split."""
     texts = [str(value).casefold() for value in look.values]
     return {part.strip() for text in texts for part in text.split("|")} - {"", "?", "cannot tell"}
-
-
-__all__ = ["LAYOUTS", "NUMBERS", "Plan", "plan_reading", "prefixed"]

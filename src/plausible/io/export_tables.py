@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from plausible.errors import Note
 from plausible.io.answer_columns import check_names, look_at, plainly
-from plausible.io.errors import AnswersError
-from plausible.tables import Source, choose
+from plausible.tables import Source, TableError, choose
 
 REJECTED = "Rejected"
 STUDIO = {
@@ -55,7 +54,7 @@ def mechanical_turk(table: Source, found: dict[str, str], plain: Mapping[str, st
     if "label" not in found:
         chosen = [name for name in answers if not COMMENTS.search(name)] or answers
         if len(chosen) > 1:
-            raise AnswersError(
+            raise TableError(
                 f"One column of {table.name} should hold what people answered",
                 f"there are {', '.join(map(repr, answers))}",
                 "say which one is meant, as in {names}",
@@ -64,7 +63,9 @@ def mechanical_turk(table: Source, found: dict[str, str], plain: Mapping[str, st
         found["label"] = chosen[0]
     if "item" not in found:
         found["item"] = inputs[0] if len(inputs) == 1 else plain["hitid"]
-        others = f"; {{names}} takes one of {', '.join(map(repr, inputs))}" if len(inputs) > 1 else ""
+        others = (
+            f"; {{names}} takes one of {', '.join(map(repr, inputs))}" if len(inputs) > 1 else ""
+        )
         told = f"items are those of the column {found['item']!r}{others}"
         notes.append(Note(told, names={"item": inputs[0]}) if others else Note(told))
     found.setdefault("annotator", plain["workerid"])
@@ -83,7 +84,7 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
         if len(controls) != 1:
             listed = ", ".join(map(repr, controls or free))
             came = f"{listed} could be" if free else "there is none"
-            raise AnswersError(
+            raise TableError(
                 f"One column of {table.name} should hold what people chose",
                 came,
                 "say which one is meant, as in {names}",

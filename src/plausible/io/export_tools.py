@@ -4,8 +4,7 @@ from collections import Counter
 from typing import Any
 
 from plausible.errors import Note
-from plausible.experts.words import names_in
-from plausible.io.errors import AnswersError
+from plausible.experts import names_in
 from plausible.tables import TableError, listed
 
 Records = list[tuple[str, Any]]
@@ -69,7 +68,7 @@ def field(record: Any, path: str) -> Any:
     known = sorted(str(key) for key in record)
     inner = [f"{o}.{k}" for o in ("data", "fields", "metadata", "meta")
              for k in (record.get(o) or {} if isinstance(record.get(o), dict) else {})]  # fmt: skip
-    raise AnswersError(
+    raise TableError(
         f"Records should have a field {path!r}",
         f"they have {listed([repr(name) for name in [*inner, *known]], 99)}",
         "name one of these in {names}",
@@ -103,9 +102,9 @@ def _is_studio(annotations: Any) -> bool:
     )
 
 
-def several(where: str, what: str, found: list[str]) -> AnswersError:
+def several(where: str, what: str, found: list[str]) -> TableError:
     """The error of an export with several questions."""
-    return AnswersError(
+    return TableError(
         f"One {what} of {where} should hold what people answered",
         f"there are {', '.join(map(repr, found))}",
         "say which one is meant, as in {names}",
@@ -126,9 +125,13 @@ def label_studio(found: Collected, records: Records, name: str, who: Any) -> Non
                 chosen = _choices(one, found.names.get("label"), controls)
                 is_skipped = one.get("was_cancelled") or one.get("was_canceled")
                 author = one["completed_by"]
-                author = author.get("email", author.get("id")) if isinstance(author, dict) else author
+                author = (
+                    author.get("email", author.get("id")) if isinstance(author, dict) else author
+                )
                 found.add(item, author, None if is_skipped or not chosen else set(chosen))
-                found.counts["tasks that were skipped, which count as 'cannot tell'"] += bool(is_skipped)
+                found.counts["tasks that were skipped, which count as 'cannot tell'"] += bool(
+                    is_skipped
+                )
             found.counts["predictions of models, which are not used"] += len(
                 task.get("predictions") or ()
             )
@@ -156,7 +159,9 @@ def _choices(annotation: Any, asked: str | None, controls: Counter[str]) -> list
     chosen: list[Any] = []
     for one in annotation.get("result") or ():
         value = one.get("value", {})
-        kept = {key: value[key] for key in ("choices", "rating", "taxonomy", "number") if key in value}
+        kept = {
+            key: value[key] for key in ("choices", "rating", "taxonomy", "number") if key in value
+        }
         control = str(one.get("from_name", "choice"))
         if not kept:
             continue
@@ -186,7 +191,7 @@ def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
             chosen = entry["label"] if "label" in entry else entry["labels"]
             chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
             if any(isinstance(one, (list, dict)) for one in chosen):
-                raise AnswersError(
+                raise TableError(
                     f"Labels of {name} should be classes of whole texts",
                     f"{place.lower()} has spans",
                     "export a project of text classification",
@@ -204,8 +209,8 @@ def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
 
 def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
     """Answers to choices between options, or to questions about one label at a time."""
-    asked = list(dict.fromkeys(r["label"] for _, r in records
-                               if isinstance(r, dict) and isinstance(r.get("label"), str)))  # fmt: skip
+    tasks = [task for _, task in records if isinstance(task, dict)]
+    asked = list(dict.fromkeys(t["label"] for t in tasks if isinstance(t.get("label"), str)))
     for place, task in records:
         try:
             item = found.item_of(task, ("_input_hash", "id", "text", "image"))
@@ -214,7 +219,7 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
             if answer not in DECISIONS:
                 raise TypeError("an answer should be accept, reject or ignore")
             if "spans" in task and "options" not in task and "label" not in task:
-                raise AnswersError(
+                raise TableError(
                     f"Answers of {name} should be classes of whole texts or images",
                     f"{place.lower()} has spans",
                     "give a data set of classifications",
@@ -302,7 +307,12 @@ def _responses(record: Any) -> list[tuple[str | None, Any, Any, str]]:
         ]
     if isinstance(responses, list):
         return [
-            (question, one.get("user_id"), (value or {}).get("value"), one.get("status", "submitted"))
+            (
+                question,
+                one.get("user_id"),
+                (value or {}).get("value"),
+                one.get("status", "submitted"),
+            )
             for one in responses
             for question, value in (one.get("values") or {None: None}).items()
         ]

@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from plausible.checks import as_list, check_kind, check_path, shown
-from plausible.errors import InputError, Note
+from plausible.errors import InputError, Note, in_context
 from plausible.experts import Annotations
-from plausible.io.errors import AnswersError
 from plausible.io.export_tools import FLAT, TOOLS, Collected, a_name, tool_of
 from plausible.tables import TableError, first_line, stream_table
 
@@ -65,8 +64,7 @@ def of_files(
         gather(found, load_records(file), shown_name(file), who)
     if not found.items:
         raise TableError(
-            f"{told or 'The files'} should hold answers, but {'has' if len(files) == 1 else 'have'} "
-            "none; export them again."
+            f"{told or 'The files'} should hold answers", "there are none", "export them again"
         )
     options = dict(given or {})
     chosen = {name for said in found.said for name in said or ()}
@@ -79,11 +77,11 @@ def of_files(
             objects(found.items), None if people is None else objects(people), found.said, **options
         )
     except InputError as error:
-        raise AnswersError(
-            error.expected, f"in {told}, {error.came}", error.remedy, settings=error.settings
+        raise TableError(
+            error.expected, f"in {told}, {error.came}", error.remedies, settings=error.settings
         ) from error
     except (ValueError, TypeError) as error:
-        raise TableError(f"{told} should hold answers, but: {error}") from None
+        raise in_context(error, f"{told} should hold answers, but: ", TableError) from None
     n_sets = sum(isinstance(said, set) and len(said) > 1 for said in found.said)
     if n_sets:
         found.counts["answers with several classes, which are read as one of these"] += n_sets

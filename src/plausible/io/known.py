@@ -7,12 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
-from plausible.errors import Note
-from plausible.experts import Annotations
-from plausible.experts.constructors import ANYONE
+from plausible.errors import InputError, Note
+from plausible.experts import ANYONE, Annotations
 from plausible.io.annotation_files import read_annotations
-from plausible.io.answer_columns import find_columns
-from plausible.io.answer_layouts import check_one_label, check_sureness, prefixed, unused
+from plausible.io.answer_layouts import (
+    check_one_label,
+    check_sureness,
+    find_meanings,
+    prefixed,
+    unused,
+)
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids
@@ -102,7 +106,7 @@ def read_known(
     stream = stream_table(flattened(source))
     table = open_table(stream)
     names = options["names"] if options.get("names") is not None else {}
-    found = find_columns(table, names, options.get("ignore", ()))
+    found = find_meanings(table, names, options.get("ignore", ()), options)
     if form is None:
         form = "labels" if holds_labels(table, found, options) else "answers"
     if form == "answers":
@@ -120,7 +124,7 @@ def read_known(
         f"{in_classes(labels.classes)}",
         *told,
         *unused([n for n in choose(table, None) if not is_used(n, found, options, table)]),
-        *getattr(table, "notes", ()),
+        *table.notes,
     ]
     return Known(labels, items, None, notes)
 
@@ -146,9 +150,11 @@ def read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, An
     """Pooled answers of an annotation tool; of doccano also a folder, with a file for each one."""
     strange = sorted(set(options) - {"classes", "names", "map", "repeats", "separator"})
     if strange:
-        raise ValueError(
-            f"An export in the form {tool!r} should need no other option than classes, but "
-            f"{strange[0]} came; leave it out (names, map and repeats may be given as well)."
+        raise InputError(
+            f"An export in the form {tool!r} should need no other option than classes",
+            f"{strange[0]} came",
+            "leave it out (names, map and repeats may be given as well)",
+            parameter=strange[0],
         )
     if not hasattr(source, "read") and source != "-":
         check_path(source, "An export")
@@ -197,14 +203,12 @@ def read_named_labels(
     return read_with_notes(stream, kind, columns, how, confidence, options.get("classes"))
 
 
-def pooled(
-    annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str
-) -> Known:
+def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str) -> Known:
     """Pooled answers, with a word on how."""
     try:
         labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
-    except ValueError as error:
-        raise TableError(f"{name}: {error}") from error
+    except InputError as error:
+        raise error.prefixed(f"{name}: ", TableError) from error
     n_people = len(annotations.annotators)
     people = f"{n_people} {'person' if n_people == 1 else 'people'}"
     if annotations.annotators.tolist() == [ANYONE]:

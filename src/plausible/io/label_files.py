@@ -23,17 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible import belief
-from plausible.belief import SparseMasses
-from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
-from plausible.belief.sets import class_names
-from plausible.checks import check_option, check_text, shown
-from plausible.errors import InputError, Note
-from plausible.io.errors import AnswersError
+from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses
+from plausible.checks import check_option, check_text
+from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_names, split_set
 from plausible.io.label_words import Reading, labels_from_names, refuse
 from plausible.labels import Labels
-from plausible.tables import Source, TableError, choose, first_line, listed, names_of, open_table
+from plausible.tables import Source, TableError, choose, listed, open_table
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -110,9 +107,11 @@ def read_with_notes(
         confidence = None if "doubt" in table.names or kind not in (None, "doubt") else "confidence"
     if confidence is not None:
         if how.doubt is not None:
-            raise ValueError(
-                "Labels should come with doubt or with confidence, but both were named; leave one "
-                "of them out."
+            raise InputError(
+                "Labels should come with doubt or with confidence",
+                "both were named",
+                "leave one of them out",
+                parameter="confidence",
             )
         how = how._replace(doubt=check_text(confidence, "confidence"), meaning="confidence")
     kind, names, doubt = _layout(table, kind, columns, how.doubt)
@@ -127,12 +126,8 @@ def read_with_notes(
             labels = _with_conflict(labels, read_unit(table, ["conflict"], "Conflict")[:, 0])
     except TableError:
         raise
-    except InputError as error:
-        raise AnswersError(
-            error.expected, f"in {table.name}, {error.came}", error.remedy, settings=error.settings
-        ) from error
     except ValueError as error:
-        raise TableError(f"{table.name} should hold labels, but: {error}") from error
+        raise in_context(error, f"{table.name} should hold labels, but: ", TableError) from error
     return labels, notes
 
 
@@ -148,9 +143,12 @@ def _layout(
     if kind is None:
         kind = _kind_by_name(table, present, doubt)
     if doubt is not None and kind != "doubt":
-        raise ValueError(
-            f"A column of doubt should come with the class of each row, but the kind is {kind!r}; "
-            'say kind="doubt", or leave doubt= out.'
+        raise InputError(
+            "A column of doubt should come with the class of each row",
+            f"the kind is {kind!r}",
+            ("say {kind}", "leave {doubt} out"),
+            value=kind,
+            settings={"kind": "doubt", "doubt": None},
         )
     if kind == "doubt":
         doubt = choose(table, doubt or "doubt")[0]
@@ -175,9 +173,12 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
     if "label" in table.names and not present:
         return "doubt" if doubt or "doubt" in table.names else "crisp"
     raise TableError(
-        f"The columns of {table.name} should say what kind of labels they are ('label', 'set', or "
-        "'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each class), "
-        f"but are {listed([repr(name) for name in table.names])}; say kind= and columns=."
+        f"The columns of {table.name} should say what kind of labels they are ('label', 'set', "
+        "or 'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each "
+        "class)",
+        f"are {listed([repr(name) for name in table.names])}",
+        ("rename them", "say {kind}", "name them with {columns}"),
+        settings={"kind": None, "columns": None},
     )
 
 
@@ -223,7 +224,7 @@ def _from_wide(
         refuse(
             table, ~np.isin(values, (0.0, 1.0)).all(axis=1),
             "Possible classes should be 1 and others 0, but other numbers are",
-            'say kind="plausibility" if these are degrees',
+            "say {kind} if these are degrees", kind="plausibility",
         )  # fmt: skip
         return Labels.from_sets(values == 1.0, names)
     _check_sums(table, values, empty, "probabilities")

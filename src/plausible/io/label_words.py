@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief.sets import class_names
+from plausible.belief import class_names
 from plausible.checks import shown
 from plausible.errors import InputError, Note
-from plausible.experts.doubts import read_doubts
-from plausible.experts.meanings import manner, understand
-from plausible.experts.parsing import ABSTAIN
-from plausible.experts.tables import factorize_cells
-from plausible.experts.words import split_quoted
-from plausible.io.errors import AnswersError
+from plausible.experts import (
+    ABSTAIN,
+    factorize_cells,
+    manner,
+    read_doubts,
+    split_quoted,
+    understand,
+)
 from plausible.io.features import check_rows, column_of
 from plausible.io.label_names import read_name, read_names, split_set, write_name
 from plausible.labels import Labels
@@ -37,6 +39,7 @@ class Reading(NamedTuple):
 def labels_from_names(
     table: Source, name: str, kind: str, how: Reading, classes: Sequence[Hashable] | None
 ) -> tuple[Labels, list[Note]]:
+    """Labels of a column of names, with what was assumed about words."""
     parts = [
         names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
     ]
@@ -131,8 +134,11 @@ def _frame(
     if classes is None:
         if len(found) < 1 + any(not members for members in sets):
             raise TableError(
-                f"Column {name!r} of {table.name} should name at least two classes where some rows "
-                f"are empty, but names {sorted(found)}; say which classes there are with classes=."
+                f"Column {name!r} of {table.name} should name at least two classes where some "
+                "rows are empty",
+                f"names {sorted(found)}",
+                "say which classes there are with {classes}",
+                settings={"classes": None},
             )
         return sorted(found)
     given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
@@ -140,18 +146,16 @@ def _frame(
     if strange:
         is_there = np.array([strange[0] in members for members in sets], dtype=bool)
         rows = (np.flatnonzero(is_there[codes]) + 1).tolist()
-        raise AnswersError(
+        raise TableError(
             f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
             f"holds {strange[0]!r} in {table.where(rows)}",
-            "correct it, add it to {classes}, or say what it means with {map}",
+            ("correct it", "add it to {classes}", "say what it means with {map}"),
             settings={"classes": None, "map": {strange[0]: given[0]}},
         )
     return given
 
 
-def _read_doubt(
-    table: Source, how: Reading, labeled: BoolArray
-) -> tuple[FloatArray, list[Note]]:
+def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatArray, list[Note]]:
     """Doubt in [0, 1]; it may be missing where the label is."""
     name = str(how.doubt)
     column = names_of(column_of(table, name), name, table.name).to_pylist()
@@ -166,7 +170,7 @@ def _read_doubt(
             came = f"does not in {where} of {table.name}, with {shown(error.value)}"
         else:
             came = f"in {table.name}, {came}"
-        raise AnswersError(error.expected, came, error.remedy, settings=error.settings) from error
+        raise TableError(error.expected, came, error.remedies, settings=error.settings) from error
     doubt = read.values
     refuse(
         table, np.isnan(doubt) & labeled,
@@ -176,8 +180,12 @@ def _read_doubt(
     return np.where(np.isnan(doubt), 1.0, doubt), list(read.notes)
 
 
-def refuse(table: Source, bad: BoolArray | np.bool_, what: str, remedy: str) -> None:
+def refuse(
+    table: Source, bad: BoolArray | np.bool_, what: str, remedy: str, **settings: Any
+) -> None:
     """Refuse rows of a table, if there are any."""
     if bad.any():
-        rows = (np.flatnonzero(bad) + 1).tolist()
-        raise TableError(f"{what} in {table.where(rows)} of {table.name}; {remedy}.")
+        where = table.where((np.flatnonzero(bad) + 1).tolist())
+        raise TableError(
+            f"{what} in {where} of {table.name}", remedy=remedy, rows=bad, settings=settings
+        )

@@ -20,6 +20,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -28,6 +29,10 @@ from plausible.models.supervision import (
     compare_models,
     log_density,
 )
+
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.models.learners import weighting as weighting
 
 __all__ = [
     "Beliefs",
@@ -38,6 +43,7 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "FarPointWarning",
+    "FeaturePreparation",
     "GaussianMixtureClassifier",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
