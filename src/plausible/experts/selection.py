@@ -272,6 +272,6 @@ def joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> Sp
     row = column = 0
     for block in blocks:
         places = which[column : column + block.shape[1]]
-        np.add.at(values[row : row + len(block)], (slice(None), places), block)
+        values[row : row + len(block), places] = block
         row, column = row + len(block), column + block.shape[1]
     return SparseMasses(values, together, n_classes)

@@ -76,7 +76,7 @@ def find_columns(
 ) -> dict[str, str]:
     """Columns of the table by what they mean: those that are named, and those whose names tell."""
     found = check_names(table, {} if names is None else names)
-    free = {}
+    free: dict[str, list[str]] = {}
     for name in choose(table, None):
         if name not in found.values() and name not in ignore:
             free.setdefault(plainly(name), []).append(name)

@@ -154,8 +154,8 @@ def check_long(
             )
     if "annotator" not in found:
         check_anonymous(table, found, ignore)
-        told = "no column names the annotators: answers are anonymous, and share one doubt"
-        notes.append(Note(told))
+        words = "no column names the annotators: answers are anonymous, and share one doubt"
+        notes.append(Note(words))
     elif plainly(found["item"]) == "id" and "item" not in names:
         check_id(table, found, ignore)
     return found, notes

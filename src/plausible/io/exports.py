@@ -171,7 +171,7 @@ def first_record(head: bytes) -> dict[str, Any] | None:
 
 def keys_of(text: str) -> dict[str, Any] | None:
     """What a cut off record tells by its keys."""
-    found = {
+    found: dict[str, Any] = {
         key: [] for key in ("annotations", "completed_by", "was_cancelled", "data", "responses",
                             "fields")
         if f'"{key}"' in text
