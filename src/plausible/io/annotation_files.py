@@ -301,7 +301,7 @@ def read_label_studio(
     ...     path = Path(folder) / "export.json"
     ...     _ = path.write_text(json.dumps([task]))
     ...     read_label_studio(path)
-    <Annotations: 1 answers about 1 items by 1 annotators; classes cat>
+    <Annotations: 1 answer about 1 item by 1 annotator; classes cat>
     """
     items, annotators, said = [], [], []
     tasks = load_json(source)
@@ -352,7 +352,7 @@ def read_doccano(
     ...     path = Path(folder) / "ann.jsonl"
     ...     _ = path.write_text('{"id": 1, "text": "...", "label": ["spam"]}\n')
     ...     read_doccano([path])
-    <Annotations: 1 answers about 1 items by 1 annotators; classes spam>
+    <Annotations: 1 answer about 1 item by 1 annotator; classes spam>
     """
     if not isinstance(sources, Mapping):
         paths = as_list(sources, "sources", "paths, or a dict of annotators and paths")
