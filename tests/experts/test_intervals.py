@@ -1,5 +1,7 @@
 """Intervals of rates of being right: what they hold when people err together."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -54,7 +56,7 @@ def test_nothing_is_claimed_where_nobody_can_confirm_an_answer():
 
 
 def test_answers_that_nobody_else_gave_do_not_narrow_an_interval():
-    y, said = crowd_with_traps(n=200, trapped=0.0)
+    _, said = crowd_with_traps(n=200, trapped=0.0)
     alone = np.full((400, len(RATES)), -1)
     alone[:, 0] = np.random.default_rng(1).integers(4, size=400)
     few = Annotations.from_answers(said, missing=-1).reliability(prior="uniform")
@@ -86,7 +88,7 @@ def test_intervals_grow_with_the_errors_that_may_be_shared_until_they_say_nothin
     _, said = crowd_with_traps(n=150)
     answers = Annotations.from_answers(said, missing=-1)
     found = [answers.reliability(shared_errors=c) for c in (0.0, 0.3, 0.6, 0.9, 1.0)]
-    for one, next_one in zip(found, found[1:], strict=False):
+    for one, next_one in pairwise(found):
         assert (next_one.low <= one.low).all()
         assert (next_one.high >= one.high).all()
         np.testing.assert_array_equal(one.accuracy, next_one.accuracy)
@@ -141,3 +143,13 @@ def test_shares_of_shared_errors_are_checked(bad):
     answers = Annotations.from_answers([[0, 1], [1, 1]])
     with pytest.raises(ValueError, match="shared_errors"):
         answers.reliability(shared_errors=bad)
+
+
+def test_limits_of_agreement_do_not_move_with_what_is_assumed():
+    """They tell people apart, who share the errors that everybody makes."""
+    _, said = crowd_with_traps(n=300)
+    answers = Annotations.from_answers(said, missing=-1)
+    found, naive = answers.reliability(), answers.reliability(shared_errors=0)
+    np.testing.assert_array_equal(found.agreement_low, naive.low)
+    np.testing.assert_array_equal(found.agreement_high, naive.high)
+    assert found.agreement_low[0] > found.agreement_high[-1]

@@ -29,10 +29,12 @@ OUTSIDE = 0.025  # probability on each side of an interval
 
 
 class Interval(NamedTuple):
-    """Limits (R,) of rates of being right, and the share e of items allowed to shared errors."""
+    """Limits (R,) of rates of being right, of rates of agreement, and the share e of items."""
 
     low: FloatArray
     high: FloatArray
+    agreement_low: FloatArray
+    agreement_high: FloatArray
     consensus_error: float
 
 
@@ -99,9 +101,9 @@ def intervals(
         full = np.where(np.isnan(resampled).all(axis=0), accuracy, resampled)
         low = np.minimum(low, np.nanquantile(full, OUTSIDE, axis=0))
         high = np.maximum(high, np.nanquantile(full, 1 - OUTSIDE, axis=0))
+    low, high = np.minimum(low, accuracy), np.maximum(high, accuracy)
     each = error * (1 - tally.gold / np.maximum(tally.total, 1e-300))
-    low, high = (1 - each) * low, (1 - each) * high + each
-    return Interval(np.minimum(low, accuracy), np.maximum(high, accuracy), error)
+    return Interval((1 - each) * low, (1 - each) * high + each, low, high, error)
 
 
 def confirmed_items(annotations: Annotations) -> NDArray[np.bool_]:

@@ -75,6 +75,9 @@ class Reliability:
     history, n_iter, converged : of the EM algorithm
     consensus_error : float
         Share of items on which the interval allows everybody together to be wrong.
+    agreement_low, agreement_high : arrays (R,)
+        95 % limits of how often an annotator agrees with the consensus: as `low` and `high`, if the
+        consensus were always right. Compare people with one another by these.
 
     Examples
     --------
@@ -108,7 +111,10 @@ class Reliability:
     history: FloatArray
     n_iter: int
     converged: bool
-    consensus_error: float = np.nan  # of fits that were saved before there was one
+    # Fits that were saved before there were such do not have them.
+    consensus_error: float = np.nan
+    agreement_low: FloatArray | None = None
+    agreement_high: FloatArray | None = None
 
     @property
     def confusion(self) -> FloatArray:
@@ -297,14 +303,12 @@ def conclude(
     evidence = relative(problem.evidence(point))
     tally = confirmed(annotations, problem, point, posterior, weight, counts)
     known = errors_on_gold(evidence, point.prior, problem.gold)
-    low, high, error = intervals(tally, accuracy, shared_errors, known, resampled)
+    found = intervals(tally, accuracy, shared_errors, known, resampled)
     return Reliability(
         annotators=annotations.annotators,
         classes=annotations.classes,
         n_answers=n_answers,
         accuracy=accuracy,
-        low=low,
-        high=high,
         doubt=equivalent_doubt(1 - accuracy, problem.n_classes),
         learned=point.learned,
         prior=point.prior,
@@ -314,7 +318,7 @@ def conclude(
         history=result.history,
         n_iter=result.n_iter,
         converged=result.converged,
-        consensus_error=error,
+        **found._asdict(),
     )
 
 
