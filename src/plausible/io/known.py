@@ -198,7 +198,7 @@ def read_named_labels(
     if "columns" in given or prefixed(table):
         return read_labels(stream, **given)
     if "kind" in given:
-        aside = {found.get("item"), "conflict"}
+        aside = {found.get("item"), "conflict", "is_probability"}
         return read_labels(stream, columns=[n for n in table.names if n not in aside], **given)
     if "set" not in table.names and "label" in found:
         given |= {"columns": found["label"], "kind": "doubt" if "doubt" in found else "crisp"}
