@@ -20,8 +20,14 @@ from plausible.base.training import (
     check_weights,
     is_dask,
     training_rows,
+    warn_of_sharpening,
 )
-from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
+from plausible.base.warnings import (
+    EmptyClassWarning,
+    FarPointWarning,
+    OutlierWarning,
+    SharpenedLabelsWarning,
+)
 
 __all__ = [
     "BeliefClassifier",
@@ -35,6 +41,7 @@ __all__ = [
     "LabelTags",
     "MassClassifier",
     "OutlierWarning",
+    "SharpenedLabelsWarning",
     "TrainingRows",
     "believe",
     "check_features",
@@ -46,5 +53,6 @@ __all__ = [
     "normalized",
     "takes_labels",
     "training_rows",
+    "warn_of_sharpening",
     "with_labels",
 ]

@@ -363,7 +363,7 @@ def _with_shares(table: Source, labels: Labels) -> Labels:
     """Labels of which a column says which rows are probabilities."""
     flags = read_unit(table, ["is_probability"], "Is_probability")[:, 0]
     refuse(
-        table, ~np.isin(flags, (0.0, 1.0)), "Column 'is_probability' should hold 0 or 1, but does not",
+        table, ~np.isin(flags, (0.0, 1.0)), "Column 'is_probability' should be 0 or 1, but is not",
         "correct it",
     )  # fmt: skip
     masses = labels.masses() if labels.has_masses else None

@@ -486,7 +486,9 @@ class Labels:
         place = contours.places(self.classes.tolist(), names.tolist(), self.contour)
         same = self._masses is not None and sorted(place) == list(range(self.n_classes))
         masses = reordered_masses(self.masses(), place) if same else None
-        return type(self)(contours.reordered(self.contour, place, self._shares), names, masses)._also(self)
+        return type(self)(
+            contours.reordered(self.contour, place, self._shares), names, masses
+        )._also(self)
 
     def rename(self, names: Mapping[Any, Hashable] | Sequence[Hashable]) -> Self:
         """The same labels under other class names: a mapping, or all names in order.
@@ -539,7 +541,7 @@ class Labels:
         return part
 
     def __eq__(self, other: object) -> bool:
-        """Whether all is the same: classes, contours, what they are, masses where both know them."""
+        """Whether all is the same: classes, contours and kinds, masses where both know them."""
         if not isinstance(other, Labels):
             return NotImplemented
         if len(self) != len(other) or self.classes.tolist() != other.classes.tolist():

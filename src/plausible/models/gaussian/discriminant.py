@@ -23,6 +23,7 @@ from plausible.engine.rows import Columns
 from plausible.models.gaussian.e_step import as_float64, favor_by_class
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import FloatArray, Moments, Prior, cholesky
+from plausible.models.gaussian.shares import sum_over_shares
 from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
@@ -223,7 +224,7 @@ def ledoit_wolf(
     by_class = np.broadcast_to(positive, (n_classes, positive.shape[1])).copy()
     if len(positive) > 1:
         by_class[problem.owner] = positive
-    fourth = problem.all_rows.reduce(fourth_pass, moments.mean, by_class)
+    fourth = problem.all_rows.reduce(sum_over_shares, fourth_pass, moments.mean, by_class)
     d = positive.shape[1]
     tied = len(covariance) == 1
     items = np.array([moments.counts.sum()]) if tied else moments.counts[problem.owner]

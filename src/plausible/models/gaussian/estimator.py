@@ -109,7 +109,7 @@ class GaussianClassifier(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, self.n_classes)
+        training = training_rows(self, X, y, sample_weight, self.n_classes, with_shares=True)
         problem = self._pose(training)
         problem.prior = self._make_prior(problem)
         random = random_from(self.random_state)
@@ -177,17 +177,25 @@ class GaussianClassifier(EvidenceClassifier):
         warn_of_weak_points(self, result, problem)
         if self.store_responsibilities:
             self.responsibilities_ = np.concatenate(
-                [self._responsibilities(*columns[:2]) for columns in training.rows.chunks()]
+                [self._responsibilities(*columns) for columns in training.rows.chunks()]
             )
 
-    def _responsibilities(self, X: Any, plausibility: FloatArray | None) -> FloatArray:
+    def _responsibilities(
+        self, X: Any, plausibility: FloatArray | None, weight: Any = None, shares: Any = None
+    ) -> FloatArray:
         scores = np.full((len(X), len(self._owner)), -np.inf)
         data = np.asarray(X, dtype=np.float64)
         scores[:, self._present] = log_joint(data, self._parameters, self._kind)
         if plausibility is not None:
             with np.errstate(divide="ignore"):
                 scores += np.log(plausibility[:, self._owner])
-        return normalized(scores)
+        found = normalized(scores)
+        if shares is not None and plausibility is not None:
+            for row in np.flatnonzero(shares):
+                p = plausibility[row] / plausibility[row].sum()
+                within = np.bincount(self._owner, found[row], minlength=len(p))
+                found[row] *= (p / np.where(within > 0, within, 1.0))[self._owner]
+        return found
 
     def _log_evidence(self, X: FloatArray) -> FloatArray:
         scores = log_joint(X, self._parameters, self._kind, up_to_constant=True)

@@ -4,8 +4,10 @@ r"""Gaussian mixtures under soft labels: a class, or part of a class, for each c
 
 (1.9) of Côme, Oukhellou, Denoeux and Aknin, Mixture model estimation with soft labels, 2008. With
 hard labels the maximum is that of quadratic (or, tied, linear) discriminant analysis; with labels
-that say nothing it is that of a Gaussian mixture; all that lies between is allowed. A label that is
-a probability acts as a likelihood, not as a posterior: the class weights multiply it.
+that say nothing it is that of a Gaussian mixture; all that lies between is allowed. Labels that are
+probabilities are shares, with responsibilities that stay as they are: they add
+:math:`\sum_k p_{ik} \log \pi_k N(x_i; \mu_k, \Sigma_k)`. The reading of the paper, in which a
+probability acts as a likelihood that the class weights multiply, is `Labels.from_plausibility`.
 """
 
 from collections.abc import Mapping
