@@ -120,7 +120,7 @@ GAUSSIANS = {
     "full": GaussianMixtureClassifier(random_state=0, prior="weak"),
     "tied": GaussianMixtureClassifier("tied", random_state=0),
     "diag": GaussianMixtureClassifier("diag", random_state=0),
-    "parts": GaussianMixtureClassifier("spherical", n_components=[1, 2, 2], random_state=0),
+    "parts": GaussianMixtureClassifier("spherical", [1, 2, 2], random_state=0, prior="weak"),
     "discriminant": DiscriminantClassifier(random_state=0),
     "shrunk": DiscriminantClassifier(shrinkage="auto", shared_covariance=False),
 }

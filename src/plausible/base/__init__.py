@@ -6,6 +6,7 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
+from plausible.base.class_order import align_loss, by_class, order_of_labels, remember_order
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
@@ -43,7 +44,9 @@ __all__ = [
     "OutlierWarning",
     "SharpenedLabelsWarning",
     "TrainingRows",
+    "align_loss",
     "believe",
+    "by_class",
     "check_features",
     "check_labels_and_weights",
     "check_weights",
@@ -51,6 +54,8 @@ __all__ = [
     "is_dask",
     "log_normalized",
     "normalized",
+    "order_of_labels",
+    "remember_order",
     "takes_labels",
     "training_rows",
     "warn_of_sharpening",

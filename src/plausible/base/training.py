@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from plausible.base.class_order import remember_order
 from plausible.base.features import check_features
 from plausible.base.warnings import SharpenedLabelsWarning
 from plausible.checks import as_floats
@@ -55,6 +56,7 @@ def check_labels_and_weights(
             "labels, or Labels.unknown(n, classes) for items without."
         )
     labels = as_labels(y)
+    remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
     labels = as_labels(labels, classes=sorted(labels.classes.tolist()))
     if len(labels) != n_rows:
@@ -135,6 +137,7 @@ def training_rows(
     data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
+        remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
     labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
     if n_classes is not None and n_classes != labels.n_classes:
@@ -191,6 +194,7 @@ def from_rows(
     else:
         classes = classes_seen(rows.reduce(see_labels))
     ordered = np.sort(classes)
+    remember_order(estimator, classes.tolist())
     shares = is_table and hold_shares(rows, y, marks)
     if shares and not with_shares:
         warn_of_sharpening(estimator)

@@ -40,6 +40,7 @@ from plausible.base import (
     believe,
     check_weights,
     count_rows,
+    remember_order,
     takes_labels,
 )
 from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
@@ -239,6 +240,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of a fit before
             if hasattr(self.classifier_, name):

@@ -84,8 +84,8 @@ class GaussianClassifier(EvidenceClassifier):
     def _kind(self) -> str:
         raise NotImplementedError
 
-    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
-        return np.ones(n_classes, dtype=np.int64)
+    def _sizes(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        return np.ones(len(classes), dtype=np.int64)
 
     @property
     def _has_prior(self) -> bool:
@@ -124,7 +124,7 @@ class GaussianClassifier(EvidenceClassifier):
 
     def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
-        sizes = self._sizes(len(training.classes))
+        sizes = self._sizes(training.classes)
         census = take_census(training.rows, sizes == 1)
         present = census.support > 0
         if not present.all():
@@ -158,7 +158,7 @@ class GaussianClassifier(EvidenceClassifier):
 
     def _keep(self, result: Result, problem: SoftMixture, training: TrainingRows) -> None:
         """Store what was found, with NaN for components of classes that do not occur."""
-        sizes = self._sizes(len(training.classes))
+        sizes = self._sizes(training.classes)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         here = np.isin(owner, problem.owner)
         self.classes_ = training.classes

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.base import by_class
 from plausible.checks import as_array, check_option, shown
 from plausible.engine.loop import Callback
 from plausible.models.gaussian.estimator import GaussianClassifier
@@ -32,13 +33,14 @@ class GaussianMixtureClassifier(GaussianClassifier):
     ----------
     covariance_type : {"full", "tied", "diag", "spherical"}
         Shape of the covariances, as in scikit-learn's `GaussianMixture`.
-    n_components : int or sequence of int
-        Components for each class; one number for all classes or one for each, in sorted order.
+    n_components : int, dict of classes, or sequence of int
+        Components for each class: one number for all, or one for each by name. A sequence is in the
+        order of `classes_`, sorted, and refused where labels have their classes in another one.
     init : {"labels", "kmeans", "random"} or dict
         "labels" starts component k at the rows that favor class k (k-means where labels say
         nothing); "kmeans" gives clusters to the classes that they agree with; "random" starts at
-        random rows. A dict gives `means`, and if known `weights` and `covariances`, components of
-        the first class first.
+        random rows. A dict gives `means`, and if known `weights` and `covariances`, in the order of
+        `component_classes_`: components of the first of the sorted classes first.
     n_init : int
         Number of starts; the best result is kept. Starts after the first are random.
     tol : float
@@ -97,7 +99,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
     def __init__(
         self,
         covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
-        n_components: int | ArrayLike = 1,
+        n_components: int | ArrayLike | Mapping[Any, int] = 1,
         init: str | Mapping[str, Any] = "labels",
         n_init: int = 1,
         tol: float = 1e-6,
@@ -133,8 +135,9 @@ class GaussianMixtureClassifier(GaussianClassifier):
     def _kind(self) -> str:
         return self.covariance_type
 
-    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
-        return component_counts(self.n_components, n_classes)
+    def _sizes(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        counts = by_class(self, self.n_components, "n_components", classes)
+        return component_counts(counts, len(classes))
 
     @property
     def _has_prior(self) -> bool:

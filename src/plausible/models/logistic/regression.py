@@ -146,8 +146,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         can be saddles, so small random numbers are added. After ten iterations on at most 1000
         rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
-        Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts;
-        for a criterion that bets, instead of the minimum-commitment solution.
+        Arrays like `coef_` and `intercept_`, classes in the order of `classes_`, to start from,
+        instead of `n_init` starts; for a criterion that bets, instead of the minimum-commitment
+        solution.
     tol : float
         A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
         the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
