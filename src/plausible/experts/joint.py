@@ -274,7 +274,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         weight: FloatArray,
     ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
-        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
+        if getattr(inner, "unlabeled_weight", None) == "auto":  # the criterion is one for all steps
+            inner.set_params(unlabeled_weight=1.0)
         point = kept = problem.start(weight)
         learned: Learned | None = None
         sharpness, is_tried = 1.0, False

@@ -44,7 +44,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Number of axes of `transform`, at most and by default min(K - 1, d).
     init, n_init, tol, max_iter, reg_covar, accelerate, random_state, verbose
         See `GaussianMixtureClassifier`; next to no variance is added by default.
-    store_responsibilities, callback, checkpoint
+    store_responsibilities, unlabeled_weight, callback, checkpoint
         See `GaussianMixtureClassifier`.
 
     Attributes
@@ -59,7 +59,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     scalings_ : array (d, n_components)
         Axes on which classes differ most, scaled to unit variance within classes.
     explained_variance_ratio_ : array (n_components,)
-    log_likelihood_, history_, n_iter_, converged_
+    log_likelihood_, history_, n_iter_, converged_, unlabeled_weight_
         See `GaussianMixtureClassifier`.
 
     Examples
@@ -90,6 +90,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         verbose: int = 0,
         *,
         store_responsibilities: bool = False,
+        unlabeled_weight: float | str = "auto",
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
@@ -105,6 +106,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.random_state = random_state
         self.verbose = verbose
         self.store_responsibilities = store_responsibilities
+        self.unlabeled_weight = unlabeled_weight
         self.callback = callback
         self.checkpoint = checkpoint
 

@@ -2,11 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +31,7 @@ from plausible.checks import (
 )
 from plausible.engine import Result, maximize
 from plausible.engine.reporting import reporter
+from plausible.engine.rows import Rows
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
     TOO_MUCH_ADDED,
@@ -43,10 +46,12 @@ from plausible.models.gaussian.parameters import (
 )
 from plausible.models.gaussian.soft_mixture import RowCensus, SoftMixture, take_census
 from plausible.models.gaussian.starts import make_starts
+from plausible.models.gaussian.unlabeled import Fit, mind_labels, with_factor
 
 NOVELTY_DRAWS = 20_000
 MOST_NUMBERS = 1 << 28  # of covariances: 2 GB, and several times as much while they are estimated
 MOST_WORK = 2e9  # d^3 for each covariance: seconds for each step
+ROUGH_TOL, ROUGH_ITER = 1e-3, 100  # of fits by which weights of unlabeled rows are compared
 ENOUGH = 1e-3  # reg_covar, relative to the variances, that is meant to make up for few items
 
 
@@ -79,6 +84,7 @@ class GaussianClassifier(EvidenceClassifier):
     store_responsibilities = False
     callback: Any = None
     checkpoint: Any = None
+    unlabeled_weight: float | str = "auto"
 
     @property
     def _kind(self) -> str:
@@ -110,17 +116,40 @@ class GaussianClassifier(EvidenceClassifier):
         """
         self._check_options()
         training = training_rows(self, X, y, sample_weight, self.n_classes, with_shares=True)
+        fixed = not isinstance(self.unlabeled_weight, str)
+        weight = float(self.unlabeled_weight) if fixed else 1.0
+        fit = self._climb(training, weight, self.checkpoint)
+        if not (fixed or fit.result.interrupted):
+            again = partial(self._climb_again, training.classes)
+            fit = mind_labels(fit, training.rows, again)
+        self.unlabeled_weight_ = fit.weight
+        self._keep(fit.result, fit.problem, training)
+        return self
+
+    def _climb_again(self, classes: NDArray[Any], rows: Rows, weight: float, rough: bool) -> Fit:
+        """A further fit, which leaves no checkpoint; a rough one is soon content."""
+        copy = clone(self)
+        copy.checkpoint = None
+        if hasattr(self, "_order_of_labels"):
+            copy._order_of_labels = self._order_of_labels
+        if rough:
+            copy.tol, copy.max_iter = max(self.tol, ROUGH_TOL), min(self.max_iter, ROUGH_ITER)
+            copy.n_init, copy.verbose, copy.callback = 1, 0, None
+        return copy._climb(TrainingRows(rows, classes), weight)
+
+    def _climb(self, training: TrainingRows, weight: float, checkpoint: Any = None) -> Fit:
+        """A fit in which rows without a label have some weight."""
+        if weight != 1.0 and training.rows.peek()[1] is not None:
+            training = training._replace(rows=with_factor(training.rows, weight))
         problem = self._pose(training)
         problem.prior = self._make_prior(problem)
         random = random_from(self.random_state)
         try:
             starts = make_starts(problem, self.init, self.n_init, random)
-            result = self._maximize(problem, starts)
+            return Fit(self._maximize(problem, starts, checkpoint), problem, weight)
         except SingularCovarianceError as error:
             names = training.classes[problem.owner]
             raise ValueError(explain_singular(error, names, problem)) from None
-        self._keep(result, problem, training)
-        return self
 
     def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
@@ -141,7 +170,9 @@ class GaussianClassifier(EvidenceClassifier):
             check_work(self._kind, len(owner), census, self.reg_covar)
         return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
 
-    def _maximize(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
+    def _maximize(
+        self, problem: SoftMixture, starts: list[Gaussians], checkpoint: Any = None
+    ) -> Result:
         return maximize(
             problem.summarize,
             problem.solve,
@@ -151,7 +182,7 @@ class GaussianClassifier(EvidenceClassifier):
             max_iter=self.max_iter,
             chart=GaussianChart(problem.kind, problem.census.spread) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
-            checkpoint=self.checkpoint,
+            checkpoint=checkpoint,
             advice=TOO_MUCH_ADDED,
             settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
         )
@@ -284,6 +315,10 @@ class GaussianClassifier(EvidenceClassifier):
         check_whole(self.max_iter, "max_iter", 1)
         check_verbose(self.verbose)
         check_flag(self.accelerate, "accelerate")
+        if isinstance(self.unlabeled_weight, str):
+            check_option(self.unlabeled_weight, ("auto",), "unlabeled_weight")
+        else:
+            check_number(self.unlabeled_weight, "unlabeled_weight", 0.0)
         check_flag(self.store_responsibilities, "store_responsibilities")
         if self.n_classes is not None:
             check_whole(self.n_classes, "n_classes", 1)

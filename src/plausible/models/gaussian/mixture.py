@@ -61,6 +61,11 @@ class GaussianMixtureClassifier(GaussianClassifier):
         Number of classes of a clustering, fitted with y=None.
     store_responsibilities : bool
         Whether to keep `responsibilities_`.
+    unlabeled_weight : "auto" or float
+        Weight of rows without a label, on top of `sample_weight` (EM-lambda of Nigam et al., 2000):
+        1 counts them like the others, 0 leaves them out. "auto" is 1, unless the model then agrees
+        with its labels much less than labeled rows alone foretell: then it is as large as can be
+        without such harm, and an `UnlabeledRowsWarning` says so.
     callback : function of Progress, optional
         Called after each iteration; a true answer stops the fit.
     checkpoint : path, optional
@@ -82,6 +87,8 @@ class GaussianMixtureClassifier(GaussianClassifier):
     converged_ : bool
     responsibilities_ : array (n, M)
         Probability of each component given features and label, on request.
+    unlabeled_weight_ : float
+        The one that was used.
     n_features_in_ : int
 
     Examples
@@ -112,6 +119,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         prior: str | Mapping[str, Any] | None = None,
         n_classes: int | None = None,
         store_responsibilities: bool = False,
+        unlabeled_weight: float | str = "auto",
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
@@ -128,6 +136,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         self.prior = prior
         self.n_classes = n_classes
         self.store_responsibilities = store_responsibilities
+        self.unlabeled_weight = unlabeled_weight
         self.callback = callback
         self.checkpoint = checkpoint
 
