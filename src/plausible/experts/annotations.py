@@ -30,13 +30,14 @@ from scipy.sparse import csr_array
 from plausible.belief import (
     SparseMasses,
     bayesian,
+    check_n_classes,
     concatenate,
     consonant,
     membership,
     sets_from_membership,
 )
-from plausible.belief.sets import check_n_classes
-from plausible.checks import as_array, check_kind, row_numbers, shown
+from plausible.checks import as_array, check_kind, counted, row_numbers, shown
+from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
@@ -150,8 +151,9 @@ class Annotations(Constructors):
             ", ..." if len(self.classes) > 6 else ""
         )
         return (
-            f"<Annotations: {len(self)} answers about {len(self.items)} items by "
-            f"{len(self.annotators)} annotators; classes {names}>"
+            f"<Annotations: {counted(len(self), 'answer')} about "
+            f"{counted(len(self.items), 'item')} by "
+            f"{counted(len(self.annotators), 'annotator')}; classes {names}>"
         )
 
     @property
@@ -202,9 +204,12 @@ class Annotations(Constructors):
         """Commonality (S,) of a set of classes by each statement."""
         given, members = members, as_array(members, "members")
         if members.shape != (self.n_classes,) or members.dtype != bool:
-            raise ValueError(
-                f"members should be True or False for each of the {self.n_classes} classes, but "
-                f"{shown(given)} was given; write classes == 'a' for one of them."
+            raise InputError(
+                f"members should be True or False for each of the {self.n_classes} classes",
+                f"{shown(given)} was given",
+                "write classes == 'a' for one of them",
+                parameter="members",
+                value=given,
             )
         if self.given_masses is not None:
             inside = membership(self.given_masses.focal_sets, self.n_classes)
@@ -240,7 +245,7 @@ class Annotations(Constructors):
         >>> from plausible.experts import Annotations
         >>> answers = Annotations.from_long([1, 1], ["ann", "bob"], ["a", "b"], doubt=[0.2, 1.0])
         >>> answers.without_doubt()
-        <Annotations: 1 answers about 1 items by 2 annotators; classes a, b>
+        <Annotations: 1 answer about 1 item by 2 annotators; classes a, b>
         """
         if self.doubt is None:
             return self

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
+from plausible.errors import InputError
 from plausible.experts import Annotations
 from plausible.io.annotation_files import (
     find_columns,
@@ -109,7 +110,8 @@ def read_known(
             check_answers(table, found)
         annotations = read_annotations(stream, **options)
         is_wide = "annotator" not in found and options.get("kind") is None
-        return pooled(annotations, table.name, is_wide, **how)
+        answered = pooled(annotations, table.name, is_wide, **how)
+        return answered._replace(notes=[*table.notes, *answered.notes])
     if rule != "dempster" or doubt is not None:
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
@@ -120,8 +122,9 @@ def read_known(
     said = int((labels.informativeness > 0).sum())
     names = listed([str(name) for name in labels.classes], len(labels.classes))
     notes = [
+        *table.notes,
         f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; classes "
-        f"{names}"
+        f"{names}",
     ]
     return Known(labels, items, None, notes)
 
@@ -173,11 +176,16 @@ def check_answers(table: Source, found: dict[str, str]) -> None:
     ]
     if odd:
         raise TableError(
-            f"{table.name} should hold answers or labels, but has no such columns, and its column"
-            f"{'s' if len(odd) > 1 else ''} {listed([repr(name) for name in odd])} "
-            f"{'hold' if len(odd) > 1 else 'holds'} fractions; is this a table of features? Name "
-            "the columns with names=, or say kind= if these are degrees by class, or "
-            "layout=annotators if they are answers by annotator."
+            f"{table.name} should hold answers or labels",
+            f"has no such columns, and its column{'s' if len(odd) > 1 else ''} "
+            f"{listed([repr(name) for name in odd])} {'hold' if len(odd) > 1 else 'holds'} "
+            "fractions",
+            (
+                "is this a table of features? Name the columns with {names}",
+                "say {kind} if these are degrees by class",
+                "{layout} if they are answers by annotator",
+            ),
+            settings={"names": None, "kind": None, "layout": "annotators"},
         )
 
 
@@ -212,8 +220,8 @@ def pooled(
     """Pooled answers, with a word on how."""
     try:
         labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
-    except ValueError as error:
-        raise TableError(f"{name}: {error}") from error
+    except InputError as error:
+        raise error.prefixed(f"{name}: ", TableError) from error
     classes = listed([str(name) for name in annotations.classes], len(annotations.classes))
     n_people = len(annotations.annotators)
     how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"

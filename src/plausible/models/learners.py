@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from plausible.base import check_features, takes_labels
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -53,9 +54,10 @@ def fit_learner(estimator: Any, X: Any, labels: Labels, weight: FloatArray) -> A
         return clone(estimator).fit(take_rows(X, kept), labels[kept], **weights)
     rows, codes, given = hard_rows(labels, weight, takes_weights(estimator))
     if not len(rows):
-        raise ValueError(
-            "At least one row should favor a class, but all labels are unknown or have zero "
-            "sample weight; label some items."
+        raise InputError(
+            "At least one row should favor a class",
+            "all labels are unknown or have zero sample weight",
+            "label some items",
         )
     y = labels.classes[codes]
     return clone(estimator).fit(take_rows(X, rows), y, **weighting(estimator, given))

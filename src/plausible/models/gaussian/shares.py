@@ -8,13 +8,12 @@ to the criterion, what rows of each class with the weights :math:`w_i p_{ik}` wo
 over rows is taken over them: no kernel needs to know.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from plausible.engine.rows import Columns, Summary, length, take
-from plausible.engine.sums import total
+from plausible.engine import Columns, length, take, total
 
 
 def split_shares(columns: Columns) -> Iterator[Columns]:
@@ -43,7 +42,7 @@ def split_shares(columns: Columns) -> Iterator[Columns]:
             yield X[rows], np.ascontiguousarray(label), p[rows, k]
 
 
-def sum_over_shares(columns: Columns, summary: Summary, *parameters: Any) -> Any:
+def sum_over_shares(columns: Columns, summary: Callable[..., Any], *parameters: Any) -> Any:
     """An additive summary of rows, of which some have labels that are probabilities."""
     if not length(columns):
         return summary(columns[:3], *parameters)

@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import EmptyClassWarning
-from plausible.engine import Result
-from plausible.engine.rows import ArrayRows, Columns, Rows, stack, take
+from plausible.engine import ArrayRows, Columns, Result, Rows, stack, take
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import FloatArray, Gaussians
 from plausible.models.gaussian.shares import split_shares
