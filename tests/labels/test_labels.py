@@ -35,7 +35,8 @@ def test_table_1(kind):
         "probabilistic": lambda: Labels.from_probability([contour], CLASSES),
         "possibilistic": lambda: Labels.from_masses(belief.consonant([contour]), CLASSES),
     }[kind]()
-    assert direct == labels
+    np.testing.assert_allclose(direct.contour, labels.contour)
+    assert (direct == labels) == (kind != "probabilistic")  # the one is a share, the other evidence
     assert direct.masses().to_dicts(CLASSES)[0] == pytest.approx(masses)
 
 
@@ -166,7 +167,10 @@ def test_equality_sees_classes_contours_and_masses():
     assert torn == Labels.unknown(1, ["a", "b"])
     probable = Labels.from_probability([[0.5, 0.5]])
     assert probable != Labels.from_masses(belief.consonant([[0.5, 0.5]]))
-    assert probable == Labels.from_plausibility([[0.5, 0.5]])  # which knows no masses
+    assert probable != Labels.from_plausibility([[0.5, 0.5]])  # a share, and a likelihood
+    assert Labels.from_masses(belief.consonant([[0.5, 0.5]])) == Labels.from_plausibility(
+        [[0.5, 0.5]]
+    )  # which knows no masses
 
 
 def test_degrees_in_words():
