@@ -35,6 +35,15 @@ MODELS = {
     "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
     "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
+    "neighbors": Choice(
+        "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
+    ),
+    "contextual": Choice(
+        "neighbors", "ContextualNeighborsClassifier", "the same, trusted class by class", True
+    ),
+    "relabelling": Choice(
+        "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
+    ),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),

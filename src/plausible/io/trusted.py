@@ -22,6 +22,7 @@ PARTS = (
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
+    "plausible.neighbors.search.Search",
     "plausible.models.gaussian.parameters.Gaussians",
     "plausible.models.gaussian.parameters.Prior",
     "plausible.models.calibration.predictive.Calibration",
