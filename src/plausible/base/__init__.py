@@ -23,6 +23,10 @@ from plausible.base.training import (
 )
 from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.mass import combined as combined
+
 __all__ = [
     "BeliefClassifier",
     "Beliefs",
