@@ -6,6 +6,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
@@ -99,6 +101,16 @@ ESTIMATORS: dict[str, Subject] = {
     "RelabellingClassifier": Subject(
         RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
     ),
+    "BeliefTreeClassifier": Subject(
+        BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"
+    ),
+    "BeliefForestClassifier": Subject(
+        BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
+    ),
+    "BeliefForestClassifier dempster": Subject(
+        BeliefForestClassifier(10, max_depth=3, combination="dempster", random_state=0),
+        vacuous="works",
+    ),
 }
 
 TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
@@ -130,4 +142,5 @@ VARIANTS = {
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
     "EvidentialNeighborsClassifier contours",
+    "BeliefForestClassifier dempster",
 }

@@ -7,16 +7,18 @@ import argparse
 from typing import Any
 
 from plausible.cli.options import (
+    add_features,
     add_known,
     add_output,
     add_seed,
     add_trust,
     check_output,
     check_streams,
+    feature_options,
     known_options,
     share,
 )
-from plausible.cli.predict import load_model
+from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
 
 
@@ -35,10 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject", type=share, default=0.3, metavar="LOSS",
         help="loss of refusing to answer, where an error is 1 (default 0.3)",
     )  # fmt: skip
-    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
     add_trust(parser)
     add_seed(parser)
     add_known(parser)
+    add_features(parser, learned=True)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -73,16 +75,18 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     from plausible.io import read_known, read_training
 
     parts: dict[str, Any] = {}
-    chosen: dict[str, Any] = {"id": given.id}
+    chosen = feature_options(given)
     if given.model is not None:
         parts["model"], about = load_model(given.model, given.trusted)
-        chosen |= {"columns": about["features"], "n_features": about["n_features"]}
+        chosen |= learned(parts["model"], about, given)
     options = known_options(given)
     if given.features is None:
         known = read_known(given.answers, **options)
         notes = known.notes
     else:
-        training = read_training(given.answers, given.features, **chosen, **options)
+        with for_model():
+            training = read_training(given.answers, given.features, **chosen, **options)
+        check_order(about, given, len(training.names))
         known, notes = training.known, training.notes
         parts["X"] = training.X[training.rows]
     parts |= {"labels": known.labels, "annotations": known.annotations}

@@ -18,6 +18,7 @@ from plausible.tables import first_line, listed
 ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausible.experts")
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
+    "numpy.dtype",  # of an empty array, which a file holds for it
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
