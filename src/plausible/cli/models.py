@@ -35,6 +35,8 @@ MODELS = {
     "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
     "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
+    "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
+    "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),

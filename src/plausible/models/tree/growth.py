@@ -77,18 +77,19 @@ def midpoint(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def next_state(state: int) -> int:
-    """Next state of the generator that draws features: the same numbers in every form."""
-    return (state * MULTIPLIER) % MODULUS
+def child_states(state: int) -> tuple[int, int]:
+    """States of both children of a node: they depend on its place, and on nothing in others."""
+    return (state * 16807) % MODULUS, max((state * 69621 + 1) % MODULUS, 1)
 
 
-def draw_order(order: IntArray, state: int) -> int:
-    """Shuffle the numbers of features in place, and give the next state."""
-    for i in range(len(order) - 1):
-        state = next_state(state)
-        j = i + int((len(order) - i) * (state / MODULUS))
+def draw_order(d: int, state: int) -> IntArray:
+    """The numbers of d features in random order: the same in both forms of growth."""
+    order = np.arange(d)
+    for i in range(d - 1):
+        state = (state * MULTIPLIER) % MODULUS
+        j = i + int((d - i) * (state / MODULUS))
         order[i], order[j] = order[j], order[i]
-    return state
+    return order
 
 
 def split_costs(
@@ -169,12 +170,11 @@ def grow_numpy(
     """Grow a tree; `seed` is a state of the generator, 1 to 2147483646."""
     d, n = features.codes.shape
     masses = knowledge.masses.toarray()
-    order, state = np.arange(d), seed
     leaf = np.full(n, LEAF, dtype=np.int64)
     nodes: list[list[float]] = []
-    stack = [(np.flatnonzero(weight > 0.0), 0, -1, 0)]
+    stack = [(np.flatnonzero(weight > 0.0), 0, -1, 0, seed)]
     while stack:
-        rows, depth, parent, side = stack.pop()
+        rows, depth, parent, side, state = stack.pop()
         number = len(nodes)
         if parent >= 0:
             nodes[parent][side] = number
@@ -193,8 +193,7 @@ def grow_numpy(
         leaf[rows] = number
         if depth >= settings.max_depth or not can_be_split(len(rows), held.sum(), settings):
             continue
-        if settings.max_features < d:
-            state = draw_order(order, state)
+        order = draw_order(d, state) if settings.max_features < d else np.arange(d)
         here = features._replace(codes=features.codes[:, rows])
         looked_at = chosen_features(here.codes, order, settings.max_features)
         split = best_split(here, part, own, held, looked_at, settings)
@@ -208,7 +207,9 @@ def grow_numpy(
         is_missing = here.codes[split.feature] == features.n_levels[split.feature]
         goes_left = split.missing_left if is_missing.any() else both[0] > both[1]
         nodes[number][2:5] = [split.feature, threshold_of(features, split), goes_left]
-        stack += [(rows[~left], depth + 1, number, 1), (rows[left], depth + 1, number, 0)]
+        states = child_states(state)
+        stack.append((rows[~left], depth + 1, number, 1, states[1]))
+        stack.append((rows[left], depth + 1, number, 0, states[0]))
     columns = [np.array(column) for column in zip(*nodes, strict=True)]
     kinds = (np.int64, np.int64, np.int64, float, bool, float, np.int64, float)
     return Grown(*(c.astype(k) for c, k in zip(columns, kinds, strict=True)), leaf)
