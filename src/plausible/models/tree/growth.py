@@ -3,7 +3,7 @@
 A split sends the items with values up to a threshold to the left and the others to the right; those
 whose value is missing go to the side where the split is better. It is judged by the mean impurity
 of both sides, weighted by their items. Here in NumPy, feature by feature at once, which is quicker
-for small data and the reference of `growth_compiled`, which takes over from `FAST_WORK` on.
+for small data and the reference of `growth_compiled`, which takes over from `FAST_SECONDS` on.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,9 @@ from plausible.models.tree.structure import LEAF, Tree
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-FAST_WORK = 2e7  # rows times features times focal sets from which compiled kernels pay
+# What NumPy takes for a row in each tree, and for a value and focal set in each level of one.
+NODE_SECONDS, VALUE_SECONDS = 2e-4, 2e-8
+FAST_SECONDS = 2.0  # of NumPy from which compiled kernels pay
 TIE = 1e-11  # bits: splits that are better by less are not better
 MULTIPLIER, MODULUS = 48271, 2147483647  # of the generator that draws features
 
@@ -242,7 +244,8 @@ def threshold_of(features: Features, split: Split) -> float:
 def use_compiled(features: Features, knowledge: Knowledge, n_trees: int = 1) -> bool:
     """Whether growing is enough work for compiled kernels; decided by sizes alone."""
     d, n = features.codes.shape
-    return n * d * len(knowledge.inside) * float(n_trees) >= FAST_WORK
+    each = NODE_SECONDS + VALUE_SECONDS * d * len(knowledge.inside) * np.log2(n + 1)
+    return bool(n_trees * n * each > FAST_SECONDS)
 
 
 def grow(
