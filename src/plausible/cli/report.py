@@ -20,6 +20,7 @@ from plausible.cli.options import (
 )
 from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
+from plausible.cli.wording import worded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +96,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if given.test is not None:
         test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
-        notes = [*notes, *(f"test: {note}" for note in test.notes)]
+        notes = [*notes, *(f"test: {worded(note)}" for note in test.notes)]
     return parts, notes
 
 
