@@ -31,15 +31,16 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     n_classes = reader.labels.n_classes
     bounds = np.linspace(0, reader.n_rows, n_workers * PARTS_PER_WORKER + 1).astype(np.int64)
     read = lazy.delayed(read_part, pure=True)
-    columns: list[list[Any]] = [[], []]
+    columns: list[list[Any]] = [[], [], []]
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         if start == stop:
             continue
         part, n = read(shared, start, stop), stop - start
         columns[0].append(da.from_delayed(part[0], (n, n_columns), dtype))
         columns[1].append(da.from_delayed(part[1], (n, n_classes), np.float64))
-    X, contour = (da.concatenate(parts) for parts in columns)
-    rows = DaskRows(X, contour, None)
+        columns[2].append(da.from_delayed(part[2], (n,), bool))
+    X, contour, marks = (da.concatenate(parts) for parts in columns)
+    rows = DaskRows(X, contour, None, marks)
     rows.classes = reader.classes
     return rows
 
@@ -49,10 +50,11 @@ def without_table(reader: Reader) -> Reader:
     return replace(reader, opened=[])
 
 
-def read_part(reader: Reader, start: int, stop: int) -> tuple[Any, Any]:
-    """Features and plausibilities of some rows."""
+def read_part(reader: Reader, start: int, stop: int) -> tuple[Any, Any, Any]:
+    """Features, plausibilities, and which labels are probabilities, of some rows."""
     parts = list(reader.chunks(start, stop))
     return (
         np.concatenate([part[0] for part in parts]),
         np.concatenate([part[1].contour for part in parts]),
+        np.concatenate([part[1].is_probability for part in parts]),
     )
