@@ -4,7 +4,19 @@ from typing import Any
 
 from plausible.report.drawing import bar, curve, interval
 from plausible.report.expert_sections import sizes_table
-from plausible.report.tags import Markup, count, folded, join, name, number, percent, table, tag
+from plausible.report.tags import (
+    Markup,
+    count,
+    download,
+    folded,
+    item,
+    join,
+    name,
+    number,
+    percent,
+    table,
+    tag,
+)
 
 Part = dict[str, Any]
 
@@ -36,6 +48,7 @@ def show_belief(part: Part) -> list[Markup]:
     ]  # fmt: skip
     return [
         tag("p", said),
+        *download(part["list"], "refusals"),
         table("The most frequent answers", ["class", "items", "share", "|"], answers),
         sizes_table(
             "Answers as sets",
@@ -50,14 +63,14 @@ def show_belief(part: Part) -> list[Markup]:
 
 def _shown(items: list[Part]) -> Markup:
     rows = []
-    for item in items:
-        refusal = [tag("span", " (refuses)", class_="warn")] if item["refused"] else []
-        told = [row for k, row in enumerate(item["bars"]) if not k or row["plausibility"] >= LEAST]
+    for one in items:
+        refusal = [tag("span", " (refuses)", class_="warn")] if one["refused"] else []
+        told = [row for k, row in enumerate(one["bars"]) if not k or row["plausibility"] >= LEAST]
         lines = tag("ul", *map(_line, told), class_="answers")
-        rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
+        rows.append((item(one), join([name(one["set"]), *refusal]), lines))
     note = (
-        "The plausibility of classes is relative to the first. Those with bars in full color "
-        f"cannot be ruled out; those below {LEAST:g} are left out."
+        "The plausibility of a class is relative to that of the first. Classes with a strong bar "
+        f"cannot be ruled out, those with a faint one can; below {LEAST:g} they are left out."
     )
     caption = "Some items, from the surest to the most open"
     return table(caption, ["item", "answer", "plausibility|"], rows, note, "stack")
@@ -80,13 +93,14 @@ def _suspicious(found: Part | None) -> list[Markup]:
         "label is lenient with it, so there may be more."
     )
     rows = [
-        (name(row["item"]), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
+        (item(row), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
         for row in found["worst"]
     ]
     heads = ["item", "plausibility", "the label says", "the model says"]
     caption = "The least plausible first"
     listed = [table(caption, heads, rows, kind="stack")] if rows else []
-    return [tag("h3", "Suspicious labels"), tag("p", said), *listed]
+    saved = download(found["list"], "suspicious labels")
+    return [tag("h3", "Suspicious labels"), tag("p", said), *listed, *saved]
 
 
 def show_scores(part: Part) -> list[Markup]:
@@ -112,7 +126,37 @@ def show_scores(part: Part) -> list[Markup]:
     heads = ["score", "estimate", "95 % interval", "|", "meaning"]
     charts = tag("div", _calibration(part), _rejection(part), class_="charts")
     scores = table("Scores", heads, rows, note, "broad stack")
-    return [tag("p", said), scores, charts, _numbers(part)]
+    return [tag("p", said), scores, *_by_class(part["by_class"]), charts, _numbers(part)]
+
+
+def _by_class(found: Part) -> list[Markup]:
+    """Precision, recall and F1."""
+    rows = [
+        (
+            name(row["class"]),
+            number(row["weight"], 1),
+            number(row["precision"]),
+            number(row["recall"]),
+            number(row["f1"]),
+            bar(row["f1"] or 0.0),
+        )
+        for row in found["classes"]
+    ]
+    left = found["n_classes_left_out"]
+    note = (
+        "Precision: of the items that the model puts into the class, the share that the labels put "
+        "there. Recall: of those that the labels put there, the share that the model finds. F1 is "
+        "their harmonic mean. Items are expected counts, as in the confusion matrix; the mean "
+        f"recall of the classes is {number(found['balanced'], 3)}."
+        + (
+            f" {count(left, 'smaller class')} {'is' if left == 1 else 'are'} not listed."
+            if left
+            else ""
+        )
+    )
+    heads = ["class", "items", "precision", "recall", "F1", "|"]
+    listed = table("Scores by class", heads, rows, note, "broad")
+    return [listed, *download(found["list"], "classes")]
 
 
 def _calibration(part: Part) -> Markup:
@@ -136,16 +180,30 @@ def _rejection(part: Part) -> Markup:
     found = part["rejection"]
     points = list(zip(found["rejected"], found["accuracy"], strict=True))
     base = min(int(5 * min(found["accuracy"])) / 5, 0.8)  # so that ticks have two digits
-    title = f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}"
+    chosen = found["chosen"]
+    at = None if chosen["accuracy"] is None else (chosen["rejected"], chosen["accuracy"])
+    title = (
+        f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}. "
+        f"{_chosen(chosen)}"
+    )
     words = (
         "What does refusing gain? The least confident answers are refused first: choose how much "
-        "to leave to people."
+        f"to leave to people. {_chosen(chosen)}"
     )
     return tag(
         "figure",
-        curve("rejection", title, points, "share refused", "soft accuracy", base=base),
+        curve("rejection", title, points, "share refused", "soft accuracy", base=base, chosen=at),
         tag("figcaption", words),
     )
+
+
+def _chosen(found: Part) -> str:
+    """The refusal that was chosen, in words."""
+    said = f"At a loss of {number(found['reject'])} for a refusal (the mark), the model"
+    if found["accuracy"] is None:
+        return f"{said.replace(' (the mark)', '')} would refuse every item."
+    right = f"the soft accuracy of the other answers is {number(found['accuracy'], 3)}"
+    return f"{said} refuses {percent(found['rejected'], 1)} of these items, and {right}."
 
 
 def _numbers(part: Part) -> Markup:

@@ -1,0 +1,202 @@
+r"""Which classes are confused, by people and by a model, in numbers.
+
+People: with :math:`v_{ik}` hard answers k about item i, there are
+:math:`n_{kl} = \sum_i v_{ik} (v_{il} - \delta_{kl})` pairs in which one answer is k and the other
+is l.
+
+A model: the label of item i has the weight :math:`w_i` and gives class k the credit :math:`c_{ik}`
+(see `plausible.metrics.truth`). The weight is divided among the classes by their credit,
+:math:`t_{ik} = w_i c_{ik} / \sum_l c_{il}`, and the answers :math:`\hat y_i` have the expected
+counts
+
+.. math:: C_{kl} = \sum_i t_{ik} [\hat y_i = l].
+
+On hard labels these are counts; a doubted label counts 1 - doubt, a set is divided among its
+classes, probabilities of which one is 0 are the expectation, and a label that says nothing is left
+out. What is right by these counts is never more than the soft accuracy, and equal to it where no
+label is undecided between classes.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from plausible.experts import Annotations
+from plausible.labels import Labels
+from plausible.metrics.truth import read_truth
+from plausible.models import Beliefs
+from plausible.report.lists import take_away
+from plausible.report.words import names_of
+
+FloatArray = NDArray[np.float64]
+
+MOST_IN_MATRIX = 10  # classes, so that a telephone has room
+MOST_PAIRS = 10  # pairs of classes that are listed
+MOST_SCORED = 50  # classes with scores of their own
+
+
+def hard_votes(annotations: Annotations) -> csr_array:
+    """How many hard answers (n, K) each item has for each class, as a sparse table."""
+    hard = annotations.is_hard[annotations.statement]
+    item, said = annotations.item[hard], annotations.facts.chosen[annotations.statement[hard]]
+    shape = len(annotations.items), annotations.n_classes
+    return csr_array((np.ones(len(item)), (item, said)), shape=shape)
+
+
+def pairs_of_answers(annotations: Annotations) -> FloatArray:
+    """Ordered pairs (K, K) of hard answers about one item."""
+    votes = hard_votes(annotations)
+    votes.sum_duplicates()
+    found = np.asarray((votes.T @ votes).toarray())
+    found[np.diag_indices_from(found)] -= np.asarray(votes.sum(axis=0)).ravel()
+    return found
+
+
+def expected_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], FloatArray]:
+    """Classes (K,) of labels and model, and expected counts (K, K) of class against answer."""
+    told = read_truth(truth, None, beliefs.classes)
+    classes = told.labels.classes
+    shares = divided(told.credit, told.weight)
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    answer = np.array([place[name] for name in beliefs.predicted.tolist()], dtype=np.int64)
+    n_classes = len(classes)
+    which = csr_array(
+        (np.ones(len(answer)), (answer, np.arange(len(answer)))), shape=(n_classes, len(answer))
+    )
+    return classes, np.asarray(which @ shares).T
+
+
+def divided(credit: FloatArray, weight: FloatArray) -> FloatArray:
+    """The weight of each row, divided among its classes (n, K) by their credit."""
+    total = credit.sum(axis=1)
+    return credit * (weight / np.where(total > 0, total, 1.0))[:, None]
+
+
+def most_confused(counts: FloatArray, most: int = MOST_IN_MATRIX) -> NDArray[np.int64]:
+    """The classes that are confused most, in their order; all if there are few."""
+    off = counts - np.diag(np.diag(counts))
+    involved = off.sum(axis=0) + off.sum(axis=1)
+    return np.sort(np.lexsort((-np.diag(counts), -involved))[:most])
+
+
+def shares_of_rows(counts: FloatArray) -> FloatArray:
+    """Counts relative to the whole of their row; NaN where that is empty."""
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+
+
+def matrix(classes: list[str], counts: FloatArray) -> dict[str, Any]:
+    """The part of a matrix that is shown."""
+    kept = most_confused(counts)
+    return {
+        "classes": [classes[k] for k in kept],
+        "n_classes_left_out": len(classes) - len(kept),
+        "counts": counts[np.ix_(kept, kept)],
+        "shares": shares_of_rows(counts)[np.ix_(kept, kept)],
+    }
+
+
+def confused_people(annotations: Annotations) -> dict[str, Any] | None:
+    """Which classes two people choose for one item; None if no item has two hard answers."""
+    ordered = pairs_of_answers(annotations)
+    if not ordered.any():
+        return None
+    classes = names_of(annotations.classes)
+    first, second = np.triu_indices(len(classes), 1)
+    count = ordered[first, second]
+    order = np.argsort(-count, kind="stable")
+    order = order[count[order] > 0]
+    differ = count.sum()
+    rows = [
+        {
+            "first": classes[first[p]],
+            "second": classes[second[p]],
+            "count": round(count[p]),
+            "share": count[p] / differ,
+        }
+        for p in order
+    ]
+    return {
+        "n_pairs": round(ordered.sum() / 2),
+        "n_differ": round(differ),
+        **matrix(classes, ordered),
+        "pairs": rows[:MOST_PAIRS],
+        "list": take_away("confused classes", ("first", "second", "count", "share"), rows),
+    }
+
+
+def confused_model(truth: Labels, beliefs: Beliefs, about: str) -> dict[str, Any] | None:
+    """Which classes a model answers where the labels say others; None if they say nothing."""
+    named, counts = expected_counts(truth, beliefs)
+    if counts.sum() == 0:
+        return None
+    classes, shares = names_of(named), shares_of_rows(counts)
+    wrong = counts - np.diag(np.diag(counts))
+    order = np.argsort(-wrong, axis=None, kind="stable")
+    order = order[: int((wrong > 1e-9).sum())]
+    rows = [
+        {"class": classes[k], "answer": classes[m], "count": counts[k, m], "share": shares[k, m]}
+        for k, m in zip(*np.unravel_index(order, wrong.shape), strict=True)
+    ]
+    every = [
+        {"class": classes[k], "answer": classes[m], "expected_count": counts[k, m]}
+        for k, m in np.argwhere(counts > 0)
+    ]
+    return {
+        "about": about,
+        "n_items": len(truth),
+        "weight": counts.sum(),
+        "right": np.trace(counts) / counts.sum(),
+        **matrix(classes, counts),
+        "pairs": rows[:MOST_PAIRS],
+        "list": take_away("confusion matrix", ("class", "answer", "expected_count"), every),
+    }
+
+
+def scores_by_class(truth: Labels, beliefs: Beliefs) -> dict[str, Any]:
+    """Precision, recall and F1 of each class, from expected counts; the largest classes first."""
+    named, counts = expected_counts(truth, beliefs)
+    right, actual, answered = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    precision, recall = ratio(right, answered), ratio(right, actual)
+    f1 = ratio(2 * right, actual + answered)
+    order = np.argsort(-actual, kind="stable")
+    order = order[(actual + answered)[order] > 0]
+    classes = names_of(named)
+    rows = [
+        {
+            "class": classes[k],
+            "weight": actual[k],
+            "answered": answered[k],
+            "precision": precision[k],
+            "recall": recall[k],
+            "f1": f1[k],
+        }
+        for k in order
+    ]
+    columns = ("class", "weight", "answered", "precision", "recall", "f1")
+    return {
+        "classes": rows[:MOST_SCORED],
+        "n_classes_left_out": max(len(rows) - MOST_SCORED, 0),
+        "balanced": recall[actual > 0].mean(),
+        "list": take_away("scores by class", columns, rows),
+    }
+
+
+def ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Shares; NaN of nothing."""
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+
+
+def summarize_confusion(
+    annotations: Annotations | None, about: str, truth: Labels | None, beliefs: Beliefs | None
+) -> dict[str, Any] | None:
+    """Confusions of people and of a model, as far as there is anything to compare."""
+    people = None if annotations is None else confused_people(annotations)
+    model = None
+    if truth is not None and beliefs is not None and len(truth):
+        model = confused_model(truth, beliefs, about)
+    if people is None and model is None:
+        return None
+    return {"people": people, "model": model}
