@@ -82,6 +82,7 @@ def test_missing_data_are_named_and_fail_only_what_was_asked_for(
     assert "PLAUSIBLE_DATA is not set" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_demo_ends_with_a_report(plausible, folder):
     done = plausible("demo", "shown")
     assert done.code == 0, done

@@ -1,4 +1,5 @@
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_degrees_in_words():
     np.testing.assert_array_equal(labels.crisp(), [0, 0, 0, -1])
     assert repr(labels) == "<Labels: 4 items, classes [0, 1, 2]; 1 hard, 1 unknown>"
     assert "<td>0.4</td>" in labels._repr_html_()
-    assert "1 more rows" in Labels.unknown(11, [0, 1])._repr_html_()
+    assert "<p>1 more row</p>" in Labels.unknown(11, [0, 1])._repr_html_()
     assert "&lt;b&gt;" in Labels.unknown(1, ["<b>"])._repr_html_()
 
 
@@ -378,3 +379,16 @@ def test_sparse_matrices_are_refused():
 
     with pytest.raises(ValueError, match="a sparse matrix came; use y.toarray"):
         as_labels(csr_array(np.eye(2)))
+
+
+def test_labels_pickled_when_they_were_five_classes_still_load():
+    saved = (Path(__file__).parent / "saved" / "labels.pickle").read_bytes()
+    masses, degrees = pickle.loads(saved)
+    given = [{("b",): 0.5, ("a", "c"): 0.3, ("a", "b", "c"): 0.2}, {("c",): 1.0}]
+    assert masses == Labels.from_masses(given, classes=["c", "a", "b"])
+    assert masses.has_masses
+    np.testing.assert_array_equal(masses.conflict, [0.25, 0.0])
+    assert degrees == Labels.from_plausibility([[1, 0.4, 0.2], [1, 1, 1]], classes=[3, 1, 2])
+    assert not degrees.has_masses
+    assert not degrees.contour.flags.writeable
+    np.testing.assert_array_equal(degrees.crisp(), [3, -1])

@@ -202,6 +202,7 @@ def test_streams_need_little_memory(tmp_path, ending):
     assert most < 6e6  # all rows take 8 MB as numbers, and 18 MB as text
 
 
+@pytest.mark.long
 def test_streams_of_json_lines_need_little_memory(tmp_path):
     path = tmp_path / "long.jsonl"
     write_table({"a": np.arange(60_000) / 7, "b": np.arange(60_000)}, path)

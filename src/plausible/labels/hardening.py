@@ -11,14 +11,17 @@ stack of calls; only public names are looked for.
 import inspect
 import warnings
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import name_rows
 from plausible.errors import InputError
-from plausible.labels.state import LabelsState
 from plausible.labels.warnings import HardenedLabelsWarning
+
+if TYPE_CHECKING:
+    from plausible.labels.container import Labels
 
 MOST_FRAMES = 200  # of the stack that are looked at, from the innermost
 FITS = frozenset(("fit", "partial_fit"))
@@ -37,7 +40,7 @@ KEEPERS = {
 }
 
 
-def note_hardening(labels: LabelsState) -> None:
+def note_hardening(labels: "Labels") -> None:
     """Warn if labels are being hardened, once for each call of the tool that does it.
 
     Rows that say nothing would become a class, and so are refused.

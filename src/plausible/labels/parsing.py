@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.forms import ROUNDING, check_unit_interval
-from plausible.checks import as_array, as_list, found, name_rows, shown
+from plausible.checks import as_array, as_list, is_whole, name_rows, shown
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-NOTHING: tuple[()] = ()
+MAX_ITEMS = 1 << 40  # beyond the memory of any machine
+NO_MARKER: tuple[()] = ()  # no value means "not labeled"
 
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
@@ -93,7 +93,7 @@ def codes_of(
     """Classes, and the position of each known value among them (0 where it is not known)."""
     present = values[known]
     if values.dtype.kind == "O" and len(present):
-        check_entries(values, known)
+        _check_entries(values, known)
         check_classes(set(present.tolist()))
         present = np.asarray(present.tolist())
     codes = np.zeros(len(values), dtype=np.int64)
@@ -121,7 +121,7 @@ def codes_of(
     return names, codes
 
 
-def check_entries(values: NDArray[Any], known: BoolArray) -> None:
+def _check_entries(values: NDArray[Any], known: BoolArray) -> None:
     """Refuse entries of an array of objects that are neither text nor numbers."""
     are_names = [isinstance(item, str | Number) for item in values.tolist()]
     strange = known & ~np.array(are_names, dtype=bool)
@@ -147,10 +147,41 @@ def _markers(missing: Any) -> list[Any]:
     return markers
 
 
-def contour_of_sets(
-    rows: list[Any], classes: Sequence[Hashable] | None
+def contour_of_hard(
+    y: ArrayLike, classes: Sequence[Hashable] | None, missing: Any
 ) -> tuple[FloatArray, NDArray[Any]]:
-    """Contour of sets of class names, and the classes; None stands for all classes."""
+    """Contour of hard labels, and the classes; rows of ones where the label is missing."""
+    values, is_missing = find_missing(y, missing)
+    names, codes = codes_of(values, ~is_missing, classes)
+    if len(names) == 1 and classes is None and is_missing.any():
+        raise ValueError(
+            "A missing label needs at least two classes to choose from, but only "
+            f"{names.tolist()[0]!r} occurs, and labels are missing in {name_rows(is_missing)}; "
+            "say which classes there are with classes=."
+        )
+    contour = np.zeros((len(values), len(names)))
+    contour[np.arange(len(values)), codes] = 1.0
+    contour[is_missing] = 1.0
+    return contour, names
+
+
+def contour_of_sets(
+    sets: Any, classes: Sequence[Hashable] | None
+) -> tuple[FloatArray, NDArray[Any]]:
+    """Contour of sets of classes, and the classes: a table of true and false, or names."""
+    table = _bool_table(sets)
+    if table is not None:
+        return table.astype(np.float64), check_classes(names_or_numbers(classes, sets))
+    rows = _check_sets(as_list(sets, "sets", "sets of class names"))
+    if classes is None:
+        present = {name for row in rows if row is not None for name in row}
+        classes = sorted(check_classes(present).tolist()) if present else []
+    names = check_classes(classes)
+    return _contour_of_names(rows, names), names
+
+
+def _check_sets(rows: list[Any]) -> list[list[Any] | None]:
+    """Sets as lists of class names, None for all classes; anything else is refused."""
     for i, row in enumerate(rows):
         if isinstance(row, Mapping):
             raise ValueError(
@@ -169,10 +200,11 @@ def contour_of_sets(
                 f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
                 "name classes by text or numbers."
             )
-    if classes is None:
-        found = {name for row in rows if row is not None for name in row}
-        classes = sorted(check_classes(found or {0}).tolist()) if found else []
-    names = check_classes(classes)
+    return rows
+
+
+def _contour_of_names(rows: list[list[Any] | None], names: NDArray[Any]) -> FloatArray:
+    """Ones for the classes that each row names, and for all where it is None."""
     position = {name: k for k, name in enumerate(names.tolist())}
     flat_rows: list[int] = []
     flat_columns: list[int] = []
@@ -185,16 +217,15 @@ def contour_of_sets(
             if name not in position:
                 raise ValueError(
                     f"Sets should hold classes of {shown(names.tolist(), 500)}, but row {i} holds "
-                    f"{shown(name)}; "
-                    "correct it, or add the class to classes=."
+                    f"{shown(name)}; correct it, or add the class to classes=."
                 )
             flat_rows.append(i)
             flat_columns.append(position[name])
     contour[flat_rows, flat_columns] = 1.0
-    return contour, names
+    return contour
 
 
-def bool_table(sets: Any) -> NDArray[np.bool_] | None:
+def _bool_table(sets: Any) -> NDArray[np.bool_] | None:
     """Sets as a table of true and false, if they came as one; other tables are refused."""
     is_table = hasattr(sets, "columns") or (isinstance(sets, np.ndarray) and sets.ndim == 2)
     if not is_table and isinstance(sets, (list, tuple)) and sets:
@@ -208,56 +239,6 @@ def bool_table(sets: Any) -> NDArray[np.bool_] | None:
             "table.astype(bool) if that is what the numbers mean, or use from_plausibility."
         )
     return table
-
-
-def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
-    """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
-    check_width(contour, n_classes)
-    low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
-    if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
-        bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
-        raise ValueError(
-            f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
-            "correct them, divide each row by its maximum, or mark what is not known with a row of "
-            "ones."
-        )
-    checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
-    if low <= 0.0:
-        check_possible(checked)
-    return checked
-
-
-def check_width(contour: NDArray[Any], n_classes: int) -> None:
-    """Refuse a table that has not one column for each class."""
-    if contour.ndim != 2 or contour.shape[1] != n_classes:
-        raise ValueError(
-            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
-            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
-        )
-
-
-def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | None:
-    """Conflict of each item, if it is known."""
-    if conflict is None:
-        return None
-    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False).copy()
-    if checked.shape != (n_items,):
-        raise ValueError(
-            f"conflict should be one number for each of the {n_items} items, but has shape "
-            f"{checked.shape}; give an array ({n_items},)."
-        )
-    return checked
-
-
-def check_possible(contour: NDArray[Any]) -> None:
-    """Refuse rows in which no class is possible."""
-    impossible = ~contour.any(axis=1)
-    if impossible.any():
-        raise ValueError(
-            f"Labels should leave each item a possible class, but there is none in "
-            f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
-            "the item as unknown with a row of ones."
-        )
 
 
 def _as_array(y: ArrayLike) -> NDArray[Any]:
@@ -299,3 +280,46 @@ def _is_nothing(item: Any) -> bool:
     if type(item).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(item, Number) and bool(item != item)
+
+
+def names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> Sequence[Hashable]:
+    """The class names, or numbers for the columns of a table."""
+    if classes is not None:
+        return classes
+    if hasattr(table, "columns"):  # a data frame
+        return as_list(table.columns, "columns", "class names")
+    shape = as_array(table, "the table").shape
+    return list(range(shape[-1])) if len(shape) == 2 and shape[-1] else [0]
+
+
+def check_same_classes(groups: list[list[Any]]) -> None:
+    """Refuse groups of labels whose classes differ by more than their order."""
+    for i, classes in enumerate(groups):
+        if set(classes) != set(groups[0]):
+            raise ValueError(
+                f"All labels should have the same classes, but group 0 has {groups[0]} and group "
+                f"{i} has {classes}; bring them together with reorder(classes)."
+            )
+
+
+def index_of_rows(rows: Any) -> Any:
+    """An index that selects rows: a slice, positions or a mask."""
+    if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+        rows = rows[0]  # scikit-learn writes y[rows, ...]
+    if np.ndim(rows) == 0 and not isinstance(rows, slice) and rows is not None:
+        rows = np.atleast_1d(rows)
+    if isinstance(rows, tuple) or rows is None or np.ndim(rows) > 1:
+        raise IndexError(
+            "Labels should be indexed by a position, a slice, a list of positions or a mask, "
+            f"but {rows!r} was given."
+        )
+    return rows
+
+
+def check_n_items(n: Any) -> int:
+    """A number of items that a machine can hold."""
+    if not is_whole(n) or not 0 <= n <= MAX_ITEMS:
+        raise ValueError(
+            f"n should be a number of items, 0 or more, but {shown(n)} was given; count them."
+        )
+    return int(n)

@@ -1,0 +1,163 @@
+"""Contours (n, K), the plausibility of each class for each item: what rows say, and operations.
+
+All are free functions on arrays; `Labels` holds a contour that `check_contour` has let in.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plausible.belief import ROUNDING, check_unit_interval
+from plausible.checks import found, name_rows, shown
+from plausible.labels.parsing import check_classes
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+
+def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
+    """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
+    check_width(contour, n_classes)
+    low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
+    if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
+        bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
+        raise ValueError(
+            f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
+            "correct them, divide each row by its maximum, or mark what is not known with a row of "
+            "ones."
+        )
+    checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
+    if low <= 0.0:
+        check_possible(checked)
+    return checked
+
+
+def check_width(contour: NDArray[Any], n_classes: int) -> None:
+    """Refuse a table that does not have one column for each class."""
+    if contour.ndim != 2 or contour.shape[1] != n_classes:
+        raise ValueError(
+            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
+            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
+        )
+
+
+def check_possible(contour: NDArray[Any]) -> None:
+    """Refuse rows in which no class is possible."""
+    impossible = ~contour.any(axis=1)
+    if impossible.any():
+        raise ValueError(
+            f"Labels should leave each item a possible class, but there is none in "
+            f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
+            "the item as unknown with a row of ones."
+        )
+
+
+def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | None:
+    """Conflict of each item, if it is known."""
+    if conflict is None:
+        return None
+    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False).copy()
+    if checked.shape != (n_items,):
+        raise ValueError(
+            f"conflict should be one number for each of the {n_items} items, but has shape "
+            f"{checked.shape}; give an array ({n_items},)."
+        )
+    return checked
+
+
+def check_doubt(doubt: ArrayLike, n_items: int) -> FloatArray:
+    """Doubt in [0, 1]: one number, or one for each item."""
+    checked = check_unit_interval(doubt, "doubt", last_axis_is_row=False)
+    if checked.shape not in ((), (n_items,)):
+        raise ValueError(
+            f"doubt should be one number or one for each of the {n_items} items, but has "
+            f"shape {checked.shape}; give an array ({n_items},)."
+        )
+    return checked
+
+
+def unknown_rows(contour: FloatArray) -> BoolArray:
+    """Rows that favor no class over another; of one class alone, none is unknown."""
+    if contour.shape[1] == 1:
+        return np.zeros(len(contour), dtype=np.bool_)
+    return np.asarray((contour == contour[:, :1]).all(axis=1))
+
+
+def informativeness(contour: FloatArray) -> FloatArray:
+    """1 - min / max of each row."""
+    if contour.shape[1] == 1:
+        return np.ones(len(contour))
+    return 1.0 - contour.min(axis=1) / contour.max(axis=1)
+
+
+def imprecision(contour: FloatArray) -> FloatArray:
+    """How many classes each row leaves, less one, as a share of K - 1."""
+    if contour.shape[1] == 1:
+        return np.zeros(len(contour))
+    left = contour.sum(axis=1) / contour.max(axis=1)
+    return (left - 1.0) / (contour.shape[1] - 1)
+
+
+def discounted(contour: FloatArray, doubt: FloatArray) -> FloatArray:
+    """A part `doubt`, () or (n,), of each row becomes "anything is possible"."""
+    column = doubt[..., None]
+    return (1.0 - column) * contour + column
+
+
+def conditioned(contour: FloatArray, inside: BoolArray) -> FloatArray:
+    """The classes that are not inside, (K,), become impossible."""
+    kept = contour * inside
+    impossible = ~kept.any(axis=1)
+    if impossible.any():
+        raise ValueError(
+            f"The labels should leave one of the given classes possible, but none is in "
+            f"{name_rows(impossible)}; discount the labels first, or give more classes."
+        )
+    return kept
+
+
+def places(classes: Sequence[Any], wanted: Sequence[Any], contour: FloatArray) -> list[int]:
+    """Column of each wanted class, -1 for new ones; those left out should be impossible."""
+    old = {name: k for k, name in enumerate(classes)}
+    place = [old.pop(name, -1) for name in wanted]
+    lost = contour[:, list(old.values())].any(axis=1)
+    if lost.any():
+        raise ValueError(
+            f"Classes that are left out should be impossible, but one of {list(old)} is "
+            f"possible in {name_rows(lost)}; keep it, or condition the labels first."
+        )
+    return place
+
+
+def reordered(contour: FloatArray, place: list[int]) -> FloatArray:
+    """Columns by `place`; a new class (-1) is as plausible as the least plausible of the others.
+
+    The only class of a frame is surely the right one, so that a second one is impossible.
+    """
+    least = contour.min(axis=1, keepdims=True) * (contour.shape[1] > 1)
+    return np.hstack([contour, least])[:, place]
+
+
+def inside_of(classes: NDArray[Any], kept: Any) -> BoolArray:
+    """Which classes, (K,), are among those that are kept, all of which should exist."""
+    names = check_classes([kept] if isinstance(kept, str) else kept)
+    strange = sorted(set(names.tolist()) - set(classes.tolist()), key=str)
+    if strange:
+        raise ValueError(
+            f"The given classes should be among {classes.tolist()}, but {shown(strange[0])} is "
+            "not; correct it."
+        )
+    return np.isin(classes, names)
+
+
+def renamed(classes: NDArray[Any], names: Any) -> Sequence[Hashable]:
+    """All classes in order, of which a mapping renames some."""
+    strange = [name for name in names if name not in classes.tolist()]
+    if strange:
+        raise ValueError(
+            f"The mapping should rename classes of {classes.tolist()}, but names "
+            f"{shown(strange[0])}; correct it."
+        )
+    return [names.get(name, name) for name in classes.tolist()]
