@@ -6,6 +6,7 @@ from typing import Any
 from plausible.report.drawing import bar
 from plausible.report.tags import (
     Markup,
+    amount,
     count,
     download,
     join,
@@ -19,14 +20,17 @@ from plausible.report.tags import (
 Part = dict[str, Any]
 
 N_SHADES = 5
+FEW = 4  # rows of a matrix that is not drawn as wide as the page
+SHORT = 10  # letters of names that fit above their columns
 
 
 def matrix(
     caption: str, note: str, corner: str, names: Sequence[str], shares: list[list[float | None]]
 ) -> Markup:
-    """Shares in percent, shaded; rows have names and numbers, columns the same numbers."""
+    """Shares in percent, shaded; rows have numbers and names, columns at least the numbers."""
+    fit = all(len(text) <= SHORT for text in names)
     heads = [
-        tag("th", f"{k}", scope="col", title=text, class_="number")
+        tag("th", f"{k}", name(text) if fit else "", scope="col", title=text, class_="number")
         for k, text in enumerate(names, start=1)
     ]
     body = [
@@ -43,9 +47,8 @@ def matrix(
         tag("thead", tag("tr", tag("th", corner, scope="col"), *heads)),
         tag("tbody", *body),
     )
-    return tag(
-        "div", whole, class_="scroll matrix short", role="region", aria_label=caption, tabindex="0"
-    )
+    shape = "scroll matrix short few" if len(names) <= FEW else "scroll matrix short"
+    return tag("div", whole, class_=shape, role="region", aria_label=caption, tabindex="0")
 
 
 def _cell(share: float | None, is_same: bool) -> Markup:
@@ -90,7 +93,7 @@ def _people(found: Part | None) -> list[Markup]:
         )
         for row in found["pairs"]
     ]
-    heads = ["classes", "pairs of answers", "share of all differences", "|"]
+    heads = ["classes", "pairs of answers", "share of disagreement", "|"]
     listed = [
         table("Classes that people confuse most", heads, rows, kind="broad"),
         *download(found["list"], "pairs of classes"),
@@ -98,7 +101,7 @@ def _people(found: Part | None) -> list[Markup]:
     return [
         tag("h3", "By people"),
         tag("p", said),
-        matrix("Answers beside answers", note, "class", found["classes"], found["shares"]),
+        matrix("Answer against answer", note, "class", found["classes"], found["shares"]),
         *(listed if rows else []),
     ]
 
@@ -107,25 +110,25 @@ def _model(found: Part | None) -> list[Markup]:
     if found is None:
         return []
     seen = (
-        "items that it has not seen"
+        "which the model has not seen"
         if found["about"] == "test items"
-        else "items whose labels it may have learned from, so that it looks better than it is"
+        else "which the model may have learned from, so that it looks better than it is"
     )
     said = (
-        f"On {count(found['n_items'], found['about'][:-1])} ({seen}). A label counts as much as it "
-        "says: one class counts 1, a doubted one less, a set is divided among its classes, "
-        "and a label that says nothing counts 0. So these are expected counts, "
-        f"{number(found['weight'], 1)} in all."
+        f"On {count(found['n_items'], found['about'][:-1])}, {seen}. Labels may be soft, so these "
+        "are expected counts: an item counts as much as its label says (1 for one class, less if "
+        "it is doubted, 0 for nothing), divided among the classes that the label leaves open. "
+        f"They add up to {amount(found['weight'])}."
     )
     note = (
-        "Of what the labels say is the class of the row, how much the model calls the class of the "
-        "column, in percent." + _left_out(found)
+        "Of the items that the labels put into the class of the row, the share that the model puts "
+        "into the class of the column, in percent." + _left_out(found)
     )
     rows = [
         (
             name(row["class"]),
             name(row["answer"]),
-            number(row["count"], 1),
+            amount(row["count"]),
             percent(row["share"], 1),
             bar(row["share"]),
         )
@@ -148,8 +151,8 @@ def show_peers(found: Part | None) -> list[Markup]:
         return []
     n, compared, shown = found["n_annotators"], found["n_compared"], len(found["annotators"])
     said = (
-        "Share of the items that two annotators both gave a hard answer for on which they gave the "
-        "same one, in percent. Those who agree stand side by side."
+        "How often two annotators gave the same hard answer about an item that both have seen, in "
+        "percent. Those who agree stand side by side."
     )
     few = f" The {shown} most active of {n:,} annotators are shown." if shown < n else ""
     return [
@@ -157,7 +160,7 @@ def show_peers(found: Part | None) -> list[Markup]:
         tag("p", said + few),
         matrix(
             "Who agrees with whom",
-            "A dash: no item in common.",
+            "A dash means that they have no item in common.",
             "annotator",
             found["annotators"],
             found["agree"],
@@ -173,8 +176,8 @@ def _pairs(caption: str, pairs: list[Part], found: Part, compared: int) -> list[
         return []
     among = f" among the {compared} most active" if compared < found["n_annotators"] else ""
     note = (
-        f"Beyond chance (Cohen's kappa: 1 is perfect, 0 is chance), with at least "
-        f"{found['least_common']} items in common{among}."
+        f"By Cohen's kappa (1 is perfect, 0 is chance), of those{among} with at least "
+        f"{found['least_common']} items in common."
     )
     rows = [
         (

@@ -73,8 +73,8 @@ def _how(found: Part) -> str:
     own, doubt = found["own_doubt"], found["doubt"]
     came = "" if own is None else (
         f" The doubts that came with the answers go from {number(own['least'])} to "
-        f"{number(own['most'])}, {number(own['mean'])} on average; "
-        f"{count(own['n_sure'], 'answer')} came without any."
+        f"{number(own['most'])}, {number(own['mean'])} on average"
+        + (f"; {count(own['n_sure'], 'answer')} came without any." if own["n_sure"] else ".")
     )  # fmt: skip
     if found["rule"] is None:
         return str(found["untold"]) + came
@@ -133,7 +133,7 @@ def show_clash(part: Part) -> list[Markup]:
     """Histogram of conflict, agreement, and the worst items."""
     n, above = sum(part["histogram"]["counts"]), part["n_above_half"]
     summary = (
-        f"Conflict is the mass of answers that cannot all be right: 0 is harmony, 1 contradiction. "
+        "Conflict is how far the answers about an item contradict each other, from 0 to 1. "
         f"Its mean is {number(part['mean'])}; {above:,} of {count(n, 'item')} "
         f"({percent(above, n)}) {'is' if above == 1 else 'are'} above 0.5."
     )
@@ -226,14 +226,18 @@ def show_reliability(part: Part) -> list[Markup]:
     people, n = part["annotators"], part["n_annotators"]
     low, _, middle, _, high = part["quantiles"]
     said = (
-        "How often each annotator is right, learned from agreement. Do not trust anyone whose "
-        f"interval reaches down to luck ({number(part['chance'])}): ask for other answers, or talk."
+        "How often each annotator is right, learned from their agreement. Be careful with anyone "
+        f"whose interval reaches down to chance ({number(part['chance'])}): collect more answers, "
+        "or talk to them."
     )
     drawn = (
         " In the drawings, which go from 0 to 1, the interval is the band, the estimate the thick "
-        "mark, and luck the thin line."
+        "mark, and chance the thin line."
     )
-    holds = "The interval holds the share of right answers with probability 0.95."
+    holds = (
+        "The intervals take annotators to err independently of one another; errors that they share "
+        "are not in them."
+    )
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "
         f"with {number(middle)}, the best with {number(high)}; the best and the worst are listed."
@@ -279,8 +283,8 @@ def show_questions(part: Part) -> list[Markup]:
     ]
     heads = ["item", "priority", "|", "few answers", "conflict", "still open"]
     said = (
-        "Another answer is worth most where there are few, where they clash, and where the classes "
-        "are still open. Begin at the top."
+        "Another answer is worth most where there are few, where they clash, and where the class "
+        "is still open. Start at the top."
     )
     note = "The priority is the mean of the three numbers on the right; all are from 0 to 1."
     caption = "Items to ask about, the most urgent first"

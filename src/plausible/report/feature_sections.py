@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plausible.report.drawing import bar, spark
+from plausible.report.drawing import spark
 from plausible.report.tags import (
     Markup,
     commas,
@@ -49,21 +49,20 @@ def _overview(part: Part) -> Markup:
         (
             name(row["feature"]),
             _kind(row),
-            percent(row["missing"], 1),
             *_range(row),
-            *((number(row["separation"]), bar(row["separation"] or 0.0)) if has_classes else ()),
+            percent(row["missing"], 1),
+            *([number(row["separation"])] if has_classes else []),
+            spark(row["histogram"]) if "histogram" in row else "",
         )
         for row in part["features"]
     ]
-    heads = ["feature", "kind", "missing", "lowest", "median", "highest", "|"]
-    note = "The small histograms go from the lowest to the highest value."
-    if has_classes:
-        heads += ["tells classes apart", "|"]
-        note += (
-            " How far a feature alone tells the classes apart is the share of its variance "
-            "between their means: 0 not at all, 1 completely."
-        )
-    return table("Features", heads, rows, note, "broad stack")
+    apart = ["tells classes apart"] if has_classes else []
+    heads = ["feature", "kind", "lowest to highest", "median", "missing", *apart, "histogram|"]
+    note = (
+        "How far a feature alone tells the classes apart is the share of its variance that lies "
+        "between their means: 0 is not at all, 1 completely."
+    )
+    return table("Features", heads, rows, note if has_classes else "", "stack features")
 
 
 def _kind(row: Part) -> Markup | str:
@@ -76,10 +75,12 @@ def _kind(row: Part) -> Markup | str:
     return join([f"text, {many}", *([": ", common] if row["n_values"] else [])])
 
 
-def _range(row: Part) -> tuple[Any, ...]:
+def _range(row: Part) -> tuple[str, str]:
+    """The lowest and the highest value, and the median."""
     if "histogram" not in row:
-        return "-", "-", "-", ""
-    return (*(rounded(row[key]) for key in ("low", "median", "high")), spark(row["histogram"]))
+        return "-", "-"
+    low, middle, high = (rounded(row[key]) for key in ("low", "median", "high"))
+    return (low if low == high else f"{low} to {high}"), middle
 
 
 def _means(part: Part) -> list[Markup]:
@@ -88,6 +89,6 @@ def _means(part: Part) -> list[Markup]:
     if not measured:
         return []
     rows = [(name(row["feature"]), *map(rounded, row["means"])) for row in measured]
-    note = "Every item counts for a class as far as its label says so."
+    note = "An item counts for a class as far as its label says so."
     heads = ["feature", *part["classes"]]
     return [folded("Means by class", table("Means by class", heads, rows, note, "stack"))]

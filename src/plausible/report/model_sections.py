@@ -6,6 +6,7 @@ from plausible.report.drawing import bar, curve, interval
 from plausible.report.expert_sections import sizes_table
 from plausible.report.tags import (
     Markup,
+    amount,
     count,
     download,
     folded,
@@ -48,7 +49,6 @@ def show_belief(part: Part) -> list[Markup]:
     ]  # fmt: skip
     return [
         tag("p", said),
-        *download(part["list"], "refusals"),
         table("The most frequent answers", ["class", "items", "share", "|"], answers),
         sizes_table(
             "Answers as sets",
@@ -56,6 +56,7 @@ def show_belief(part: Part) -> list[Markup]:
             part["set_sizes"],
             n,
         ),
+        *download(part["list"], "refusals"),
         _shown(part["shown"]),
         *_suspicious(part["suspicious"]),
     ]
@@ -86,11 +87,12 @@ def _line(told: Part) -> Markup:
 def _suspicious(found: Part | None) -> list[Markup]:
     if found is None:
         return []
-    verb = "has" if found["count"] == 1 else "have"
+    again = {0: ".", 1: ": look at it again."}.get(found["count"], ": look at them again.")
+    has = "has" if found["count"] == 1 else "have"
     said = (
-        f"{count(found['count'], 'label')} {verb} a plausibility below {found['limit']:g} by the "
-        "model" + (": look again." if found["count"] else ".") + " A model that has learned from a "
-        "label is lenient with it, so there may be more."
+        f"By the model, {count(found['count'], 'label')} {has} a plausibility below "
+        f"{found['limit']:g}{again} A model is lenient with labels that it has learned from, so "
+        "there may be more."
     )
     rows = [
         (item(row), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
@@ -107,8 +109,8 @@ def show_scores(part: Part) -> list[Markup]:
     """Scores with intervals, calibration and refusals."""
     said = (
         f"On {count(part['n_items'], 'test item')}, of which {part['n_counted']:,} "
-        f"{'has' if part['n_counted'] == 1 else 'have'} a label that says something. A row counts "
-        "as much as its label says."
+        f"{'has' if part['n_counted'] == 1 else 'have'} a label that says something. An item "
+        "counts as much as its label says."
     )
     rows = [
         (
@@ -134,7 +136,7 @@ def _by_class(found: Part) -> list[Markup]:
     rows = [
         (
             name(row["class"]),
-            number(row["weight"], 1),
+            amount(row["weight"]),
             number(row["precision"]),
             number(row["recall"]),
             number(row["f1"]),
@@ -144,10 +146,10 @@ def _by_class(found: Part) -> list[Markup]:
     ]
     left = found["n_classes_left_out"]
     note = (
-        "Precision: of the items that the model puts into the class, the share that the labels put "
-        "there. Recall: of those that the labels put there, the share that the model finds. F1 is "
-        "their harmonic mean. Items are expected counts, as in the confusion matrix; the mean "
-        f"recall of the classes is {number(found['balanced'], 3)}."
+        "Precision: the share of what the model puts into the class that the labels put there. "
+        "Recall: the share of what the labels put there that the model finds. F1: their harmonic "
+        "mean. Items are expected counts, as in the confusion matrix. The mean recall of the "
+        f"classes (balanced accuracy) is {number(found['balanced'], 3)}."
         + (
             f" {count(left, 'smaller class')} {'is' if left == 1 else 'are'} not listed."
             if left
@@ -199,11 +201,14 @@ def _rejection(part: Part) -> Markup:
 
 def _chosen(found: Part) -> str:
     """The refusal that was chosen, in words."""
-    said = f"At a loss of {number(found['reject'])} for a refusal (the mark), the model"
+    said = f"at a loss of {number(found['reject'])} for a refusal"
     if found["accuracy"] is None:
-        return f"{said.replace(' (the mark)', '')} would refuse every item."
-    right = f"the soft accuracy of the other answers is {number(found['accuracy'], 3)}"
-    return f"{said} refuses {percent(found['rejected'], 1)} of these items, and {right}."
+        return f"{said.capitalize()}, the model would refuse every item."
+    return (
+        f"The mark is where you stand: {said}, the model refuses "
+        f"{percent(found['rejected'], 1)}, and the soft accuracy of the other answers is "
+        f"{number(found['accuracy'], 3)}."
+    )
 
 
 def _numbers(part: Part) -> Markup:

@@ -8,7 +8,7 @@ means, :math:`\eta^2 = \sum_k W_k (\bar x_k - \bar x)^2 / \sum_{ik} t_{ik} (x_i 
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,9 @@ def shares_of_classes(labels: Labels) -> FloatArray:
 
 def columns_of(X: Any, names: Sequence[str] | None) -> Iterator[tuple[str, NDArray[Any]]]:
     """The columns of a table of any kind, with their names."""
-    if hasattr(X, "columns"):
+    if isinstance(X, Mapping):
+        found, held = [str(name) for name in X], [np.asarray(column) for column in X.values()]
+    elif hasattr(X, "columns"):
         found = [str(name) for name in X.columns] if names is None else list(names)
         held = [np.asarray(X[name]) for name in X.columns]
     elif issparse(X):

@@ -74,11 +74,16 @@ line.mark { stroke: var(--mark); stroke-dasharray: 5 4; }
 .grid { stroke: var(--rule); }
 .line { fill: none; stroke: var(--fill); stroke-width: 2; stroke-linejoin: round; }
 .chosen { fill: var(--warn); stroke: var(--page); stroke-width: 1.5; }
+.features .wide { min-width: 8rem; }
+.stack.features:not(.broad) .wide { width: 22%; }
 .bar.spark { height: 1.5rem; margin-top: 0; }
-.matrix table { width: auto; max-width: 100%; }
+.matrix table { table-layout: fixed; }
+.matrix.few { max-width: 36rem; }
 .matrix th, .matrix td { padding: .25rem .3rem; }
-.matrix :is(td, thead th.number) { min-width: 2.6rem; text-align: center; }
-.matrix tbody th { padding-left: 0; max-width: 22rem; }
+.matrix thead th:first-child { width: 26%; padding-left: 0; }
+.matrix :is(td, thead th.number) { text-align: center; width: auto; }
+.matrix thead bdi { display: block; font-weight: 400; }
+.matrix tbody th { padding-left: 0; }
 .matrix td { border: 2px solid var(--page); }
 .place { color: var(--quiet); font-size: .85em; font-variant-numeric: tabular-nums; }
 .same { font-weight: 600; }
@@ -115,9 +120,11 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   .stack.broad th:first-child { width: auto; }
   .stack .number:nth-child(odd) { text-align: left; }
   .stack:not(.broad) .wide { grid-column: 1 / -1; width: auto; }
-  .matrix table { font-size: .72rem; }
-  .matrix :is(td, thead th.number) { min-width: 0; padding: .2rem .05rem; width: 1.5rem; }
-  .matrix tbody th { min-width: 4rem; padding-right: .2rem; }
+  .stack.features:not(.broad) .wide { width: auto; }
+  .matrix table { font-size: .75rem; }
+  .matrix :is(td, thead th.number) { padding: .2rem .05rem; }
+  .matrix thead bdi { display: none; }
+  .matrix tbody th { min-width: 0; padding-right: .2rem; }
   .matrix td { border-width: 1px; }
 }
 @media (min-width: 36rem) {

@@ -75,7 +75,8 @@ def summarize(
     model : fitted classifier, optional
         With `predict_proba`; `predict_plausibility` and `predict_set` are used if it has them.
     X : array-like (n, d), optional
-        Features of the items, in the order of the labels.
+        Features of the items, in the order of the labels. Without a model also a mapping from names
+        to columns, which may hold text and gaps.
     y_test, X_test : optional
         Labels and features of items that the model has not seen.
     items : sequence (n,), optional

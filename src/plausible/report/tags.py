@@ -76,7 +76,20 @@ def number(value: float | None, digits: int = 2) -> str:
     """
     if value is None:
         return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"  # without a sign before zero
+
+
+def amount(value: float) -> str:
+    """An expected count: whole if it is.
+
+    Examples
+    --------
+    >>> amount(1200.0), amount(3.25)
+    ('1,200', '3.2')
+    """
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.1f}"
 
 
 def rounded(value: float | None) -> str:
