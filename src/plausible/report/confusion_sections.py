@@ -21,14 +21,15 @@ Part = dict[str, Any]
 
 N_SHADES = 5
 FEW = 4  # rows of a matrix that is not drawn as wide as the page
-SHORT = 10  # letters of names that fit above their columns
+SHORT = 10  # letters of names that fit above their columns, if these are
+NARROW = 6  # at most
 
 
 def matrix(
     caption: str, note: str, corner: str, names: Sequence[str], shares: list[list[float | None]]
 ) -> Markup:
     """Shares in percent, shaded; rows have numbers and names, columns at least the numbers."""
-    fit = all(len(text) <= SHORT for text in names)
+    fit = len(names) <= NARROW and all(len(text) <= SHORT for text in names)
     heads = [
         tag("th", f"{k}", name(text) if fit else "", scope="col", title=text, class_="number")
         for k, text in enumerate(names, start=1)
@@ -65,11 +66,10 @@ def show_confusion(part: Part) -> list[Markup]:
     return [*_people(part["people"]), *_model(part["model"])]
 
 
-def _left_out(found: Part, word: str = "confused") -> str:
+def _left_out(found: Part) -> str:
     n = found["n_classes_left_out"]
-    return (
-        f" The {count(n, 'class')} least {word} {'is' if n == 1 else 'are'} left out." if n else ""
-    )
+    is_are = "is" if n == 1 else "are"
+    return f" The {count(n, 'class')} confused least {is_are} left out." if n else ""
 
 
 def _people(found: Part | None) -> list[Markup]:

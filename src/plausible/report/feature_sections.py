@@ -90,5 +90,5 @@ def _means(part: Part) -> list[Markup]:
         return []
     rows = [(name(row["feature"]), *map(rounded, row["means"])) for row in measured]
     note = "An item counts for a class as far as its label says so."
-    heads = ["feature", *part["classes"]]
-    return [folded("Means by class", table("Means by class", heads, rows, note, "stack"))]
+    heads = ["feature", *map(name, part["classes"])]
+    return [folded("Means by class", table("Means by class", heads, rows, note, "stack means"))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,12 @@ class KnownItems:
 
     def names(self, n_items: int) -> list[str]:
         """Names of the items, or their rows."""
-        if self.items is None:
-            return [f"row {row}" for row in range(n_items)]
-        return [name_of(item) for item in self.items]
+        return self.given_names or [f"row {row}" for row in range(n_items)]
+
+    @cached_property
+    def given_names(self) -> list[str]:
+        """Names of the items, if they were given."""
+        return [] if self.items is None else [name_of(item) for item in self.items]
 
 
 @dataclass(frozen=True, eq=False)

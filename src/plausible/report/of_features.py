@@ -185,7 +185,7 @@ def tell_apart(values: FloatArray, shares: FloatArray) -> tuple[float | None, Fl
     center = float(shares.sum(axis=1) @ x) / total
     whole = float(shares.sum(axis=1) @ (x - center) ** 2)
     between = float(np.nansum(weight * (means - center) ** 2))
-    back = low + 2 * span * means
+    back = 2 * (low / 2 + span * means)
     return (min(between / whole, 1.0) if whole > 1e-12 * total else None), back
 
 

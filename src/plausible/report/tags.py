@@ -164,14 +164,14 @@ def table(
 
 def _kind(head: str, cells: list[Any]) -> dict[str, str]:
     """Numbers stand one under the other, on one line, with digits of equal width."""
-    if head.endswith("|"):
+    if head.endswith("|") and not isinstance(head, Markup):
         return {"class_": "wide"}
     is_number = [not isinstance(cell, Markup) and _NUMBER.fullmatch(str(cell)) for cell in cells]
     return {"class_": "number"} if cells and all(is_number) else {}
 
 
 def _head(text: str, kind: dict[str, str]) -> Markup:
-    words = text.rstrip("|")
+    words = text if isinstance(text, Markup) else text.rstrip("|")
     return tag("th", words, scope="col", **kind) if words else tag("td", **kind)
 
 
