@@ -122,6 +122,7 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   .stack .number:nth-child(odd) { text-align: left; }
   .stack:not(.broad) .wide { grid-column: 1 / -1; width: auto; }
   .stack.features:not(.broad) .wide { width: auto; }
+  .item-picture { max-width: 5rem; max-height: 5rem; }
   .matrix table { font-size: .75rem; }
   .matrix :is(td, thead th.number) { padding: .2rem .05rem; }
   .matrix thead bdi { display: none; }

@@ -52,9 +52,10 @@ class Report(dict[str, Any]):
         return f"<Report {self['title']!r} in {where}; .summary has the numbers, .html the page>"
 
     def _repr_html_(self) -> str:
-        """The page in a frame, as notebooks show it."""
+        """The page in a frame, as notebooks show it; its links stay in the frame."""
+        page = self.html.replace("<head>", '<head><base href="about:srcdoc">', 1)
         style = f"width: 100%; height: {HEIGHT}; border: 1px solid #8886; border-radius: 6px"
-        return tag("iframe", srcdoc=self.html, title=self["title"], style=style)
+        return tag("iframe", srcdoc=page, title=self["title"], style=style)
 
 
 def label_report(
