@@ -15,7 +15,13 @@ from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.report import render, summarize
-from plausible.report.of_confusion import expected_counts, pairs_of_answers
+from plausible.report.of_confusion import (
+    confused_model,
+    confused_people,
+    expected_counts,
+    pairs_of_answers,
+    scores_by_class,
+)
 
 CLASSES = ["crack", "burr", "healthy"]  # not sorted
 
@@ -152,7 +158,7 @@ def test_pairs_of_answers_are_counted(table):
     words = np.array([*CLASSES, "burr|healthy", None], dtype=object)[table]
     words[0, 0] = CLASSES[0]
     answers = Annotations.from_answers(words, CLASSES)
-    ordered, slow = pairs_of_answers(answers), slow_pairs(answers)
+    (_, ordered), slow = pairs_of_answers(answers), slow_pairs(answers)
     for k, first in enumerate(CLASSES):
         for m, second in enumerate(CLASSES):
             assert ordered[k, m] == slow.get((first, second), 0)
@@ -183,6 +189,25 @@ def test_of_many_classes_those_confused_most_are_shown():
     assert {"c20", "c21", "c23", "c24"} <= set(people["classes"])
     assert people["classes"] == sorted(people["classes"])
     assert "The 15 classes confused least are left out." in render(found)
+
+
+def test_very_many_classes_are_compared_as_far_as_they_matter():
+    y = np.concatenate([[1] * 6, np.arange(1500), [0] * 5, [7]])
+    people = confused_people(Annotations.from_answers(np.column_stack([y, np.where(y == 7, 9, y)])))
+    answered = np.eye(1500)[np.where(y == 1, 0, y)]  # 0 for the items of class 1
+    beliefs, labels = Beliefs.from_probability(answered, np.arange(1500)), Labels.from_crisp(y)
+    model, rows = confused_model(labels, beliefs, "test items"), scores_by_class(labels, beliefs)
+    told = [(row["class"], row["answer"], row["count"]) for row in model["pairs"]]
+    assert told == [("1", "0", 7)]
+    told = [(row["first"], row["second"], row["count"]) for row in people["pairs"]]
+    assert told == [("7", "9", 2)]
+    assert people["n_classes_left_out"] == model["n_classes_left_out"] == 1490
+    assert len(rows["classes"]) + rows["n_classes_left_out"] == 1500
+    first, second = rows["classes"][:2]
+    assert (first["class"], first["recall"]) == ("1", 0.0)
+    assert (second["class"], second["recall"]) == ("0", 1.0)
+    assert second["precision"] == pytest.approx(6 / 13)
+    assert rows["balanced"] == pytest.approx(1499 / 1500)
 
 
 def test_the_list_holds_the_whole_matrix():

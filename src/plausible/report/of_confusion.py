@@ -17,7 +17,7 @@ out. What is right by these counts is never more than the soft accuracy, and equ
 label is undecided between classes.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,14 @@ from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.metrics.truth import read_truth
 from plausible.models import Beliefs
+from plausible.report.lists import MOST_ROWS as MOST_TAKEN
 from plausible.report.lists import take_away
 from plausible.report.words import names_of
 
 FloatArray = NDArray[np.float64]
 
 MOST_IN_MATRIX = 10  # classes, so that a telephone has room
+MOST_COMPARED = 1000  # classes, the most frequent, that are set against each other
 MOST_PAIRS = 10  # pairs of classes that are listed
 MOST_SCORED = 50  # classes with scores of their own
 
@@ -45,27 +47,52 @@ def hard_votes(annotations: Annotations) -> csr_array:
     return csr_array((np.ones(len(item)), (item, said)), shape=shape)
 
 
-def pairs_of_answers(annotations: Annotations) -> FloatArray:
-    """Ordered pairs (K, K) of hard answers about one item."""
+def pairs_of_answers(annotations: Annotations) -> tuple[NDArray[np.int64], FloatArray]:
+    """Classes that are compared, and ordered pairs of hard answers about one item."""
     votes = hard_votes(annotations)
     votes.sum_duplicates()
+    kept = most_frequent(np.asarray(votes.sum(axis=0)).ravel())
+    votes = votes[:, kept]
     found = np.asarray((votes.T @ votes).toarray())
     found[np.diag_indices_from(found)] -= np.asarray(votes.sum(axis=0)).ravel()
-    return found
+    return kept, found
+
+
+def most_frequent(weight: FloatArray) -> NDArray[np.int64]:
+    """The places of the largest weights, in order; all but where there are very many."""
+    return np.sort(np.argsort(-weight, kind="stable")[:MOST_COMPARED])
+
+
+class Divided(NamedTuple):
+    """Classes (K,) of labels and model, parts (n, K) of the items, and the answers as places."""
+
+    classes: NDArray[Any]
+    shares: FloatArray
+    answer: NDArray[np.int64]
+
+    def by_answer(self, weight: FloatArray) -> FloatArray:
+        """Sums (K,) of weights (n,) of the items by their answer."""
+        sums = np.bincount(self.answer, weight, minlength=len(self.classes))
+        return sums.astype(np.float64)
+
+
+def divide(truth: Labels, beliefs: Beliefs) -> Divided:
+    """Items divided among the classes by their labels, beside the answers of a model."""
+    told = read_truth(truth, None, beliefs.classes)
+    place = {name: k for k, name in enumerate(told.labels.classes.tolist())}
+    answer = np.array([place[name] for name in beliefs.predicted.tolist()], dtype=np.int64)
+    return Divided(told.labels.classes, divided(told.credit, told.weight), answer)
 
 
 def expected_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], FloatArray]:
-    """Classes (K,) of labels and model, and expected counts (K, K) of class against answer."""
-    told = read_truth(truth, None, beliefs.classes)
-    classes = told.labels.classes
-    shares = divided(told.credit, told.weight)
-    place = {name: k for k, name in enumerate(classes.tolist())}
-    answer = np.array([place[name] for name in beliefs.predicted.tolist()], dtype=np.int64)
-    n_classes = len(classes)
+    """Classes (K,) that are compared, and expected counts (K, K) of class against answer."""
+    classes, shares, answer = found = divide(truth, beliefs)
+    kept = most_frequent(shares.sum(axis=0) + found.by_answer(shares.sum(axis=1)))
+    n_items = len(answer)
     which = csr_array(
-        (np.ones(len(answer)), (answer, np.arange(len(answer)))), shape=(n_classes, len(answer))
+        (np.ones(n_items), (answer, np.arange(n_items))), shape=(len(classes), n_items)
     )
-    return classes, np.asarray(which @ shares).T
+    return classes[kept], np.asarray(which[kept] @ shares[:, kept]).T
 
 
 def divided(credit: FloatArray, weight: FloatArray) -> FloatArray:
@@ -87,12 +114,12 @@ def shares_of_rows(counts: FloatArray) -> FloatArray:
     return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
 
 
-def matrix(classes: list[str], counts: FloatArray) -> dict[str, Any]:
-    """The part of a matrix that is shown."""
+def matrix(classes: list[str], counts: FloatArray, n_classes: int) -> dict[str, Any]:
+    """The part of a matrix that is shown, of so many classes in all."""
     kept = most_confused(counts)
     return {
         "classes": [classes[k] for k in kept],
-        "n_classes_left_out": len(classes) - len(kept),
+        "n_classes_left_out": n_classes - len(kept),
         "counts": counts[np.ix_(kept, kept)],
         "shares": shares_of_rows(counts)[np.ix_(kept, kept)],
     }
@@ -100,10 +127,10 @@ def matrix(classes: list[str], counts: FloatArray) -> dict[str, Any]:
 
 def confused_people(annotations: Annotations) -> dict[str, Any] | None:
     """Which classes two people choose for one item; None if no item has two hard answers."""
-    ordered = pairs_of_answers(annotations)
+    kept, ordered = pairs_of_answers(annotations)
     if not ordered.any():
         return None
-    classes = names_of(annotations.classes)
+    classes = names_of(annotations.classes[kept])
     first, second = np.triu_indices(len(classes), 1)
     count = ordered[first, second]
     order = np.argsort(-count, kind="stable")
@@ -116,14 +143,15 @@ def confused_people(annotations: Annotations) -> dict[str, Any] | None:
             "count": round(count[p]),
             "share": count[p] / differ,
         }
-        for p in order
+        for p in order[:MOST_TAKEN]
     ]
+    columns = ("first", "second", "count", "share")
     return {
         "n_pairs": round(ordered.sum() / 2),
         "n_differ": round(differ),
-        **matrix(classes, ordered),
+        **matrix(classes, ordered, annotations.n_classes),
         "pairs": rows[:MOST_PAIRS],
-        "list": take_away("confused classes", ("first", "second", "count", "share"), rows),
+        "list": take_away("confused classes", columns, rows, len(order)),
     }
 
 
@@ -135,30 +163,34 @@ def confused_model(truth: Labels, beliefs: Beliefs, about: str) -> dict[str, Any
     classes, shares = names_of(named), shares_of_rows(counts)
     wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")
-    order = order[: int((wrong > 1e-9).sum())]
+    order = order[: min(int((wrong > 1e-9).sum()), MOST_PAIRS)]
     rows = [
         {"class": classes[k], "answer": classes[m], "count": counts[k, m], "share": shares[k, m]}
         for k, m in zip(*np.unravel_index(order, wrong.shape), strict=True)
     ]
-    every = [
+    cells = np.argwhere(counts > 0)
+    every = (
         {"class": classes[k], "answer": classes[m], "expected_count": counts[k, m]}
-        for k, m in np.argwhere(counts > 0)
-    ]
+        for k, m in cells
+    )
+    columns = ("class", "answer", "expected_count")
+    n_classes = len({*truth.classes.tolist(), *beliefs.classes.tolist()})
     return {
         "about": about,
         "n_items": len(truth),
         "weight": counts.sum(),
         "right": np.trace(counts) / counts.sum(),
-        **matrix(classes, counts),
-        "pairs": rows[:MOST_PAIRS],
-        "list": take_away("confusion matrix", ("class", "answer", "expected_count"), every),
+        **matrix(classes, counts, n_classes),
+        "pairs": rows,
+        "list": take_away("confusion matrix", columns, every, len(cells)),
     }
 
 
 def scores_by_class(truth: Labels, beliefs: Beliefs) -> dict[str, Any]:
     """Precision, recall and F1 of each class, from expected counts; the largest classes first."""
-    named, counts = expected_counts(truth, beliefs)
-    right, actual, answered = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    named, shares, answer = found = divide(truth, beliefs)
+    right = found.by_answer(np.take_along_axis(shares, answer[:, None], axis=1)[:, 0])
+    actual, answered = shares.sum(axis=0), found.by_answer(shares.sum(axis=1))
     precision, recall = ratio(right, answered), ratio(right, actual)
     f1 = ratio(2 * right, actual + answered)
     order = np.argsort(-actual, kind="stable")
