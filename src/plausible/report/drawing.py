@@ -75,9 +75,9 @@ def curve(
     for (a, b), share in zip(places, dots, strict=False):
         shapes.append(tag("circle", class_="dot", cx=a, cy=b, r=_round(2 + 6 * share**0.5)))
     if chosen is not None:
-        a, b = _x(chosen[0]), _y((max(chosen[1], base) - base) / (1 - base))
-        shapes.append(_line(a, _y(0), a, _y(1), "mark"))
-        shapes.append(tag("circle", class_="dot chosen", cx=_round(a), cy=_round(b), r=5.5))
+        x_of, y_of = _x(chosen[0]), _y((max(chosen[1], base) - base) / (1 - base))
+        shapes.append(_line(x_of, _y(0), x_of, _y(1), "mark"))
+        shapes.append(tag("circle", class_="dot chosen", cx=_round(x_of), cy=_round(y_of), r=5.5))
     heights = [(share, f"{base + share * (1 - base):.3g}") for share in TICKS]
     return _chart(key, title, x, y, heights, shapes)
 
