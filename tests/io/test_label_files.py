@@ -178,7 +178,7 @@ def test_strange_classes_and_kinds(tmp_path):
         read_labels(text("label", "a", "c"), classes=["a", "b"])
     with pytest.raises(ValueError, match="did you mean 'masses'"):
         read_labels(text("label", "a"), "mases")
-    with pytest.raises(ValueError, match='say kind="doubt"'):
+    with pytest.raises(ValueError, match="say kind='doubt'"):
         read_labels({"y": ["a"], "d": [0.5]}, "crisp", "y", doubt="d")
     with pytest.raises(ValueError, match="should be sets"):
         write_labels(Labels.from_doubt(["a", "b"], 0.5), tmp_path / "a.csv", kind="sets")

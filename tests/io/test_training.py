@@ -55,7 +55,7 @@ def test_errors_of_matching():
         ({"item": [0, 5], "label": ["a", "b"]}, {"x": [1.0, 2.0]}, {}, "1 item of 2 has none (5)"),
         ({"label": ["a", "b"]}, {"x": [1.0]}, {}, "there are 2 labels and 1 rows"),
         (labels, {"item": ["p", "q"], "x": [1.0, None]}, {}, "(row 2, column 'x')"),
-        (labels, {"item": ["p", "q"], "x": [1.0, 2.0]}, {"columns": ["y"]}, "'y' is not there"),
+        (labels, {"item": ["p", "q"], "x": [1.0, 2.0]}, {"columns": ["y"]}, "should have a column 'y', but does not"),
         (labels, {"item": ["p", "p"], "x": [1.0, 2.0]}, {}, "repeats 'p'"),
     ]:
         with pytest.raises(TableError, match=re.escape(words)):

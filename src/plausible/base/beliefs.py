@@ -30,15 +30,17 @@ from plausible.belief import (
     Decision,
     SparseMasses,
     belief,
+    belief_of_contour,
     consonant,
     contour,
     contour_of_bets,
     decide,
     normalize,
+    not_ruled_out,
     pignistic,
     to_sparse,
 )
-from plausible.belief.degrees import belief_of_contour, not_ruled_out
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -230,16 +232,19 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     if callable(getattr(model, "believe", None)):
         return model.believe(X, labels)
     if labels is not None:
-        raise ValueError(
-            "labels of new items should go to a classifier that takes them, but "
-            f"{type(model).__name__} has no method believe; leave them out."
+        raise InputError(
+            "labels of new items should go to a classifier that takes them",
+            f"{type(model).__name__} has no method believe",
+            "leave them out",
         )
     if not hasattr(model, "classes_") or not (
         hasattr(model, "predict_mass") or hasattr(model, "predict_proba")
     ):
-        raise ValueError(
-            "model should be a fitted classifier with predict_proba and classes_, but "
-            f"{type(model).__name__} has not both; fit it, or give another."
+        raise InputError(
+            "model should be a fitted classifier with predict_proba and classes_",
+            f"{type(model).__name__} has not both",
+            "fit it, or give another",
+            parameter="model",
         )
     if hasattr(model, "predict_mass"):
         return Beliefs.from_masses(model.predict_mass(X), model.classes_)

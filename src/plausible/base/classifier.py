@@ -18,6 +18,7 @@ from plausible.base.features import check_features
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
+from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 
@@ -151,9 +152,11 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
             return None
         known = as_labels(labels, classes=self.classes_.tolist())
         if len(known) != n_rows:
-            raise ValueError(
-                f"labels should have one row for each of the {n_rows} rows of X, but have "
-                f"{len(known)}; give Labels.unknown for items about which nothing is known."
+            raise InputError(
+                f"labels should have one row for each of the {n_rows} rows of X",
+                f"have {len(known)}",
+                "give Labels.unknown for items about which nothing is known",
+                parameter="labels",
             )
         return known
 
@@ -164,7 +167,9 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 def refuse_contradiction(lost: NDArray[np.bool_]) -> None:
     """Refuse labels that leave no class that the model finds possible."""
     if lost.any():
-        raise ValueError(
-            "Labels should leave a class that the model knows, but contradict it in "
-            f"{name_rows(lost)}; discount them, or fit with items of their classes."
+        raise InputError(
+            "Labels should leave a class that the model knows",
+            f"contradict it in {name_rows(lost)}",
+            "discount them, or fit with items of their classes",
+            rows=lost,
         )

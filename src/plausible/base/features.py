@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from plausible.checks import as_array, as_list, shown
+from plausible.errors import InputError
 
 ENCODE = (
     "encode it as numbers, with sklearn.preprocessing.OneHotEncoder for categories, or leave it out"
@@ -53,9 +54,12 @@ def count_rows(X: Any) -> int:
     if not isinstance(shape, tuple):
         shape = as_array(X, "X").shape
     if not shape:
-        raise ValueError(
-            f"X should be a table (n, d) of numbers, but is {shown(X)}; give an array or a data "
-            "frame."
+        raise InputError(
+            "X should be a table (n, d) of numbers",
+            f"is {shown(X)}",
+            "give an array or a data frame",
+            parameter="X",
+            value=X,
         )
     return int(shape[0])
 

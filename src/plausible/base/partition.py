@@ -30,6 +30,7 @@ from plausible.belief import (
     to_sparse,
 )
 from plausible.checks import check_option, name_rows
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 BoolArray = NDArray[np.bool_]
@@ -70,14 +71,18 @@ class CredalPartition:
     def __post_init__(self) -> None:
         masses = to_sparse(self.given)
         if masses.values.ndim != 2:
-            raise ValueError(
-                "A credal partition should have a mass function for each item, but the masses have "
-                f"shape {masses.shape}; write masses[None] for a single item."
+            raise InputError(
+                "A credal partition should have a mass function for each item",
+                f"the masses have shape {masses.shape}",
+                "write masses[None] for a single item",
+                value=masses.shape,
             )
         if self.names is not None and len(set(self.names)) != masses.n_classes:
-            raise ValueError(
-                f"names should be {masses.n_classes} different names of the clusters, but are "
-                f"{list(self.names)}; name each once."
+            raise InputError(
+                f"names should be {masses.n_classes} different names of the clusters",
+                f"are {list(self.names)}",
+                "name each once",
+                parameter="names",
             )
 
     def __len__(self) -> int:

@@ -11,10 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from plausible.base.features import check_features
 from plausible.checks import as_floats
-from plausible.engine.rows import ArrayRows, Columns, Rows, is_sparse
-from plausible.labels import Labels, as_labels
-from plausible.labels.door import MISSING, holds_sets
-from plausible.labels.parsing import find_missing
+from plausible.engine import ArrayRows, Columns, Rows, is_sparse
+from plausible.errors import InputError
+from plausible.labels import MISSING, Labels, as_labels, find_missing, holds_sets
 
 LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
@@ -46,17 +45,19 @@ def check_labels_and_weights(
     (array(['a', 'b'], dtype='<U1'), array([1., 1.]))
     """
     if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None; give "
-            "labels, or Labels.unknown(n, classes) for items without."
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed",
+            "the target y is None",
+            "give labels, or Labels.unknown(n, classes) for items without",
         )
     labels = as_labels(y)
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
     labels = as_labels(labels, classes=sorted(labels.classes.tolist()))
     if len(labels) != n_rows:
-        raise ValueError(
-            f"X and y should have the same length, but X has {n_rows} rows and y has "
-            f"{len(labels)} labels; check the order of the arguments and missing rows."
+        raise InputError(
+            "X and y should have the same length",
+            f"X has {n_rows} rows and y has {len(labels)} labels",
+            "check the order of the arguments and missing rows",
         )
     return labels, check_weights(sample_weight, n_rows)
 
@@ -76,10 +77,13 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
         weights = np.full(n_rows, float(weights))
     good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())
     if not good or ((weights > 0) & (weights < LEAST_WEIGHT)).any():
-        raise ValueError(
-            f"sample_weight should be one non-negative number for each of the {n_rows} rows, but "
+        raise InputError(
+            f"sample_weight should be one non-negative number for each of the {n_rows} rows",
             f"has shape {weights.shape} or holds negative, infinite, missing or vanishing values "
-            f"(below {LEAST_WEIGHT:g}); correct them, or write 0."
+            f"(below {LEAST_WEIGHT:g})",
+            "correct them, or write 0",
+            parameter="sample_weight",
+            value=weights.shape,
         )
     return weights
 
@@ -107,13 +111,14 @@ def training_rows(
     """
     if isinstance(X, Rows):
         if y is not None or sample_weight is not None:
-            raise ValueError(
-                "Rows should hold labels and weights as their second and third column, but y or "
-                "sample_weight came beside them; put them into the rows."
+            raise InputError(
+                "Rows should hold labels and weights as their second and third column",
+                "y or sample_weight came beside them",
+                "put them into the rows",
             )
         return from_rows(estimator, X, n_classes)
     if is_dask(X):
-        from plausible.engine.distributed import DaskRows
+        from plausible.engine import DaskRows
 
         columns = list(getattr(y, "columns", ()))
         names = columns if len(columns) > 1 else None
@@ -130,9 +135,12 @@ def training_rows(
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
     labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
     if n_classes is not None and n_classes != labels.n_classes:
-        raise ValueError(
-            f"n_classes={n_classes} should be left out where labels are given, but they have "
-            f"{labels.n_classes} classes; name more classes with Labels(..., classes=...)."
+        raise InputError(
+            f"n_classes={n_classes} should be left out where labels are given",
+            f"they have {labels.n_classes} classes",
+            "name more classes with Labels(..., classes=...)",
+            parameter="n_classes",
+            value=n_classes,
         )
     return TrainingRows(ArrayRows(data, labels.contour, weights), labels.classes)
 
@@ -154,9 +162,10 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows
     y: Any
     X, y, _ = padded(rows.peek())
     if np.ndim(X) != 2 or not np.shape(X)[1]:
-        raise ValueError(
-            "The first column of the rows should be features (n, d), but has shape "
-            f"{np.shape(X)}; give tuples of features, labels and weights."
+        raise InputError(
+            "The first column of the rows should be features (n, d)",
+            f"has shape {np.shape(X)}",
+            "give tuples of features, labels and weights",
         )
     estimator.n_features_in_ = X.shape[1]
     if hasattr(estimator, "feature_names_in_"):
@@ -182,9 +191,10 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows
 def padded(columns: Columns) -> Columns:
     """Features, labels and weights, None for what is not there."""
     if len(columns) > 3:
-        raise ValueError(
-            "Rows should have at most three columns, features, labels and weights, but have "
-            f"{len(columns)}; leave out the others."
+        raise InputError(
+            "Rows should have at most three columns, features, labels and weights",
+            f"have {len(columns)}",
+            "leave out the others",
         )
     return (*columns, None, None)[:3]
 

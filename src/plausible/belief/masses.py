@@ -29,11 +29,12 @@ from plausible.belief.sets import (
     full_set,
 )
 from plausible.checks import as_floats, as_list, check_kind, check_option, name_rows
+from plausible.errors import InputError
 
 FEW_CLASSES = 24
 ON_CONFLICT = ("raise", "vacuous", "empty")
 REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"
-FALLBACK_REMEDY = "choose a fallback with on_conflict='vacuous' or 'empty'"
+FALLBACK_REMEDY = "choose a fallback with {on_conflict} or 'empty'"
 
 
 def masses_from_dicts(
@@ -54,8 +55,11 @@ def masses_from_dicts(
     (array([[0.7, 0.3]]), array([1, 3]))
     """
     if isinstance(rows, Mapping):
-        raise ValueError(
-            "rows should be a sequence of mappings, but a single one came; write [mapping]."
+        raise InputError(
+            "rows should be a sequence of mappings",
+            "a single one came",
+            "write [mapping]",
+            parameter="rows",
         )
     bits = class_bits(classes)
     mappings = as_list(rows, "rows", "mappings from sets to masses")
@@ -217,7 +221,7 @@ def normalize_columns(
     n_classes: int,
     on_conflict: str = "raise",
     need: str = "Normalization needs some mass outside the empty set",
-    remedy: str = FALLBACK_REMEDY,
+    remedy: str | tuple[str, ...] = FALLBACK_REMEDY,
 ) -> tuple[FloatArray, IntArray]:
     """Kernel of `normalize`; `need` and `remedy` go into the error."""
     check_option(on_conflict, ON_CONFLICT, "on_conflict")
@@ -227,8 +231,13 @@ def normalize_columns(
     if not conflict.any():
         return kept / total, sets
     if on_conflict == "raise":
-        message = f"{need}, but there is none in {name_rows(conflict)}; {remedy}."
-        raise TotalConflictError(message, np.argwhere(conflict))
+        raise TotalConflictError(
+            need,
+            f"there is none in {name_rows(conflict)}",
+            remedy,
+            rows=np.argwhere(conflict),
+            settings={"on_conflict": "vacuous"},
+        )
     fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
     kept = kept / np.where(total == 0.0, 1.0, total)
     if fallback not in sets:

@@ -9,6 +9,7 @@ from typing import Any
 from plausible.cli.options import (
     add_known,
     add_seed,
+    add_trust,
     check_streams,
     known_options,
 )
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("truth", help="table of labels, or of answers")
     parser.add_argument("features", help="table of features, a row for each item")
     parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_trust(parser)
     add_seed(parser)
     add_known(parser)
 
@@ -32,7 +34,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.io import read_training
     from plausible.report import summarize
 
-    model, about = load_model(given.model)
+    model, about = load_model(given.model, given.trusted)
     chosen = {"classes": about["classes"]} | known_options(given)
     learned = {"columns": about["features"], "n_features": about["n_features"]}
     test = read_training(given.truth, given.features, id=given.id, **learned, **chosen)

@@ -25,6 +25,7 @@ from plausible.cli.options import (
     known_options,
 )
 from plausible.cli.talk import Talk, UsageError
+from plausible.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +54,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
     check_output(given.output, given.answers, given.features)
     model = models.make(given.model, given.settings, given.seed)
+    given.parameters = tuple(models.last_step(model).get_params(deep=False))
     from plausible.io import read_training, save
 
     training = read_training(
@@ -95,7 +97,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
 
 def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
-    from plausible.io.model_files import load_classifier
+    from plausible.io import load_classifier
 
     model = load_classifier(path)[0]
     estimator = models.last_step(model)
@@ -141,15 +143,16 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted:
 
 def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
     """The error in words of the command, as one of usage if it is about a parameter."""
-    if str(error).startswith("Labels that are assessments should be probabilities"):
+    if not isinstance(error, InputError):
+        return error
+    if error.parameter == "assessments":
         return ValueError(
             f"--model {given.model} should learn from probabilities of an expert, but "
             f"{given.answers!r} holds something else; give a table with a column probability:CLASS "
             "for each class, or choose another --model."
         )
-    named = str(error).partition(" ")[0]
     for setting in given.settings:
-        if setting.partition("=")[0].strip() == named:
+        if setting.partition("=")[0].strip() == error.parameter:
             return UsageError(f"--set {setting!r}: {error}")
     return error
 
@@ -166,8 +169,10 @@ def clean(model: Any) -> Any:
 @contextmanager
 def watched() -> Iterator[list[int]]:
     """A list that holds something once the fit was interrupted; a second time ends everything."""
+    from plausible.engine import InterruptedFitWarning
+
     with warnings.catch_warnings(), signals.saving() as stopped:
-        warnings.filterwarnings("ignore", message="The fit was interrupted")
+        warnings.simplefilter("ignore", InterruptedFitWarning)
         yield stopped
 
 

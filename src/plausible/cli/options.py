@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,52 @@ def seed(text: str) -> int:
     if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r} should be a whole number from 0 to 2^32 - 1")
     return int(text)
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Classes that a model file may hold beside those of plausible and scikit-learn."""
+    parser.add_argument(
+        "--trust", action="append", default=[], dest="trusted", metavar="MODULE.CLASS",
+        help="a class of somebody else that the model may hold, if you know who wrote the file; "
+        "may be given several times",
+    )  # fmt: skip
+
+
+def named_class(name: str) -> type:
+    """A class that the user has named; a file is never asked what to import."""
+    module, _, last = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), last) if module else None
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"--trust should name a class that can be imported, as in package.module.Class, but "
+            f"{name!r} cannot be ({error}); is its folder in PYTHONPATH?"
+        ) from None
+    if not isinstance(found, type):
+        raise UsageError(
+            f"--trust should name a class, as in package.module.Class, but {name!r} is none; "
+            "functions and modules are never trusted."
+        )
+    return found
+
+
+def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
+    """What a parameter of the library is called here; None where the verb has no such option.
+
+    A parameter of a model is given with --set.
+    """
+    settings = {} if value is None else {name: value}
+    if name == "trusted" and hasattr(given, name):
+        return "--trust"
+    if name in getattr(given, "parameters", ()):
+        return f"--set {name}={settings.get(name, '')}"
+    if not hasattr(given, name):
+        return None
+    if isinstance(value, dict):
+        value = ",".join(f"{key}={column}" for key, column in value.items())
+    elif isinstance(value, list):
+        value = ",".join(map(str, value))
+    return " ".join([f"--{name.replace('_', '-')}", *([str(value)] if settings else [])])
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
@@ -118,7 +165,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     found |= {"on_conflict": given.on_conflict, "layout": given.layout}
     found |= {"kind": given.kind, "names": given.names}
     if given.classes is not None:
-        from plausible.io.label_names import read_names
+        from plausible.io import read_names
 
         try:
             found["classes"] = read_names(given.classes)

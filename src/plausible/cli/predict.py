@@ -6,7 +6,14 @@ Example: plausible predict model.skops new.parquet -o decisions.csv --reject 0.3
 import argparse
 from typing import Any
 
-from plausible.cli.options import add_output, check_output, check_streams, share
+from plausible.cli.options import (
+    add_output,
+    add_trust,
+    check_output,
+    check_streams,
+    named_class,
+    share,
+)
 from plausible.cli.talk import Talk
 
 
@@ -20,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="loss of refusing to answer, where an error is 1 (default: never refuse)",
     )  # fmt: skip
     parser.add_argument("--id", metavar="COLUMN", help="column that names the items")
+    add_trust(parser)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -29,7 +37,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.io import read_new, write_predictions
     from plausible.tables import listed
 
-    model, about = load_model(given.model)
+    model, about = load_model(given.model, given.trusted)
     chosen = about["features"], about["n_features"], given.id, about.get("id")
     new = read_new(given.features, *chosen)
     numbered = "rows are numbered from 0: no column names the items (--id)"
@@ -50,8 +58,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     }
 
 
-def load_model(path: str) -> tuple[Any, dict[str, Any]]:
-    """A model, and what its file says about it."""
-    from plausible.io.model_files import load_classifier
+def load_model(path: str, trusted: list[str]) -> tuple[Any, dict[str, Any]]:
+    """A model, and what its file says about it; further classes only if the user names them."""
+    from plausible.io import load_classifier
 
-    return load_classifier(path)
+    return load_classifier(path, [named_class(name) for name in trusted])

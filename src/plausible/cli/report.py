@@ -12,6 +12,7 @@ from plausible.cli.options import (
     add_known,
     add_output,
     add_seed,
+    add_trust,
     check_output,
     check_streams,
     known_options,
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "relative to the folder of the table, and addresses on the web become links",
     )  # fmt: skip
     parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_trust(parser)
     add_seed(parser)
     add_known(parser)
 
@@ -89,7 +91,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     parts: dict[str, Any] = {}
     chosen: dict[str, Any] = {"id": given.id}
     if given.model is not None:
-        parts["model"], about = load_model(given.model)
+        parts["model"], about = load_model(given.model, given.trusted)
         chosen |= {"columns": about["features"], "n_features": about["n_features"]}
     options = known_options(given)
     answers, features = open_sources(given)

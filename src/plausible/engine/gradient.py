@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.engine.threads import one_blas_thread
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 Criterion = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -55,9 +56,10 @@ class Watch:
         value, gradient = self.criterion(point)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             if not self.history:
-                raise ValueError(
-                    f"The criterion should be finite at the start, but it is {value}; check the "
-                    "scale of the data and the start."
+                raise InputError(
+                    "The criterion should be finite at the start",
+                    f"it is {value}",
+                    "check the scale of the data and the start",
                 )
             return np.inf, np.zeros_like(gradient)  # too far: the step is shortened
         if value > self.value or not len(self.best):

@@ -6,6 +6,14 @@ from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.experts.contours import simple_masses as simple_masses
+from plausible.experts.parsing import ABSTAIN as ABSTAIN
+from plausible.experts.parsing import NONE as NONE
+from plausible.experts.tables import Codes as Codes
+from plausible.experts.tables import canonical as canonical
+
 __all__ = [
     "Agreement",
     "Annotations",

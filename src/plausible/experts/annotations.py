@@ -30,13 +30,14 @@ from scipy.sparse import csr_array
 from plausible.belief import (
     SparseMasses,
     bayesian,
+    check_n_classes,
     concatenate,
     consonant,
     membership,
     sets_from_membership,
 )
-from plausible.belief.sets import check_n_classes
 from plausible.checks import as_array, check_kind, row_numbers, shown
+from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
@@ -202,9 +203,12 @@ class Annotations(Constructors):
         """Commonality (S,) of a set of classes by each statement."""
         given, members = members, as_array(members, "members")
         if members.shape != (self.n_classes,) or members.dtype != bool:
-            raise ValueError(
-                f"members should be True or False for each of the {self.n_classes} classes, but "
-                f"{shown(given)} was given; write classes == 'a' for one of them."
+            raise InputError(
+                f"members should be True or False for each of the {self.n_classes} classes",
+                f"{shown(given)} was given",
+                "write classes == 'a' for one of them",
+                parameter="members",
+                value=given,
             )
         if self.given_masses is not None:
             inside = membership(self.given_masses.focal_sets, self.n_classes)

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.sets import can_be_looked_up, class_names
+from plausible.belief import can_be_looked_up, class_names
 from plausible.checks import as_array, as_floats, name_rows, shown
+from plausible.errors import InputError
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,
@@ -136,16 +137,22 @@ class Constructors:
         """
         table = as_table(answers)
         if table.ndim != 2:
-            raise ValueError(
-                f"answers should have a row for each item and a column for each annotator, but "
-                f"have shape {table.shape}; use from_long for one answer in a row."
+            raise InputError(
+                "answers should have a row for each item and a column for each annotator",
+                f"have shape {table.shape}",
+                "use from_long for one answer in a row",
+                parameter="answers",
+                value=table.shape,
             )
         there = ~is_missing(table)
         if missing is not None:
             if not isinstance(missing, str | Number):
-                raise ValueError(
-                    f"missing should be a value that means no answer, but {shown(missing)} was "
-                    "given; give a name or a number, such as -1."
+                raise InputError(
+                    "missing should be a value that means no answer",
+                    f"{shown(missing)} was given",
+                    "give a name or a number, such as -1",
+                    parameter="missing",
+                    value=missing,
                 )
             there &= differs(table, missing)
         rows, columns = np.nonzero(there)
@@ -159,9 +166,11 @@ class Constructors:
         if doubt is not None:
             grid = as_floats(doubt, "doubt")
             if grid.shape not in ((), table.shape):
-                raise ValueError(
-                    f"doubt should be one number or have the shape {table.shape} of the answers, "
-                    f"but has shape {grid.shape}."
+                raise InputError(
+                    f"doubt should be one number or have the shape {table.shape} of the answers",
+                    f"has shape {grid.shape}",
+                    parameter="doubt",
+                    value=grid.shape,
                 )
             grid = np.broadcast_to(grid, table.shape)
             doubts = check_doubt(grid[rows, columns], len(rows))
@@ -230,9 +239,12 @@ def as_table(answers: Any) -> NDArray[Any]:
     try:
         return np.asarray(answers, dtype=object)
     except Exception:  # ragged rows, and whatever the caller's own class raises
-        raise ValueError(
-            "answers should have a row for each item and a column for each annotator, but "
-            f"{shown(answers)} has not; fill in None where there is no answer."
+        raise InputError(
+            "answers should have a row for each item and a column for each annotator",
+            f"{shown(answers)} has not",
+            "fill in None where there is no answer",
+            parameter="answers",
+            value=answers,
         ) from None
 
 
@@ -249,16 +261,20 @@ def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
     """Name and numbers of the one column that is given, if one is."""
     given = {name: values for name, values in columns.items() if values is not None}
     if len(given) > 1:
-        raise ValueError(
-            f"A table of answers should have one kind of numbers, but has {sorted(given)}; "
-            "leave out all but one."
+        raise InputError(
+            "A table of answers should have one kind of numbers",
+            f"has {sorted(given)}",
+            "leave out all but one",
         )
     for name, values in given.items():
         numbers = as_floats(values, name)
         if numbers.ndim != 1:
-            raise ValueError(
-                f"{name} should be one number for each row, but has shape {numbers.shape}; give a "
-                "list of numbers."
+            raise InputError(
+                f"{name} should be one number for each row",
+                f"has shape {numbers.shape}",
+                "give a list of numbers",
+                parameter=name,
+                value=numbers.shape,
             )
         return name, numbers
     return None
@@ -279,9 +295,11 @@ def one_doubt(doubts: FloatArray, group: IntArray, first: IntArray) -> FloatArra
     """Doubts of groups of rows, whose rows must agree."""
     uneven = doubts != doubts[first][group]
     if uneven.any():
-        raise ValueError(
-            "Rows of one annotator about one item are one answer and should have one "
-            f"doubt, but differ in {name_rows(uneven)}; write the same number."
+        raise InputError(
+            "Rows of one annotator about one item are one answer and should have one doubt",
+            f"differ in {name_rows(uneven)}",
+            "write the same number",
+            rows=uneven,
         )
     return doubts[first]
 
@@ -302,7 +320,9 @@ def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
     """Refuse names that are not as many as there should be, or not different."""
     known = names.tolist() if names.shape == (n_names,) else []
     if not all(map(can_be_looked_up, known)) or len(set(known)) != n_names:
-        raise ValueError(
-            f"{what} should be {n_names} different names, but {names.shape} were given or some are "
-            "the same; name each once."
+        raise InputError(
+            f"{what} should be {n_names} different names",
+            f"{names.shape} were given or some are the same",
+            "name each once",
+            value=names.shape,
         )

@@ -43,14 +43,13 @@ from plausible.base import (
     takes_labels,
 )
 from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
-from plausible.engine import InterruptedFitWarning
-from plausible.engine.loop import Callback, Progress, Result
+from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
+from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
-from plausible.models import PartialLogisticRegression
-from plausible.models.learners import weighting
+from plausible.models import PartialLogisticRegression, weighting
 
 FloatArray = NDArray[np.float64]
 
@@ -117,9 +116,11 @@ def weights_for(classifier: Any, weight: FloatArray) -> dict[str, Any]:
     """Sample weights as a parameter of the classifier's fit."""
     given = weighting(classifier, weight)
     if not given and (weight != 1.0).any():
-        raise ValueError(
-            f"classifier should take sample_weight in fit, but {type(classifier).__name__} does "
-            "not; use one that does, such as PartialLogisticRegression, or give no weights."
+        raise InputError(
+            "classifier should take sample_weight in fit",
+            f"{type(classifier).__name__} does not",
+            "use one that does, such as PartialLogisticRegression, or give no weights",
+            parameter="classifier",
         )
     return given
 
@@ -213,16 +214,19 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_answers(X, y)
         weight = check_weights(sample_weight, len(y.items))
         if not weight.any():
-            raise ValueError(
-                "sample_weight should be positive for some item, but is 0 for all; give weights."
+            raise InputError(
+                "sample_weight should be positive for some item",
+                "is 0 for all",
+                "give weights",
+                parameter="sample_weight",
             )
         order = np.argsort(y.classes)
         problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
         if self.classifier is None and len(y.classes) > MOST_CLASSES:
-            raise ValueError(
-                f"The default classifier should have at most {MOST_CLASSES} classes, but there are "
-                f"{len(y.classes)}, on which logistic regression takes hours; give another, such "
-                "as classifier=DiscriminantClassifier()."
+            raise InputError(
+                f"The default classifier should have at most {MOST_CLASSES} classes",
+                f"there are {len(y.classes)}, on which logistic regression takes hours",
+                "give another, such as classifier=DiscriminantClassifier()",
             )
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
@@ -257,10 +261,11 @@ class JointAnnotatorClassifier(BeliefClassifier):
         if self.callback is not None:
             check_callable(self.callback, "callback", "a Progress")
         if self.classifier is not None and not takes_labels(self.classifier):
-            raise ValueError(
-                "classifier should learn from soft labels, but "
-                f"{type(self.classifier).__name__} takes hard ones only; use one of "
-                "plausible.models, such as PartialLogisticRegression."
+            raise InputError(
+                "classifier should learn from soft labels",
+                f"{type(self.classifier).__name__} takes hard ones only",
+                "use one of plausible.models, such as PartialLogisticRegression",
+                parameter="classifier",
             )
 
     def _climb(
@@ -301,7 +306,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
                     break
                 weighted = posterior * weight[:, None]
                 counts = problem.expected(weighted, point.learned)
-                point = problem.solve(Summary(counts, weighted.sum(axis=0) / n_rows, np.nan))
+                point = problem.solve(
+                    AnswerStatistics(counts, weighted.sum(axis=0) / n_rows, np.nan)
+                )
         except KeyboardInterrupt:
             interrupted = True
             if not history:
@@ -336,15 +343,20 @@ class JointAnnotatorClassifier(BeliefClassifier):
 def check_answers(X: Any, y: Any) -> None:
     """Refuse what is not the answers about the rows of X."""
     if not isinstance(y, Annotations):
-        raise ValueError(
-            f"y should be Annotations, but is {type(y).__name__}; make them with "
-            "Annotations.from_answers, or fit the classifier itself on labels."
+        raise InputError(
+            "y should be Annotations",
+            f"is {type(y).__name__}",
+            "make them with Annotations.from_answers, or fit the classifier itself on labels",
+            parameter="y",
         )
     n_rows = count_rows(X)
     if n_rows != len(y.items):
-        raise ValueError(
+        raise InputError(
             f"X should have a row for each of the {len(y.items)} items of the answers, in the "
-            f"order of their `items`, but has {n_rows}; select and order the rows."
+            "order of their `items`",
+            f"has {n_rows}",
+            "select and order the rows",
+            parameter="X",
         )
 
 

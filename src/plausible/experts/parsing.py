@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.sets import check_n_classes, class_names
+from plausible.belief import (
+    SparseMasses,
+    check_n_classes,
+    class_names,
+    membership,
+    sets_from_membership,
+)
 from plausible.checks import (
     as_array,
     as_list,
@@ -20,6 +25,7 @@ from plausible.checks import (
     name_rows,
     shown,
 )
+from plausible.errors import InputError
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, canonical, factorize, is_gone
 
@@ -69,13 +75,19 @@ def parse_cells(
                 (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
             )
         except TypeError:  # what has no hash
-            raise ValueError(
-                "Answers should be classes or sets of classes, but some hold lists or mappings; "
-                "name each class by text or a number."
+            raise InputError(
+                "Answers should be classes or sets of classes",
+                "some hold lists or mappings",
+                "name each class by text or a number",
             ) from None
         cells = list(places)
     if not check_text(separator, "separator", "the text between the classes of a set"):
-        raise ValueError("separator should be the text between classes, but is empty; give '|'.")
+        raise InputError(
+            "separator should be the text between classes",
+            "is empty",
+            "give '|'",
+            parameter="separator",
+        )
     abstain = [abstain] if isinstance(abstain, str) else as_list(abstain, "abstain", "cells")
     none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
     check_cells([*cells, *abstain, *none])
@@ -85,9 +97,19 @@ def parse_cells(
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if len(set(names)) < len(names):
-        raise ValueError(f"classes should be different, but are {shown(names)}; name each once.")
+        raise InputError(
+            "classes should be different",
+            f"are {shown(names)}",
+            "name each once",
+            parameter="classes",
+            value=names,
+        )
     if not names:
-        raise ValueError("Answers should name at least one class, but all are empty; give classes.")
+        raise InputError(
+            "Answers should name at least one class",
+            "all are empty",
+            "give classes",
+        )
     place = {name: k for k, name in enumerate(names)}
     strange = [name for name in known if name not in place]
     if strange:
@@ -136,9 +158,11 @@ def check_cells(cells: list[Any]) -> None:
         parts = cell if isinstance(cell, frozenset) else [cell]
         strange = [part for part in parts if not (part is None or isinstance(part, str | Number))]
         if strange:
-            raise ValueError(
-                "Answers should be classes, named by text or numbers, or sets of these, but "
-                f"{shown(strange[0])} was found; write it as text."
+            raise InputError(
+                "Answers should be classes, named by text or numbers, or sets of these",
+                f"{shown(strange[0])} was found",
+                "write it as text",
+                value=strange[0],
             )
 
 
@@ -182,12 +206,14 @@ def from_groups(
 ) -> Statements:
     """Contours of answers whose classes stand in rows of their own."""
     facts = StatementFacts(cells.contours)
-    nothing = facts.is_vacuous[cells.codes] & (len(cells.classes) > 1)
+    nothing = facts.is_unknown[cells.codes] & (len(cells.classes) > 1)
     bad = ~facts.is_hard[cells.codes] & ~nothing
     if bad.any():
-        raise ValueError(
-            f"A row with a {kind} should name one class, but does not in {name_rows(bad)}; write "
-            "one class in each row."
+        raise InputError(
+            f"A row with a {kind} should name one class",
+            f"does not in {name_rows(bad)}",
+            "write one class in each row",
+            rows=bad,
         )
     chosen = facts.chosen[cells.codes]
     check_numbers(numbers, kind)
@@ -196,9 +222,11 @@ def from_groups(
     twice = np.ones(len(pair), dtype=bool)
     twice[np.unique(pair, return_index=True)[1]] = False
     if twice.any():
-        raise ValueError(
-            f"An annotator should give an item one {kind} for each class, but repeats one in "
-            f"{name_rows(twice)}; leave one of the rows out."
+        raise InputError(
+            f"An annotator should give an item one {kind} for each class",
+            f"repeats one in {name_rows(twice)}",
+            "leave one of the rows out",
+            rows=twice,
         )
     empty = np.zeros(n_groups, dtype=bool)
     empty[group[nothing]] = True  # "cannot tell", whatever else is said
@@ -216,9 +244,11 @@ def check_numbers(numbers: FloatArray, kind: str) -> None:
     bad = ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
         rows = bad if bad.ndim == 1 else bad.any(axis=1)
-        raise ValueError(
-            f"Each {kind} should be in [0, 1], but is not in {name_rows(rows)}; correct "
-            "or scale it."
+        raise InputError(
+            f"Each {kind} should be in [0, 1]",
+            f"is not in {name_rows(rows)}",
+            "correct or scale it",
+            rows=rows,
         )
 
 
@@ -230,14 +260,18 @@ def from_table_rows(table: FloatArray | csr_array, kind: str) -> tuple[csr_array
     if kind == "probability":
         off = np.abs(unit - 1) > 0.02
         if off.any():
-            raise ValueError(
-                f"Probabilities should sum to one over the classes, but do not in {name_rows(off)};"
-                " divide them by their sum."
+            raise InputError(
+                "Probabilities should sum to one over the classes",
+                f"do not in {name_rows(off)}",
+                "divide them by their sum",
+                rows=off,
             )
     elif facts.is_empty.any():
-        raise ValueError(
-            f"Some class should be plausible, but none is in {name_rows(facts.is_empty)}; write "
-            "'none of these' as an answer of its own if that is meant."
+        raise InputError(
+            "Some class should be plausible",
+            f"none is in {name_rows(facts.is_empty)}",
+            "write 'none of these' as an answer of its own if that is meant",
+            rows=facts.is_empty,
         )
     scaled = rows.data / np.repeat(unit, facts.n_possible)
     return distinct(csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape))
@@ -263,9 +297,11 @@ def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> S
     total = values.sum(axis=1)
     bad = total > 1 + ROUGH
     if bad.any():
-        raise ValueError(
-            f"Masses of an answer should sum to at most one, but do not in {name_rows(bad)}; "
-            "divide them by their sum."
+        raise InputError(
+            "Masses of an answer should sum to at most one",
+            f"do not in {name_rows(bad)}",
+            "divide them by their sum",
+            rows=bad,
         )
     everything = (1 << n_classes) - 1
     if everything not in focal:
@@ -286,24 +322,38 @@ def from_table(
     """Statements of a table with a column for each class, and the row of each answer."""
     check_option(kind, KINDS, "kind")
     if table.ndim != 2:
-        raise ValueError(f"table should have rows and columns, but has shape {table.shape}.")
+        raise InputError(
+            "table should have rows and columns",
+            f"has shape {table.shape}",
+            parameter="table",
+            value=table.shape,
+        )
     names = as_names(list(range(table.shape[1])) if classes is None else class_names(classes))
     if names.ndim != 1 or len(set(names.tolist())) < len(names):
-        raise ValueError(
-            f"classes should be different names, but are {shown(classes)}; name each once."
+        raise InputError(
+            "classes should be different names",
+            f"are {shown(classes)}",
+            "name each once",
+            parameter="classes",
+            value=classes,
         )
     if len(names) != table.shape[1]:
-        raise ValueError(
-            f"table should have a column for each of the {len(names)} classes, but has "
-            f"{table.shape[1]}; name each column."
+        raise InputError(
+            f"table should have a column for each of the {len(names)} classes",
+            f"has {table.shape[1]}",
+            "name each column",
+            parameter="table",
         )
     rows = np.arange(len(table))
     if kind == "count":
         bad = ~((table >= 0) & (table == np.round(table)) & np.isfinite(table))
         if bad.any():
-            raise ValueError(
-                "Counts should be whole numbers from 0, but are not in "
-                f"{name_rows(bad.any(axis=1))}; say kind='probability' for shares."
+            raise InputError(
+                "Counts should be whole numbers from 0",
+                f"are not in {name_rows(bad.any(axis=1))}",
+                "say {kind} for shares",
+                rows=bad.any(axis=1),
+                settings={"kind": "probability"},
             )
         row, column = np.nonzero(table)
         times = table[row, column].astype(np.int64)

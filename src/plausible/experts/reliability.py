@@ -17,6 +17,7 @@ from plausible.checks import (
     check_whole,
 )
 from plausible.engine import maximize
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import (
     FLOOR,
@@ -100,10 +101,10 @@ class Reliability:
             return self.learned
         n_numbers = len(self.annotators) * len(self.classes) ** 2
         if n_numbers > MOST_PROBABILITIES:
-            raise ValueError(
-                f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities, but would be "
-                f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB; use `learned`, the rates of "
-                "being right of which they are made."
+            raise InputError(
+                f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities",
+                f"would be {n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB",
+                "use `learned`, the rates of being right of which they are made",
             )
         return confusions(self.learned, len(self.classes))
 
@@ -146,7 +147,8 @@ def fit_reliability(
         answers of each annotator in each class, and memory for a table (R, K, K): what has more
         than 50 million entries is refused.
     gold : Labels or dict of items, optional
-        Classes that are known, of some items (Labels: of all items in order, unknown ones vacuous).
+        Classes of some items that are known for sure; Labels are of all items, in order, and
+        unknown where they say nothing.
     prior : {"auto", "fit", "uniform"} or array (K,)
         Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
         Dempster's rule makes of the answers, and fitted for the others.
@@ -176,7 +178,11 @@ def fit_reliability(
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 1)
     if not len(annotations):
-        raise ValueError("Annotations should hold answers, but there are none; give some.")
+        raise InputError(
+            "Annotations should hold answers",
+            "there are none",
+            "give some",
+        )
     known = gold_logs(annotations, gold)
     shares = given_prior(prior, model, annotations.n_classes)
     problem = pose(annotations, model, smoothing, known, shares)
@@ -285,9 +291,12 @@ def given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArra
         return np.full(n_classes, 1 / n_classes)
     shares = as_floats(prior, "prior")
     if shares.shape != (n_classes,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"prior should be a positive share for each of the {n_classes} classes, and these sum "
-            f"to one, but is {shares.tolist()}; correct it, or say 'uniform' or 'fit'."
+        raise InputError(
+            f"prior should be a positive share for each of the {n_classes} classes, and these "
+            "sum to one",
+            f"is {shares.tolist()}",
+            "correct it, or say 'uniform' or 'fit'",
+            parameter="prior",
         )
     return shares / shares.sum()
 
@@ -303,8 +312,10 @@ def gold_logs(
         place = {name: row for row, name in enumerate(annotations.items.tolist())}
         strange = [name for name in gold if name not in place]
         if strange:
-            raise ValueError(
-                f"Gold items should be among the items, but {strange[0]!r} is not; check the names."
+            raise InputError(
+                "Gold items should be among the items",
+                f"{strange[0]!r} is not",
+                "check the names",
             )
         contour = np.ones((len(place), len(classes)))
         rows = [place[name] for name in gold]
@@ -312,9 +323,11 @@ def gold_logs(
     else:
         labels = as_labels(gold, classes)
         if len(labels) != len(annotations.items):
-            raise ValueError(
-                f"gold should have a label for each of the {len(annotations.items)} items, but has "
-                f"{len(labels)}; give a dict for some items only."
+            raise InputError(
+                f"gold should have a label for each of the {len(annotations.items)} items",
+                f"has {len(labels)}",
+                "give a dict for some items only",
+                parameter="gold",
             )
         contour = labels.contour
     if (contour == contour[:, :1]).all():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, as_floats, name_rows
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,11 +33,16 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
         return values
     column = as_array(values, what)
     if column.ndim != 1:
-        raise ValueError(f"{what} should be one column of names, but have shape {column.shape}.")
+        raise InputError(
+            f"{what} should be one column of names",
+            f"have shape {column.shape}",
+            value=column.shape,
+        )
     if column.dtype.kind not in "biufUSOM":
-        raise ValueError(
-            f"{what} should be one column of names, but came as {column.dtype}; turn them into "
-            "text."
+        raise InputError(
+            f"{what} should be one column of names",
+            f"came as {column.dtype}",
+            "turn them into text",
         )
     if column.dtype.kind in "iub" and len(column):
         return factorize_numbers(column)
@@ -44,9 +50,11 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
     cells = column.tolist()
     missing = np.array([is_gone(cell) for cell in cells], dtype=bool)
     if missing.any():
-        raise ValueError(
-            f"Every row should name one of the {what}, but names are missing in "
-            f"{name_rows(missing)}; fill them in or leave the rows out."
+        raise InputError(
+            f"Every row should name one of the {what}",
+            f"names are missing in {name_rows(missing)}",
+            "fill them in or leave the rows out",
+            rows=missing,
         )
     if len({isinstance(cell, str) for cell in cells}) > 1:  # 1 and "1" are one name
         cells = list(map(canonical, cells))
@@ -55,9 +63,10 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
             (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
         )
     except TypeError:  # what has no hash
-        raise ValueError(
-            f"{what} should be one column of names, but some are lists or sets; turn them into "
-            "text."
+        raise InputError(
+            f"{what} should be one column of names",
+            "some are lists or sets",
+            "turn them into text",
         ) from None
     return Codes(coded, np.array(list(places)))
 
@@ -109,13 +118,16 @@ def check_lengths(**columns: Any) -> int:
         elif isinstance(column, Sized) and not isinstance(column, str | np.ndarray):
             lengths[name] = len(column)
     if not lengths:
-        raise ValueError(
-            "Columns of answers should be sequences, but single values were given; write [value]."
+        raise InputError(
+            "Columns of answers should be sequences",
+            "single values were given",
+            "write [value]",
         )
     if len(set(lengths.values())) > 1:
-        raise ValueError(
-            f"Columns of answers should have the same length, but have {lengths}; check for "
-            "missing rows."
+        raise InputError(
+            "Columns of answers should have the same length",
+            f"have {lengths}",
+            "check for missing rows",
         )
     return next(iter(lengths.values()))
 
@@ -126,15 +138,21 @@ def check_doubt(doubt: ArrayLike | None, n_rows: int) -> FloatArray | None:
         return None
     values = as_floats(doubt, "doubt")
     if values.shape not in ((), (1,), (n_rows,)):
-        raise ValueError(
-            f"doubt should be one number, or one for each of the {n_rows} rows, but has shape "
-            f"{values.shape}; give an array ({n_rows},)."
+        raise InputError(
+            f"doubt should be one number, or one for each of the {n_rows} rows",
+            f"has shape {values.shape}",
+            f"give an array ({n_rows},)",
+            parameter="doubt",
+            value=values.shape,
         )
     values = np.broadcast_to(values, n_rows)
     bad = ~((values >= 0) & (values <= 1))
     if bad.any():
-        raise ValueError(
-            f"doubt should be in [0, 1], but is not in {name_rows(bad)}; write 0 for a sure answer "
-            "and 1 for one that says nothing."
+        raise InputError(
+            "doubt should be in [0, 1]",
+            f"is not in {name_rows(bad)}",
+            "write 0 for a sure answer and 1 for one that says nothing",
+            parameter="doubt",
+            rows=bad,
         )
     return values

@@ -16,6 +16,12 @@ from plausible.io.training import Training, read_training
 from plausible.io.writing import write_table
 from plausible.tables import TableError, TableStream, read_table, stream_table
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.io.label_names import read_names as read_names
+from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.writing import new_file as new_file
+
 __all__ = [
     "Features",
     "Known",

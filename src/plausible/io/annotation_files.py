@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from plausible.belief.sets import class_names
+from plausible.belief import class_names
 from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
-from plausible.experts import Annotations
-from plausible.experts.parsing import ABSTAIN, NONE
-from plausible.experts.tables import Codes, canonical
-from plausible.io.features import check_rows, column_of, read_numbers
+from plausible.errors import in_context
+from plausible.experts import ABSTAIN, NONE, Annotations, Codes, canonical
+from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, arrow, first_line, names_of, open_table, values_of
+from plausible.tables import Source, TableError, first_line, open_table
 
 LAYOUTS = ("long", "annotators", "classes")
 MOST_COUNTED = 10**8  # answers, each of which takes memory
@@ -84,9 +83,11 @@ def read_annotations(
         layout = "long" if is_long else "classes" if kind is not None else "annotators"
         if layout == "annotators" and set(found) - {"item"}:
             raise TableError(
-                f"{table.name} should have the columns item, annotator and label of a long table, "
-                f"or one for each annotator or class, but has {table.names}; say which is meant by "
-                "layout= or names=."
+                f"{table.name} should have the columns item, annotator and label of a long "
+                "table, or one for each annotator or class",
+                f"has {table.names}",
+                ("name the columns with {names}", "say {layout}"),
+                settings={"layout": None, "names": None},
             )
     check_option(layout, LAYOUTS, "layout")
     given = {"classes": classes, "separator": separator, "abstain": abstain, "none": none}
@@ -100,10 +101,8 @@ def read_annotations(
     except TableError:
         raise
     except ValueError as error:
-        raise TableError(
-            f"{table.name} should hold answers, but (rows counted from 0, without the header): "
-            f"{error}"
-        ) from error
+        words = f"{table.name} should hold answers, but (rows counted from 0, without the header): "
+        raise in_context(error, words, TableError) from error
 
 
 def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
@@ -115,8 +114,12 @@ def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
         check_text(column, f"names[{meaning!r}]")
         if column not in table.names:
             raise TableError(
-                f"{table.name} should have a column {column!r} for {meaning!r}, but has "
-                f"{table.names}; correct `names`."
+                f"{table.name} should have a column {column!r} for {meaning!r}",
+                f"has {table.names}",
+                "correct {names}",
+                parameter="names",
+                value=column,
+                settings={"names": None},
             )
     found = dict(names)
     for meaning in known:
@@ -129,19 +132,15 @@ def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
 
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
-    column = names_of(column_of(table, name), name, table.name)
-    blank = np.asarray(column.is_null(), dtype=bool)
+    codes, names = table.encoded(name)
+    blank = codes < 0
     if blank.any() and not gaps:
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    encoded = column.combine_chunks().dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    names = values_of(arrow().chunked_array([encoded.dictionary]))
-    codes = np.asarray(encoded.indices.fill_null(len(names)), dtype=np.int64)
     if blank.any():
+        codes = np.where(blank, len(names), codes)
         cells = np.empty(len(names) + 1, dtype=object)
         cells[:-1], cells[-1] = names, None
         names = cells
@@ -153,8 +152,11 @@ def from_long(table: Source, found: dict[str, str], given: dict[str, Any]) -> An
     for meaning in ("item", "annotator", "label"):
         if meaning not in found:
             raise TableError(
-                f"{table.name} should have a column {meaning!r}, but has {table.names}; say which "
-                f"one is meant, as in names={{{meaning!r}: {table.names[0]!r}}}."
+                f"{table.name} should have a column {meaning!r}",
+                f"has {table.names}",
+                "say which one is meant with {names}",
+                parameter="names",
+                settings={"names": {meaning: table.names[0]}},
             )
     item, annotator = coded(table, found["item"]), coded(table, found["annotator"])
     check_rows(table, len(item.codes))
@@ -201,16 +203,22 @@ def chosen_columns(
         strange = [name for name in columns if name not in table.names]
         if strange:
             raise TableError(
-                f"{table.name} should have the columns {list(columns)}, but has no {strange[0]!r}; "
-                "correct `columns`."
+                f"{table.name} should have the columns {list(columns)}",
+                f"has no {strange[0]!r}",
+                "correct {columns}",
+                parameter="columns",
+                value=strange[0],
+                settings={"columns": None},
             )
         return list(columns)
     meant = ("item", "annotator", "doubt") if layout == "classes" else ("item",)
     rest = [name for name in table.names if name not in {found.get(one) for one in meant}]
     if not rest:
         raise TableError(
-            f"{table.name} should have a column for each of the {layout}, but has {table.names}; "
-            "name them with columns=."
+            f"{table.name} should have a column for each of the {layout}",
+            f"has {table.names}",
+            "name them with {columns}",
+            settings={"columns": None},
         )
     return rest
 
@@ -225,15 +233,19 @@ def from_classes(
     """Answers with a column for each class."""
     if kind is None:
         raise TableError(
-            f"The numbers in {table.name} should have a meaning, but none was given; say kind="
-            "'plausibility', 'probability', 'count' or 'mass'."
+            f"The numbers in {table.name} should have a meaning",
+            "none was given",
+            "say {kind}, 'probability', 'count' or 'mass'",
+            settings={"kind": "plausibility"},
         )
     numbers = read_numbers(table, columns, "Answers", gaps=False)
     check_rows(table, len(numbers))
     if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
         raise TableError(
-            f"{table.name} should count at most {MOST_COUNTED:,} answers, but counts more; are "
-            "these counts? Say kind= otherwise."
+            f"{table.name} should count at most {MOST_COUNTED:,} answers",
+            "counts more",
+            "are these counts? Say {kind} otherwise",
+            settings={"kind": None},
         )
     prefix = f"{kind}:"
     names = [name.removeprefix(prefix) for name in columns] if classes is None else list(classes)
@@ -383,7 +395,7 @@ def made(
         item, annotator = (np.array(column, dtype=object) for column in (items, annotators))
         return Annotations.from_long(item, annotator, said, classes=classes)
     except (ValueError, TypeError) as error:
-        raise TableError(f"{name} should hold answers, but: {error}") from None
+        raise in_context(error, f"{name} should hold answers, but: ", TableError) from None
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

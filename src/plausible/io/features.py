@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import as_list, check_text
-from plausible.experts.tables import canonical
+from plausible.experts import canonical
 from plausible.tables import (
     MOST,
     Source,
     TableError,
-    arrow,
     choose,
     counted,
     floats,
@@ -107,7 +106,7 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
     missing, wrong, infinite = Faults(), Faults(), Faults()
     parts = [np.empty((0, len(names)))]
     start = 0
-    for batch in table.batches(names, typed=False):
+    for batch in table.batches(names):
         part = np.empty((batch.num_rows, len(names)))
         for i, name in enumerate(names):
             column = batch.column(i)
@@ -117,23 +116,25 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
             infinite.add(np.isinf(part[:, i]), start, name, column)
         parts.append(part)
         start += batch.num_rows
-    for faults, came, remedy in (
-        (wrong, "no numbers", "correct them, or leave these columns out with columns="),
-        (missing, "nothing", "fill them, drop these rows, or leave these columns out"),
-        (infinite, "infinite numbers", "correct them, or drop these rows"),
-    ):
+    faulty: tuple[tuple[Faults, str, tuple[str, ...]], ...] = (
+        (wrong, "no numbers", ("correct them", "leave these columns out with {columns}")),
+        (missing, "nothing", ("fill them", "drop these rows", "leave these columns out")),
+        (infinite, "infinite numbers", ("correct them", "drop these rows")),
+    )
+    for faults, came, remedy in faulty:
         if faults.count:
             raise TableError(
-                f"{what} in {table.name} should be numbers, but {came} stand"
-                f"{'s' if came == 'nothing' else ''} in {faults.places(table)}; {remedy}."
+                f"{what} in {table.name} should be numbers",
+                f"{came} stand{'s' if came == 'nothing' else ''} in {faults.places(table)}",
+                remedy,
+                settings={"columns": None},
             )
     return np.concatenate(parts)
 
 
 def column_of(table: Source, name: str) -> Any:
-    """One column, as Arrow has it."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    """One column of names, as Arrow has it."""
+    return table.named(name)
 
 
 def read_ids(table: Source, name: str) -> NDArray[Any]:
@@ -220,8 +221,10 @@ def read_features(
     names = [name for name in choose(table, columns) if columns is not None or name != id]
     if not names or id in names:
         raise TableError(
-            f"Features should be columns of {table.name} beside the id {id!r}, but "
-            f"{'there are none' if not names else 'it is among them'}; name them with columns=."
+            f"Features should be columns of {table.name} beside the id {id!r}",
+            f"{'there are none' if not names else 'it is among them'}",
+            "name them with {columns}",
+            settings={"columns": None},
         )
     X = read_numbers(table, names, "Features", gaps=False)
     check_rows(table, len(X))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
+from plausible.errors import InputError
 from plausible.experts import Annotations
 from plausible.io.annotation_files import (
     find_columns,
@@ -173,11 +174,16 @@ def check_answers(table: Source, found: dict[str, str]) -> None:
     ]
     if odd:
         raise TableError(
-            f"{table.name} should hold answers or labels, but has no such columns, and its column"
-            f"{'s' if len(odd) > 1 else ''} {listed([repr(name) for name in odd])} "
-            f"{'hold' if len(odd) > 1 else 'holds'} fractions; is this a table of features? Name "
-            "the columns with names=, or say kind= if these are degrees by class, or "
-            "layout=annotators if they are answers by annotator."
+            f"{table.name} should hold answers or labels",
+            f"has no such columns, and its column{'s' if len(odd) > 1 else ''} "
+            f"{listed([repr(name) for name in odd])} {'hold' if len(odd) > 1 else 'holds'} "
+            "fractions",
+            (
+                "is this a table of features? Name the columns with {names}",
+                "say {kind} if these are degrees by class",
+                "{layout} if they are answers by annotator",
+            ),
+            settings={"names": None, "kind": None, "layout": "annotators"},
         )
 
 
@@ -212,8 +218,8 @@ def pooled(
     """Pooled answers, with a word on how."""
     try:
         labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
-    except ValueError as error:
-        raise TableError(f"{name}: {error}") from error
+    except InputError as error:
+        raise error.prefixed(f"{name}: ", TableError) from error
     classes = listed([str(name) for name in annotations.classes], len(annotations.classes))
     n_people = len(annotations.annotators)
     how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"

@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible import belief
-from plausible.belief import SparseMasses
-from plausible.belief.forms import ROUNDING, SUM_TOLERANCE
-from plausible.belief.sets import class_names
+from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses, class_names
 from plausible.checks import check_option, check_text, shown
+from plausible.errors import InputError, in_context
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import read_name, read_names, split_set, write_name
 from plausible.labels import Labels
@@ -94,7 +93,7 @@ def read_labels(
     except TableError:
         raise
     except ValueError as error:
-        raise TableError(f"{table.name} should hold labels, but: {error}") from error
+        raise in_context(error, f"{table.name} should hold labels, but: ", TableError) from error
     return labels
 
 
@@ -110,9 +109,12 @@ def _layout(
     if kind is None:
         kind = _kind_by_name(table, present, doubt)
     if doubt is not None and kind != "doubt":
-        raise ValueError(
-            f"A column of doubt should come with the class of each row, but the kind is {kind!r}; "
-            'say kind="doubt", or leave doubt= out.'
+        raise InputError(
+            "A column of doubt should come with the class of each row",
+            f"the kind is {kind!r}",
+            ("say {kind}", "leave {doubt} out"),
+            value=kind,
+            settings={"kind": "doubt", "doubt": None},
         )
     if kind == "doubt":
         doubt = choose(table, doubt or "doubt")[0]
@@ -137,9 +139,12 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
     if "label" in table.names and not present:
         return "doubt" if doubt or "doubt" in table.names else "crisp"
     raise TableError(
-        f"The columns of {table.name} should say what kind of labels they are ('label', 'set', or "
-        "'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each class), "
-        f"but are {listed([repr(name) for name in table.names])}; say kind= and columns=."
+        f"The columns of {table.name} should say what kind of labels they are ('label', 'set', "
+        "or 'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each "
+        "class)",
+        f"are {listed([repr(name) for name in table.names])}",
+        ("rename them", "say {kind}", "name them with {columns}"),
+        settings={"kind": None, "columns": None},
     )
 
 
@@ -201,8 +206,11 @@ def _frame(
     if classes is None:
         if len(found) < 1 + any(not members for members in sets):
             raise TableError(
-                f"Column {name!r} of {table.name} should name at least two classes where some rows "
-                f"are empty, but names {sorted(found)}; say which classes there are with classes=."
+                f"Column {name!r} of {table.name} should name at least two classes where some "
+                "rows are empty",
+                f"names {sorted(found)}",
+                "say which classes there are with {classes}",
+                settings={"classes": None},
             )
         return sorted(found)
     given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
@@ -210,9 +218,10 @@ def _frame(
     if strange:
         rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}, but "
-            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}; correct it, or "
-            "add it to classes=."
+            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
+            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}",
+            ("correct it", "add it to {classes}"),
+            settings={"classes": None},
         )
     return given
 
@@ -270,7 +279,7 @@ def _from_wide(
         refuse(
             table, ~np.isin(values, (0.0, 1.0)).all(axis=1),
             "Possible classes should be 1 and others 0, but other numbers are",
-            'say kind="plausibility" if these are degrees',
+            "say {kind} if these are degrees", kind="plausibility",
         )  # fmt: skip
         return Labels.from_sets(values == 1.0, names)
     _check_sums(table, values, empty, "probabilities")
@@ -348,11 +357,15 @@ def check_possible(table: Source, values: FloatArray) -> None:
     )  # fmt: skip
 
 
-def refuse(table: Source, bad: BoolArray | np.bool_, what: str, remedy: str) -> None:
+def refuse(
+    table: Source, bad: BoolArray | np.bool_, what: str, remedy: str, **settings: Any
+) -> None:
     """Refuse rows of a table, if there are any."""
     if bad.any():
-        rows = (np.flatnonzero(bad) + 1).tolist()
-        raise TableError(f"{what} in {table.where(rows)} of {table.name}; {remedy}.")
+        where = table.where((np.flatnonzero(bad) + 1).tolist())
+        raise TableError(
+            f"{what} in {where} of {table.name}", remedy=remedy, rows=bad, settings=settings
+        )
 
 
 def _with_conflict(labels: Labels, conflict: FloatArray) -> Labels:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
 from plausible.checks import as_array, check_option
+from plausible.errors import InputError
 from plausible.io.label_names import write_name, write_set
 from plausible.io.writing import write_table
 from plausible.labels import Labels
@@ -69,14 +70,19 @@ def write_labels(
         )
     if kind == "sets":
         if not np.isin(contour, (0.0, 1.0)).all():
-            raise ValueError(
-                "Labels should be sets to be written as such, but some plausibilities lie between "
-                'the bounds 0 and 1; say kind="plausibility".'
+            raise InputError(
+                "Labels should be sets to be written as such",
+                "some plausibilities lie between the bounds 0 and 1",
+                "say {kind}",
+                settings={"kind": "plausibility"},
             )
         columns |= _wide("possible", names, contour.astype(np.int8))
     elif kind == "probability" and not _are_probabilities(labels):
-        raise ValueError(
-            "Labels should be probabilities to be written as such, but are not; leave kind= out."
+        raise InputError(
+            "Labels should be probabilities to be written as such",
+            "are not",
+            "leave {kind} out",
+            settings={"kind": None},
         )
     else:
         prefix = "probability" if kind == "probability" else "plausibility"

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.experts.tables import canonical
+from plausible.errors import InputError
+from plausible.experts import canonical
 from plausible.io.annotation_files import ALIASES, find_columns
 from plausible.io.features import Features, check_usable, column_of, read_features
 from plausible.io.known import EXPORTS, Known, read_known
@@ -149,14 +150,18 @@ def read_beside(
     if "item" not in find_columns(stream.table, names):
         if id is not None and id not in stream.names:
             raise TableError(
-                f"{stream.table.name} should have a column of items to be matched by {id!r}, but "
-                f"has {listed([repr(name) for name in stream.names])}; add it, or say names=, as "
-                "in item=photo."
+                f"{stream.table.name} should have a column of items to be matched by {id!r}",
+                f"has {listed([repr(name) for name in stream.names])}",
+                ("add it", "say {names}, as in item=photo"),
+                settings={"names": None},
             )
         shared = [id] if id is not None else shared_text(stream, features)
         if shared:
             id = names["item"] = shared[0]  # noqa: A001
-    return read_known(stream, **options | ({"names": names} if names else {})), id
+    try:
+        return read_known(stream, **options | ({"names": names} if names else {})), id
+    except InputError as error:
+        raise error.without("columns") from None  # which are those of the features here
 
 
 def shared_text(stream: TableStream, features: TableStream) -> list[str]:
@@ -193,8 +198,10 @@ def check_found(id: str | None, known: Known, table: Source) -> None:  # noqa: A
     names = [] if known.items is None else [canonical(item) for item in known.items.tolist()]
     if id is None and not all(name.isdecimal() for name in names):
         raise TableError(
-            f"A column of {table.name} should hold all items ({listed(names)}), but none does; "
-            "name it with id= to see which are missing, and add these rows."
+            f"A column of {table.name} should hold all items ({listed(names)})",
+            "none does",
+            "name it with {id} to see which are missing, and add these rows",
+            settings={"id": None},
         )
 
 
@@ -213,16 +220,19 @@ def match(known: Known, read: Features, id: str | None, table: Source) -> tuple[
     if id is None:
         place = {str(row): row for row in range(n_rows)}
         how = "whose numbers, from 0, are the items"
-        remedy = "name the column of items with id="
+        remedy: tuple[str, ...] = ("name the column of items with {id}",)
     else:
         assert read.ids is not None
         place = {canonical(name): row for row, name in enumerate(read.ids.tolist())}
-        how, remedy = f"matched by {id!r}", "add the rows, or leave these items out"
+        how, remedy = f"matched by {id!r}", ("add the rows", "leave these items out")
     lost = [name for name in names if name not in place]
     if lost:
         raise TableError(
-            f"Every item should have a row in {table.name}, {how}, but "
+            f"Every item should have a row in {table.name}, {how}",
             f"{counted(len(lost), 'item')} of {len(names)} "
-            f"{'has' if len(lost) == 1 else 'have'} none ({listed(lost)}); {remedy}."
+            f"{'has' if len(lost) == 1 else 'have'} none ({listed(lost)})",
+            remedy,
+            value=lost[0],
+            settings={"id": None},
         )
     return np.array([place[name] for name in names]), how

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plausible.checks import check_path, guess
-from plausible.engine.files import atomic_file
+from plausible.engine import atomic_file
 from plausible.tables import (
     ARROW,
     CSV,

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from plausible import belief
 from plausible.belief import MAX_CLASSES, SparseMasses, check_values
 from plausible.checks import as_floats, as_list
+from plausible.errors import InputError
 from plausible.labels import contours
 from plausible.labels.contours import check_conflict, check_contour, check_possible, check_width
 from plausible.labels.hardening import note_hardening
@@ -285,9 +286,11 @@ class Labels:
         """
         groups = [] if isinstance(parts, Labels) else as_list(parts, "parts", "Labels")
         if not groups or not all(isinstance(group, Labels) for group in groups):
-            raise ValueError(
-                "concatenate needs a list of Labels, at least one group, but something else came; "
-                "write Labels.concatenate([first, second])."
+            raise InputError(
+                "concatenate needs a list of Labels, at least one group",
+                "something else came",
+                "write Labels.concatenate([first, second])",
+                parameter="parts",
             )
         check_same_classes([group.classes.tolist() for group in groups])
         groups = [group.reorder(groups[0].classes.tolist()) for group in groups]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import ROUNDING, check_unit_interval
-from plausible.checks import found, name_rows, shown
+from plausible.checks import example, found, name_rows, shown
+from plausible.errors import InputError
 from plausible.labels.parsing import check_classes
 
 BoolArray = NDArray[np.bool_]
@@ -23,10 +24,13 @@ def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
     low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
     if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
         bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
-        raise ValueError(
-            f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
-            "correct them, divide each row by its maximum, or mark what is not known with a row of "
-            "ones."
+        raise InputError(
+            "Plausibilities should lie in [0, 1]",
+            f"{found(contour, bad, bad.any(axis=1))}",
+            "correct them, divide each row by its maximum, or mark what is not known with a row "
+            "of ones",
+            value=example(contour, bad),
+            rows=bad.any(axis=1),
         )
     checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
     if low <= 0.0:
@@ -37,9 +41,11 @@ def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
 def check_width(contour: NDArray[Any], n_classes: int) -> None:
     """Refuse a table that does not have one column for each class."""
     if contour.ndim != 2 or contour.shape[1] != n_classes:
-        raise ValueError(
-            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
-            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
+        raise InputError(
+            f"Plausibilities should have one column for each of the {n_classes} classes",
+            f"have shape {contour.shape}",
+            f"give an array (n, {n_classes}), or other classes",
+            value=contour.shape,
         )
 
 
@@ -47,10 +53,12 @@ def check_possible(contour: NDArray[Any]) -> None:
     """Refuse rows in which no class is possible."""
     impossible = ~contour.any(axis=1)
     if impossible.any():
-        raise ValueError(
-            f"Labels should leave each item a possible class, but there is none in "
-            f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
-            "the item as unknown with a row of ones."
+        raise InputError(
+            "Labels should leave each item a possible class",
+            f"there is none in {name_rows(impossible)}",
+            "give at least one class a positive plausibility, or mark the item as unknown with "
+            "a row of ones",
+            rows=impossible,
         )
 
 
@@ -60,9 +68,12 @@ def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | Non
         return None
     checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False).copy()
     if checked.shape != (n_items,):
-        raise ValueError(
-            f"conflict should be one number for each of the {n_items} items, but has shape "
-            f"{checked.shape}; give an array ({n_items},)."
+        raise InputError(
+            f"conflict should be one number for each of the {n_items} items",
+            f"has shape {checked.shape}",
+            f"give an array ({n_items},)",
+            parameter="conflict",
+            value=checked.shape,
         )
     return checked
 
@@ -71,9 +82,12 @@ def check_doubt(doubt: ArrayLike, n_items: int) -> FloatArray:
     """Doubt in [0, 1]: one number, or one for each item."""
     checked = check_unit_interval(doubt, "doubt", last_axis_is_row=False)
     if checked.shape not in ((), (n_items,)):
-        raise ValueError(
-            f"doubt should be one number or one for each of the {n_items} items, but has "
-            f"shape {checked.shape}; give an array ({n_items},)."
+        raise InputError(
+            f"doubt should be one number or one for each of the {n_items} items",
+            f"has shape {checked.shape}",
+            f"give an array ({n_items},)",
+            parameter="doubt",
+            value=checked.shape,
         )
     return checked
 
@@ -111,9 +125,11 @@ def conditioned(contour: FloatArray, inside: BoolArray) -> FloatArray:
     kept = contour * inside
     impossible = ~kept.any(axis=1)
     if impossible.any():
-        raise ValueError(
-            f"The labels should leave one of the given classes possible, but none is in "
-            f"{name_rows(impossible)}; discount the labels first, or give more classes."
+        raise InputError(
+            "The labels should leave one of the given classes possible",
+            f"none is in {name_rows(impossible)}",
+            "discount the labels first, or give more classes",
+            rows=impossible,
         )
     return kept
 
@@ -124,9 +140,11 @@ def places(classes: Sequence[Any], wanted: Sequence[Any], contour: FloatArray) -
     place = [old.pop(name, -1) for name in wanted]
     lost = contour[:, list(old.values())].any(axis=1)
     if lost.any():
-        raise ValueError(
-            f"Classes that are left out should be impossible, but one of {list(old)} is "
-            f"possible in {name_rows(lost)}; keep it, or condition the labels first."
+        raise InputError(
+            "Classes that are left out should be impossible",
+            f"one of {list(old)} is possible in {name_rows(lost)}",
+            "keep it, or condition the labels first",
+            rows=lost,
         )
     return place
 
@@ -145,9 +163,11 @@ def inside_of(classes: NDArray[Any], kept: Any) -> BoolArray:
     names = check_classes([kept] if isinstance(kept, str) else kept)
     strange = sorted(set(names.tolist()) - set(classes.tolist()), key=str)
     if strange:
-        raise ValueError(
-            f"The given classes should be among {classes.tolist()}, but {shown(strange[0])} is "
-            "not; correct it."
+        raise InputError(
+            f"The given classes should be among {classes.tolist()}",
+            f"{shown(strange[0])} is not",
+            "correct it",
+            value=strange[0],
         )
     return np.isin(classes, names)
 
@@ -156,8 +176,10 @@ def renamed(classes: NDArray[Any], names: Any) -> Sequence[Hashable]:
     """All classes in order, of which a mapping renames some."""
     strange = [name for name in names if name not in classes.tolist()]
     if strange:
-        raise ValueError(
-            f"The mapping should rename classes of {classes.tolist()}, but names "
-            f"{shown(strange[0])}; correct it."
+        raise InputError(
+            f"The mapping should rename classes of {classes.tolist()}",
+            f"names {shown(strange[0])}",
+            "correct it",
+            value=strange[0],
         )
     return [names.get(name, name) for name in classes.tolist()]

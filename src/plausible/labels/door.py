@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_list
+from plausible.errors import InputError
 from plausible.labels.container import Labels
 from plausible.labels.parsing import check_classes
 
@@ -47,13 +48,16 @@ def as_labels(
             return y
         return y.reorder(check_classes(classes).tolist())
     if y is None:
-        raise ValueError(
-            "Labels are needed, but y is None; give Labels.unknown(n, classes) if nothing is known."
+        raise InputError(
+            "Labels are needed",
+            "y is None",
+            "give Labels.unknown(n, classes) if nothing is known",
         )
     if hasattr(y, "toarray"):
-        raise ValueError(
-            "Labels should be a dense array, but a sparse matrix came; use y.toarray(), or "
-            "Labels.from_sets."
+        raise InputError(
+            "Labels should be a dense array",
+            "a sparse matrix came",
+            "use y.toarray(), or Labels.from_sets",
         )
     if holds_sets(y):
         return Labels.from_sets(y, classes)
@@ -62,15 +66,18 @@ def as_labels(
         classes = names if len(names) > 1 else None
     table = _as_table(y)
     if table.ndim == 0:
-        raise ValueError(
-            "y should be hard labels (n,), a list of sets, or an array (n, K), but "
-            f"{type(y).__name__} came; make a list of it."
+        raise InputError(
+            "y should be hard labels (n,), a list of sets, or an array (n, K)",
+            f"{type(y).__name__} came",
+            "make a list of it",
+            parameter="y",
         )
     if table.ndim == 2 and table.shape[1] > 1:
         if table.dtype.kind == "U":
-            raise ValueError(
-                f"A table y should hold plausibilities, but holds names such as {table[0, 0]!r}; "
-                "write sets as {...}, with curly brackets."
+            raise InputError(
+                "A table y should hold plausibilities",
+                f"holds names such as {table[0, 0]!r}",
+                "write sets as {...}, with curly brackets",
             )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
@@ -93,9 +100,11 @@ def _as_table(y: Any) -> NDArray[Any]:
     try:
         return np.asarray(y)
     except Exception:  # ragged rows, and whatever the caller's own class raises
-        raise ValueError(
-            "y should be hard labels (n,), a list of sets, or an array (n, K), but its rows have "
-            "unequal lengths; write sets as {...}, with curly brackets."
+        raise InputError(
+            "y should be hard labels (n,), a list of sets, or an array (n, K)",
+            "its rows have unequal lengths",
+            "write sets as {...}, with curly brackets",
+            parameter="y",
         ) from None
 
 

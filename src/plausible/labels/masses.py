@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible import belief
 from plausible.belief import SparseMasses, check_masses, sparse_form
 from plausible.checks import as_list, check_kind
+from plausible.errors import InputError
 from plausible.labels.parsing import check_classes
 
 FloatArray = NDArray[np.float64]
@@ -27,9 +28,12 @@ def sparse_masses(
         checked = check_masses(masses)  # type: ignore[arg-type]
         sparse = _own_copy(checked) if isinstance(checked, SparseMasses) else sparse_form(checked)
     if sparse.values.ndim != 2:
-        raise ValueError(
-            f"masses should be two-dimensional, one row for each item, but have shape "
-            f"{sparse.shape}; write [masses] for a single item."
+        raise InputError(
+            "masses should be two-dimensional, one row for each item",
+            f"have shape {sparse.shape}",
+            "write [masses] for a single item",
+            parameter="masses",
+            value=sparse.shape,
         )
     return sparse, check_classes(range(sparse.n_classes) if classes is None else classes)
 
@@ -39,10 +43,13 @@ def check_fit(masses: SparseMasses, shape: tuple[int, ...]) -> None:
     check_kind(masses, SparseMasses, "masses", "use Labels.from_masses for other forms")
     n_items, n_classes = shape
     if (*masses.shape[:-1], masses.n_classes) != shape:
-        raise ValueError(
+        raise InputError(
             f"masses should have a row for each of the {n_items} items on a frame of {n_classes} "
-            f"classes, but have shape {masses.shape} on {masses.n_classes} classes; make them of "
-            "the same items and classes."
+            "classes",
+            f"have shape {masses.shape} on {masses.n_classes} classes",
+            "make them of the same items and classes",
+            parameter="masses",
+            value=masses.shape,
         )
 
 

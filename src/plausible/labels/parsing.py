@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, as_list, is_whole, name_rows, shown
+from plausible.errors import InputError
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -24,25 +25,37 @@ def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     else:
         names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
     if not names:
-        raise ValueError("Labels need at least one class, but none was given; name them.")
+        raise InputError(
+            "Labels need at least one class",
+            "none was given",
+            "name them",
+        )
     are_text = [isinstance(name, str) for name in names]
     are_numbers = not any(are_text) and all(isinstance(name, Number) for name in names)
     array = np.asarray(names if all(are_text) or are_numbers else None)
     if array.dtype.kind not in "biufU":
         first = ", ".join(shown(name) for name in names[:5])
-        raise ValueError(
-            f"classes should be all numbers or all strings, but came as {first}; turn them into "
-            "strings."
+        raise InputError(
+            "classes should be all numbers or all strings",
+            f"came as {first}",
+            "turn them into strings",
+            parameter="classes",
         )
     if any(name == "" or name != name or name in (np.inf, -np.inf) for name in names):
-        raise ValueError(
-            "classes should be names or finite numbers, but one is empty, NaN or infinite; give it "
-            "a name."
+        raise InputError(
+            "classes should be names or finite numbers",
+            "one is empty, NaN or infinite",
+            "give it a name",
+            parameter="classes",
         )
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"classes should be distinct, but {repeated!r} is repeated; name each class once."
+        raise InputError(
+            "classes should be distinct",
+            f"{repeated!r} is repeated",
+            "name each class once",
+            parameter="classes",
+            value=repeated,
         )
     return array
 
@@ -53,20 +66,24 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     Entries that can be no class (None, NaN, "") must be declared in `missing`.
     """
     if np.ma.isMaskedArray(y):
-        raise ValueError(
-            "Labels should be a plain array, but a masked array came; fill it with a marker, "
-            "y.filled(-1), and say missing=-1."
+        raise InputError(
+            "Labels should be a plain array",
+            "a masked array came",
+            "fill it with a marker, y.filled(-1), and say missing=-1",
         )
     values = _as_array(y)
     if values.dtype.kind not in "biufUO":
-        raise ValueError(
-            f"Hard labels should be names or numbers, but came as {values.dtype}; turn them into "
-            "strings with y.astype(str)."
+        raise InputError(
+            "Hard labels should be names or numbers",
+            f"came as {values.dtype}",
+            "turn them into strings with y.astype(str)",
         )
     if values.ndim != 1:
-        raise ValueError(
-            f"Hard labels should be one-dimensional, but have shape {values.shape}; use "
-            "from_plausibility, from_probability or from_sets for one column for each class."
+        raise InputError(
+            "Hard labels should be one-dimensional",
+            f"have shape {values.shape}",
+            "use from_plausibility, from_probability or from_sets for one column for each class",
+            value=values.shape,
         )
     no_value, no_text = _blanks(values)
     declared = np.zeros(len(values), dtype=bool)
@@ -80,9 +97,13 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     undeclared = (no_value | no_text) & ~declared
     if undeclared.any():
         entry = values[undeclared].tolist()[0]
-        raise ValueError(
-            f"Labels should be classes, but {entry!r} was found in {name_rows(undeclared)}; say "
-            f"missing={entry!r} if that means that the item is not labeled."
+        raise InputError(
+            "Labels should be classes",
+            f"{entry!r} was found in {name_rows(undeclared)}",
+            f"say missing={entry!r} if that means that the item is not labeled",
+            parameter="y",
+            value=entry,
+            rows=undeclared,
         )
     return values, declared
 
@@ -99,9 +120,11 @@ def codes_of(
     codes = np.zeros(len(values), dtype=np.int64)
     if classes is None:
         if len(present) == 0:
-            raise ValueError(
-                "Labels need at least one class, but no item is labeled; say which classes there "
-                "are with classes=."
+            raise InputError(
+                "Labels need at least one class",
+                "no item is labeled",
+                "say which classes there are with {classes}",
+                settings={"classes": None},
             )
         names, codes[known] = np.unique(present, return_inverse=True)
         return check_classes(names), codes
@@ -113,10 +136,12 @@ def codes_of(
         codes[known] = place
         wrong[known] = np.asarray(names[place] != present)
     if wrong.any():
-        raise ValueError(
-            f"Labels should be among the classes {shown(names.tolist(), 500)}, but "
-            f"{shown(values[wrong].tolist()[0])} was found in {name_rows(wrong)}; correct them, or "
-            "add the class to classes=."
+        raise InputError(
+            f"Labels should be among the classes {shown(names.tolist(), 500)}",
+            f"{shown(values[wrong].tolist()[0])} was found in {name_rows(wrong)}",
+            ("correct them", "add the class to {classes}"),
+            rows=wrong,
+            settings={"classes": None},
         )
     return names, codes
 
@@ -126,9 +151,11 @@ def _check_entries(values: NDArray[Any], known: BoolArray) -> None:
     are_names = [isinstance(item, str | Number) for item in values.tolist()]
     strange = known & ~np.array(are_names, dtype=bool)
     if strange.any():
-        raise ValueError(
-            f"Hard labels should be names or numbers, but {shown(values[strange].tolist()[0])} was "
-            f"found in {name_rows(strange)}; use from_sets for sets of classes."
+        raise InputError(
+            "Hard labels should be names or numbers",
+            f"{shown(values[strange].tolist()[0])} was found in {name_rows(strange)}",
+            "use from_sets for sets of classes",
+            rows=strange,
         )
 
 
@@ -140,9 +167,13 @@ def _markers(missing: Any) -> list[Any]:
     markers = list(given) if isinstance(given, list | tuple | set | frozenset) else [given]
     for marker in markers:
         if not isinstance(marker, str | Number) and not _is_nothing(marker):
-            raise ValueError(
+            raise InputError(
                 "missing should be a value, or a list of values, that means that an item is not "
-                f"labeled, but {shown(marker)} was given; give None, a name or a number."
+                "labeled",
+                f"{shown(marker)} was given",
+                "give None, a name or a number",
+                parameter="missing",
+                value=marker,
             )
     return markers
 
@@ -154,10 +185,12 @@ def contour_of_hard(
     values, is_missing = find_missing(y, missing)
     names, codes = codes_of(values, ~is_missing, classes)
     if len(names) == 1 and classes is None and is_missing.any():
-        raise ValueError(
-            "A missing label needs at least two classes to choose from, but only "
-            f"{names.tolist()[0]!r} occurs, and labels are missing in {name_rows(is_missing)}; "
-            "say which classes there are with classes=."
+        raise InputError(
+            "A missing label needs at least two classes to choose from",
+            f"only {names.tolist()[0]!r} occurs, and labels are missing in {name_rows(is_missing)}",
+            "say which classes there are with {classes}",
+            rows=is_missing,
+            settings={"classes": None},
         )
     contour = np.zeros((len(values), len(names)))
     contour[np.arange(len(values)), codes] = 1.0
@@ -184,21 +217,26 @@ def _check_sets(rows: list[Any]) -> list[list[Any] | None]:
     """Sets as lists of class names, None for all classes; anything else is refused."""
     for i, row in enumerate(rows):
         if isinstance(row, Mapping):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is a mapping; use "
-                "from_masses for masses of sets, or from_plausibility for degrees."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is a mapping",
+                "use from_masses for masses of sets, or from_plausibility for degrees",
             )
         if isinstance(row, str) or not (row is None or isinstance(row, Iterable)):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
-                f"write {{{shown(row)}}} for a set of one class, or use from_crisp."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is {shown(row)}",
+                f"write {{{shown(row)}}} for a set of one class, or use from_crisp",
+                value=row,
             )
     rows = [row if row is None else as_list(row, f"set {i}") for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
         if row is not None and not all(isinstance(name, str | Number) for name in row):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
-                "name classes by text or numbers."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is {shown(row)}",
+                "name classes by text or numbers",
+                value=row,
             )
     return rows
 
@@ -215,9 +253,12 @@ def _contour_of_names(rows: list[list[Any] | None], names: NDArray[Any]) -> Floa
             continue
         for name in row:
             if name not in position:
-                raise ValueError(
-                    f"Sets should hold classes of {shown(names.tolist(), 500)}, but row {i} holds "
-                    f"{shown(name)}; correct it, or add the class to classes=."
+                raise InputError(
+                    f"Sets should hold classes of {shown(names.tolist(), 500)}",
+                    f"row {i} holds {shown(name)}",
+                    ("correct it", "add the class to {classes}"),
+                    value=name,
+                    settings={"classes": None},
                 )
             flat_rows.append(i)
             flat_columns.append(position[name])
@@ -234,9 +275,10 @@ def _bool_table(sets: Any) -> NDArray[np.bool_] | None:
         return None
     table = as_array(sets, "sets")
     if table.dtype != bool:
-        raise ValueError(
-            f"A table of sets should hold True and False, but came as {table.dtype}; write "
-            "table.astype(bool) if that is what the numbers mean, or use from_plausibility."
+        raise InputError(
+            "A table of sets should hold True and False",
+            f"came as {table.dtype}",
+            "write table.astype(bool) if that is what the numbers mean, or use from_plausibility",
         )
     return table
 
@@ -296,9 +338,10 @@ def check_same_classes(groups: list[list[Any]]) -> None:
     """Refuse groups of labels whose classes differ by more than their order."""
     for i, classes in enumerate(groups):
         if set(classes) != set(groups[0]):
-            raise ValueError(
-                f"All labels should have the same classes, but group 0 has {groups[0]} and group "
-                f"{i} has {classes}; bring them together with reorder(classes)."
+            raise InputError(
+                "All labels should have the same classes",
+                f"group 0 has {groups[0]} and group {i} has {classes}",
+                "bring them together with reorder(classes)",
             )
 
 
@@ -319,7 +362,11 @@ def index_of_rows(rows: Any) -> Any:
 def check_n_items(n: Any) -> int:
     """A number of items that a machine can hold."""
     if not is_whole(n) or not 0 <= n <= MAX_ITEMS:
-        raise ValueError(
-            f"n should be a number of items, 0 or more, but {shown(n)} was given; count them."
+        raise InputError(
+            "n should be a number of items, 0 or more",
+            f"{shown(n)} was given",
+            "count them",
+            parameter="n",
+            value=n,
         )
     return int(n)

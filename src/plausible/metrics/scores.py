@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import check_whole
+from plausible.errors import InputError
 from plausible.metrics.truth import (
     Classes,
     FloatArray,
@@ -170,7 +171,7 @@ def expected_calibration_error(
 def c1_losses(
     y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
 ) -> FloatArray:
-    """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for vacuous truth.
+    """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for unknown truth.
 
     Examples
     --------
@@ -201,7 +202,9 @@ def c1_loss(
     losses = c1_losses(y_true, prediction, classes)
     weights = read_weights(sample_weight, len(losses))
     if not weights.any():
-        raise ValueError(
-            "C1 needs some sample weight, but all weights are zero; drop the argument."
+        raise InputError(
+            "C1 needs some sample weight",
+            "all weights are zero",
+            "drop the argument",
         )
     return float(np.average(losses, weights=weights))

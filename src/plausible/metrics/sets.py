@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import as_array, check_number
+from plausible.errors import InputError
 from plausible.metrics.truth import (
     BoolArray,
     Classes,
@@ -93,9 +94,11 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
     if isinstance(y_pred, Decision) and y_pred.offers_refusal:
         chosen = chosen[..., :-1] & ~chosen[..., -1:]
     if chosen.ndim != 2 or chosen.dtype != bool:
-        raise ValueError(
-            f"Sets should be a bool array (n, K), but came as {chosen.dtype} of shape "
-            f"{chosen.shape}; use predict_set or decide."
+        raise InputError(
+            "Sets should be a bool array (n, K)",
+            f"came as {chosen.dtype} of shape {chosen.shape}",
+            "use predict_set or decide",
+            value=chosen.shape,
         )
     size = chosen.sum(axis=1)
     weights = read_weights(sample_weight, len(size)) * (size > 0)
@@ -157,8 +160,10 @@ def rejection_curve(
     p = read_probabilities(prediction, truth.labels, classes)
     weight = truth.weight * truth.sample_weight
     if weight.sum() == 0.0:
-        raise ValueError(
-            "A rejection curve needs labels that say something, but none does; label some items."
+        raise InputError(
+            "A rejection curve needs labels that say something",
+            "none does",
+            "label some items",
         )
     counted = weight > 0
     confidence = p.max(axis=1)[counted]

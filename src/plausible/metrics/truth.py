@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief import Decision, SparseMasses, pignistic
-from plausible.belief.forms import check_values
+from plausible.belief import Decision, SparseMasses, check_values, pignistic
 from plausible.checks import as_array, as_floats, as_list
-from plausible.labels import Labels, as_labels
-from plausible.labels.parsing import check_classes
+from plausible.errors import InputError
+from plausible.labels import Labels, as_labels, check_classes
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -70,7 +69,11 @@ def read_truth(
     """Credits of labels of any kind; `classes` of a prediction are added to theirs."""
     labels = _read_labels(y_true, [] if classes is None else check_classes(classes).tolist())
     if len(labels) == 0:
-        raise ValueError("A score needs at least one item, but y_true is empty; give some labels.")
+        raise InputError(
+            "A score needs at least one item",
+            "y_true is empty",
+            "give some labels",
+        )
     scaled = labels.scaled()
     least = scaled.min(axis=1, keepdims=True) if labels.n_classes > 1 else 0.0 * scaled
     weight = 1.0 - least[:, 0]
@@ -103,9 +106,11 @@ def read_weights(sample_weight: ArrayLike | None, n_items: int) -> FloatArray:
         return np.ones(n_items)
     given = as_floats(sample_weight, "sample_weight")
     if given.shape != (n_items,) or not ((given >= 0.0) & np.isfinite(given)).all():
-        raise ValueError(
-            f"sample_weight should be one non-negative number for each of the {n_items} items, but "
-            f"has shape {given.shape} or holds negative or missing values."
+        raise InputError(
+            f"sample_weight should be one non-negative number for each of the {n_items} items",
+            f"has shape {given.shape} or holds negative or missing values",
+            parameter="sample_weight",
+            value=given.shape,
         )
     return given
 
@@ -122,10 +127,14 @@ def read_probabilities(
         classes = as_list(prediction.columns, "columns", "class names")
     names = (labels.classes if classes is None else check_classes(classes)).tolist()
     if given.shape != (len(labels), len(names)):
-        raise ValueError(
-            f"probabilities should have a row for each of the {len(labels)} items and a column for "
-            f"each of the {len(names)} classes, but have shape {given.shape}; say with classes= "
-            "what the columns are."
+        raise InputError(
+            f"probabilities should have a row for each of the {len(labels)} items and a column "
+            f"for each of the {len(names)} classes",
+            f"have shape {given.shape}",
+            "say with {classes} what the columns are",
+            parameter="probabilities",
+            value=given.shape,
+            settings={"classes": None},
         )
     given = check_values(given, "probabilities", "divide each row by its sum")
     place = {name: k for k, name in enumerate(labels.classes.tolist())}
@@ -146,10 +155,11 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
         if given.ndim == 1:
             given = same_names(given, names)
     if given.dtype != bool or given.shape != (len(labels), len(names)):
-        raise ValueError(
-            f"Answers should be one for each of the {len(labels)} items over {len(names)} classes, "
-            f"but came as {given.dtype} of shape {given.shape}; give classes (n,), a bool array "
-            "(n, K), or a Decision."
+        raise InputError(
+            f"Answers should be one for each of the {len(labels)} items over {len(names)} classes",
+            f"came as {given.dtype} of shape {given.shape}",
+            "give classes (n,), a bool array (n, K), or a Decision",
+            value=given.shape,
         )
     aligned = np.zeros((len(labels), labels.n_classes), dtype=bool)
     place = {name: k for k, name in enumerate(labels.classes.tolist())}

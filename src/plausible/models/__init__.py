@@ -29,6 +29,10 @@ from plausible.models.supervision import (
     log_density,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.models.learners import weighting as weighting
+
 __all__ = [
     "Beliefs",
     "ComparedModel",

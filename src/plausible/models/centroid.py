@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from plausible.base import EvidenceClassifier, check_features, check_labels_and_weights
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -71,9 +72,10 @@ class SoftNearestCentroid(EvidenceClassifier):
         favored = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
         weights = favored * row_weights[:, None]
         if not weights.any():
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
+            raise InputError(
+                "At least one row should favor a class",
+                "all labels are unknown or have zero sample weight",
+                "label some items",
             )
         self.classes_ = labels.classes
         self.means_ = weighted_means(data, weights)

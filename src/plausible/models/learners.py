@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from plausible.base import check_features, takes_labels
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -53,9 +54,10 @@ def fit_learner(estimator: Any, X: Any, labels: Labels, weight: FloatArray) -> A
         given = weight * margin(labels.contour)
         y, kept = labels.classes[labels.contour.argmax(axis=1)], given > 0.0
         if not kept.any():
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
+            raise InputError(
+                "At least one row should favor a class",
+                "all labels are unknown or have zero sample weight",
+                "label some items",
             )
     weights = weighting(estimator, given[kept])
     return clone(estimator).fit(take_rows(X, kept), y[kept], **weights)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from plausible.io.writing import new_file
+from plausible.io import new_file
 from plausible.report.page import render
 from plausible.report.summary import summarize
 from plausible.report.tags import tag

@@ -18,8 +18,8 @@ from scipy.linalg import solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from plausible.checks import check_flag, check_number, check_option, is_whole, shown
-from plausible.engine.loop import Callback
-from plausible.engine.rows import Columns
+from plausible.engine import Callback, Columns
+from plausible.errors import InputError
 from plausible.models.gaussian.e_step import as_float64, favor_by_class
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import FloatArray, Moments, Prior, cholesky
@@ -128,10 +128,12 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         most = max(min(len(weights) - 1, len(within)), 0)
         wanted = most if self.n_components is None else self.n_components
         if not is_whole(wanted) or not 0 <= wanted <= most:
-            raise ValueError(
+            raise InputError(
                 f"n_components should be a whole number from 0 to {most} for {len(weights)} "
-                f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features, but "
-                f"{shown(wanted)} was given."
+                f"{'class' if len(weights) == 1 else 'classes'} and {len(within)} features",
+                f"{shown(wanted)} was given",
+                parameter="n_components",
+                value=wanted,
             )
         # In coordinates in which `within` is the identity; there are at most as many axes as gaps.
         factor = cholesky(within, "tied")

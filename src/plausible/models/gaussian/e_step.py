@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine.rows import Columns
+from plausible.engine import Columns
+from plausible.errors import InputError
 from plausible.models.gaussian.parameters import (
     LOG_2PI,
     FloatArray,
@@ -255,7 +256,11 @@ def given_pass(
     """
     X, plausibility, weight = as_numbers(columns) if fast else as_float64(columns)
     if plausibility is None:
-        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+        raise InputError(
+            "Rows should have labels to start from",
+            "have none",
+            "give labels",
+        )
     favor = favor_by_class(plausibility)
     logs = np.log(plausibility.max(axis=1))
     if weight is not None:
@@ -358,7 +363,11 @@ def favor_pass(
     """As `given_pass`, with the rows of every class about a center of its own."""
     X, plausibility, weight = as_float64(columns)
     if plausibility is None:
-        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+        raise InputError(
+            "Rows should have labels to start from",
+            "have none",
+            "give labels",
+        )
     favor = favor_by_class(plausibility)
     if weight is not None:
         favor *= weight[:, None]

@@ -27,8 +27,8 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result, maximize
-from plausible.engine.reporting import reporter
+from plausible.engine import Result, maximize, reporter
+from plausible.errors import InputError
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
     TOO_MUCH_ADDED,
@@ -302,10 +302,14 @@ def check_memory(kind: str, n_components: int, d: int) -> None:
     """Refuse covariances that no memory holds, before anything is computed."""
     n_numbers = {"full": n_components * d * d, "tied": d * d}.get(kind, n_components * d)
     if n_numbers > MOST_NUMBERS:
-        raise ValueError(
-            f"Covariances should have at most {MOST_NUMBERS:.0e} entries, but {n_components} "
-            f"components of {d} features have {n_numbers:.1e}; use covariance='tied' or 'diag' "
-            "(DiscriminantClassifier: shared_covariance=True), or take fewer features."
+        raise InputError(
+            f"Covariances should have at most {MOST_NUMBERS:.0e} entries",
+            f"{n_components} components of {d} features have {n_numbers:.1e}",
+            (
+                "use {covariance_type} or 'diag' (DiscriminantClassifier: shared_covariance=True)",
+                "take fewer features",
+            ),
+            settings={"covariance_type": "tied"},
         )
 
 
@@ -318,11 +322,15 @@ def check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float
     items = census.n_rows if kind == "tied" else min(census.n_rows, float(census.support.max()))
     helped = reg_covar >= ENOUGH * float((census.spread**2).mean())
     if n_matrices * d**3 >= MOST_WORK and items <= d and not helped:
-        raise ValueError(
-            f"A covariance of {d} features should rest on more than {d} items, but there are at "
-            f"most {items:.0f}, and computing with it would take minutes; use covariance='diag', "
-            "DiscriminantClassifier(shrinkage='auto'), a prior, a reg_covar of at least "
-            f"{ENOUGH:g} of the variances, or fewer features."
+        raise InputError(
+            f"A covariance of {d} features should rest on more than {d} items",
+            f"there are at most {items:.0f}, and computing with it would take minutes",
+            (
+                "use {covariance_type}, DiscriminantClassifier(shrinkage='auto'), a prior, a "
+                f"reg_covar of at least {ENOUGH:g} of the variances",
+                "fewer features",
+            ),
+            settings={"covariance_type": "diag"},
         )
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, check_option, shown
-from plausible.engine.loop import Callback
+from plausible.engine import Callback
+from plausible.errors import InputError
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import KINDS, Prior
 from plausible.models.gaussian.priors import make_prior
@@ -156,8 +157,11 @@ def component_counts(n_components: Any, n_classes: int) -> NDArray[np.int64]:
     counts = as_array(n_components, "n_components")
     wrong = counts.dtype.kind not in "iu" or counts.shape not in ((), (n_classes,))
     if wrong or not (counts >= 1).all():
-        raise ValueError(
+        raise InputError(
             f"n_components should be a whole number from 1, or one for each of the {n_classes} "
-            f"classes, but {shown(n_components)} was found."
+            "classes",
+            f"{shown(n_components)} was found",
+            parameter="n_components",
+            value=n_components,
         )
     return np.broadcast_to(counts, n_classes).astype(np.int64)

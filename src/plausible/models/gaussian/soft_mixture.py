@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import name_rows
-from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.engine import Columns, Rows, is_sparse
+from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.parameters import (
     FloatArray,
@@ -90,22 +91,27 @@ def check_finite(X: FloatArray) -> None:
     """Refuse missing and infinite features; arrays in memory have been checked before."""
     bad = ~np.isfinite(X).all(axis=1)
     if bad.any():
-        raise ValueError(
-            "Features should be finite numbers, but NaN or infinity was found in "
-            f"{name_rows(bad)} of a chunk; fill in or leave out missing values."
+        raise InputError(
+            "Features should be finite numbers",
+            f"NaN or infinity was found in {name_rows(bad)} of a chunk",
+            "fill in or leave out missing values",
+            rows=bad,
         )
 
 
 def check_range(weight: float, squares: FloatArray) -> None:
     """Refuse weights and features whose sums, or sums of squares, no number holds."""
     if not np.isfinite(weight):
-        raise ValueError(
-            "Sample weights should have a finite sum, but it is beyond 1e308; divide them by it."
+        raise InputError(
+            "Sample weights should have a finite sum",
+            "it is beyond 1e308",
+            "divide them by it",
         )
     if not np.isfinite(squares).all():
-        raise ValueError(
-            "Features should be finite numbers whose squares are finite, but some lie beyond "
-            "1e150 from the others; scale them."
+        raise InputError(
+            "Features should be finite numbers whose squares are finite",
+            "some lie beyond 1e150 from the others",
+            "scale them",
         )
 
 
@@ -124,9 +130,10 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
         origin = head.mean(axis=0)
     n_rows, n_settled, support, weight, once, twice = rows.reduce(census_pass, origin, single)
     if not weight > 0:
-        raise ValueError(
-            "At least one row should have a positive sample weight, but all weights are zero; "
-            "give weights above zero to the rows that should count."
+        raise InputError(
+            "At least one row should have a positive sample weight",
+            "all weights are zero",
+            "give weights above zero to the rows that should count",
         )
     check_range(weight, twice)
     shift = once / weight

@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base.training import check_weights
+from plausible.base import check_weights
 from plausible.checks import as_floats, check_option, name_rows
+from plausible.errors import InputError
 from plausible.labels import as_labels
 
 FloatArray = NDArray[np.float64]
@@ -227,10 +228,13 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
         scores = check_logits(logits)
         labels = as_labels(y) if hasattr(y, "contour") else as_labels(y, range(scores.shape[1]))
         if labels.contour.shape != scores.shape:
-            raise ValueError(
+            raise InputError(
                 f"logits should be (n, K) with one row for each of the {len(labels)} labels and "
-                f"one column for each of their {labels.n_classes} classes, but have shape "
-                f"{scores.shape}; check the order of the arguments and missing rows."
+                f"one column for each of their {labels.n_classes} classes",
+                f"have shape {scores.shape}",
+                "check the order of the arguments and missing rows",
+                parameter="logits",
+                value=scores.shape,
             )
         value, slope = kernel(scores.T.copy(), labels.contour.T)
         if sample_weight is not None:
@@ -245,11 +249,19 @@ def check_logits(logits: ArrayLike) -> FloatArray:
     """Logits as an array (n, K) of finite numbers."""
     scores = as_floats(logits, "logits")
     if scores.ndim != 2:
-        raise ValueError(f"logits should be (n, K), but have shape {scores.shape}.")
+        raise InputError(
+            "logits should be (n, K)",
+            f"have shape {scores.shape}",
+            parameter="logits",
+            value=scores.shape,
+        )
     bad = ~np.isfinite(scores).all(axis=1)
     if bad.any():
-        raise ValueError(
-            f"logits should be finite, but are infinite or missing in {name_rows(bad)}; lower the "
-            "step of the optimizer."
+        raise InputError(
+            "logits should be finite",
+            f"are infinite or missing in {name_rows(bad)}",
+            "lower the step of the optimizer",
+            parameter="logits",
+            rows=bad,
         )
     return scores

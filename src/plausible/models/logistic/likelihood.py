@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.engine import Columns, Rows, is_sparse
 from plausible.models.logistic.coordinates import Coordinates, make_coordinates
 from plausible.models.logistic.criteria import (
     KERNELS,
