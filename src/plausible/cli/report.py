@@ -207,7 +207,7 @@ def column_of_items(table: Any, shown: str, items: Any, said: str | None) -> str
 
 def as_name(value: Any) -> str:
     """An item as text, as tables are matched by it."""
-    from plausible.experts.tables import canonical
+    from plausible.experts import canonical
 
     return canonical(value)
 

@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from plausible.experts import Annotations
 from plausible.labels import Labels
-from plausible.metrics.truth import read_truth
+from plausible.metrics import read_truth
 from plausible.models import Beliefs
 from plausible.report.lists import MOST_ROWS as MOST_TAKEN
 from plausible.report.lists import take_away
