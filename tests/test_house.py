@@ -25,6 +25,7 @@ from plausible import (
     labels,
     metrics,
     models,
+    neighbors,
     report,
     testing,
 )
@@ -92,6 +93,7 @@ PUBLIC = [
         labels,
         metrics,
         models,
+        neighbors,
         report,
         testing,
     )

@@ -31,7 +31,7 @@ class InputError(ValueError):
     rows : bool array or int array, optional
         The rows that are wrong, counted from 0: a mask, or numbers as `numpy.argwhere` gives them.
     settings : dict, optional
-        Parameters that would mend it, with a value to give, or None.
+        Parameters that would fix it, with a value to give, or None.
 
     Attributes
     ----------

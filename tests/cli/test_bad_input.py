@@ -186,7 +186,7 @@ def test_devices_are_written_to_and_not_replaced(plausible, folder, verb):
 
 @pytest.mark.parametrize(("verb", "out"), [("pool", "out.docx"), ("predict", "out")])
 def test_tables_need_a_known_ending(plausible, folder, verb, out):
-    refused(plausible, folder, swapped(verb, out=out), BAD_DATA, [f"'{out}' came", ".csv"])
+    refused(plausible, folder, swapped(verb, out=out), USAGE, [f"'{out}' came", ".csv"])
 
 
 # -- Usage -----------------------------------------------------------------------------------------

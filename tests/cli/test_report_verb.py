@@ -34,13 +34,13 @@ def written(plausible, folder, *words):
 
 def test_the_page_tells_how_answers_were_pooled(plausible, folder):
     summary, page = written(plausible, folder, "answers.csv")
-    found = summary["labels"]["pooling"]
+    found = summary["pooling"]
     assert (found["rule"], found["doubt"]) == ("dempster", "own")
     assert any("54 answers of 3 people" in note for note in found["notes"])
     assert "pooled by Dempster&#x27;s rule, with the doubts that came with them" in page
     words = ["answers.csv", "--rule", "cautious", "--doubt", "0.2"]
     summary, page = written(plausible, folder, *words)
-    found = summary["labels"]["pooling"]
+    found = summary["pooling"]
     assert (found["rule"], found["doubt"]) == ("cautious", 0.2)
     assert "by the cautious rule, with a doubt of 0.20 in every answer, beyond those" in page
 
@@ -58,12 +58,13 @@ def test_what_is_missing_is_asked_for_by_option(plausible, folder):
 def test_features_need_no_model(plausible, folder, shown):
     summary, page = written(plausible, folder, "answers.csv", shown)
     rows = {row["feature"]: row for row in summary["features"]["features"]}
-    assert list(rows) == ["length", "width", "remark", "photo", "bark"]
+    assert list(rows) == ["length", "width", "bark"]
     assert summary["features"]["n_items"] == 18  # of 24 that are measured
     assert rows["bark"]["kind"] == "text"
     assert rows["bark"]["n_missing"] == 6
     assert rows["length"]["separation"] > 0.1
-    assert "&#x27;shown.csv&#x27;: 24 rows of 5 columns, matched by &#x27;item&#x27;" in page
+    assert "&#x27;shown.csv&#x27;: 24 rows of 3 features" in page
+    assert "2 columns left out: remark" in page
 
 
 @pytest.mark.parametrize("model", [[], ["--model", "model.skops"]])

@@ -38,7 +38,7 @@ def test_predict_takes_an_estimator_of_somebody_else_that_the_user_names(files, 
     scores = {
         row["score"]: row["estimate"] for row in json.loads(capsys.readouterr().out)["scores"]
     }
-    assert scores["soft accuracy"] == files.score(X, LABELS.crisp())
+    assert scores["soft_accuracy"] == files.score(X, LABELS.crisp())
 
 
 def test_a_file_cannot_name_what_is_trusted(files, capsys, tmp_path, monkeypatch):

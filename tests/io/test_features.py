@@ -82,14 +82,14 @@ def test_names_of_rows():
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["a,b", "1,2", "x,3"], "1 cell (row 2 on line 3, column 'a' holds 'x')"),
+        (["a,b", "1,2", "x,3"], "1 cell is not (row 2 on line 3, column 'a' holds 'x')"),
         (
             ["a,b", "1,", "NA,3"],
-            "2 cells (row 1 on line 2, column 'b', row 2 on line 3, column 'a')",
+            "2 cells are empty (row 1 on line 2, column 'b', row 2 on line 3, column 'a')",
         ),
-        (["a,b", "1,inf"], "1 cell (row 1 on line 2, column 'b' holds 'inf')"),
-        (["a,b", "1,1e999"], "infinite numbers stand in 1 cell"),
-        (["a,b", *["x,y"] * 9], "18 cells (row 1 on line 2"),
+        (["a,b", "1,inf"], "1 cell is infinite (row 1 on line 2, column 'b' holds inf)"),
+        (["a,b", "1,1e999"], "1 cell is infinite"),
+        (["a,b", *["x,y"] * 9], "18 cells are not (row 1 on line 2"),
         (["a,b"], "at least one row"),
     ],
 )

@@ -49,7 +49,7 @@ def answers():
 )
 def test_pooling_is_done_and_told(answers, pooling, rule, doubt, words):
     summary = summarize(annotations=answers, pooling=pooling)
-    found = summary["labels"]["pooling"]
+    found = summary["pooling"]
     assert (found["rule"], found["doubt"]) == (rule, doubt)
     assert words in text_of(render(summary))
     pooled = answers.pool(**{"on_conflict": "vacuous"} | (pooling or {}))
@@ -58,23 +58,23 @@ def test_pooling_is_done_and_told(answers, pooling, rule, doubt, words):
 
 def test_own_doubts_are_told(answers):
     summary = summarize(annotations=answers)
-    own = summary["labels"]["pooling"]["own_doubt"]
+    own = summary["pooling"]["own_doubt"]
     assert own["mean"] == pytest.approx(answers.doubt.mean())
     assert (own["least"], own["most"]) == (0.0, answers.doubt.max())
     assert own["n_sure"] == (answers.doubt == 0).sum() >= 7
     assert f"{own['n_sure']} answers came without any" in text_of(render(summary))
     bare = summarize(annotations=answers.without_doubt())
-    assert bare["labels"]["pooling"]["own_doubt"] is None
+    assert bare["pooling"]["own_doubt"] is None
 
 
 def test_what_is_not_known_is_not_told(answers):
     labels = answers.pool("mean")
     page = text_of(render(summarize(labels, answers)))
-    assert "How they were pooled was not told; pooling= says it." in page
+    assert "How the answers were pooled was not told; pooling= says it." in page
     assert "Dempster" not in page
     told = text_of(render(summarize(labels, answers, pooling={"rule": "mean"})))
     assert "pooled by their mean" in told
-    assert summarize(labels)["labels"]["pooling"] is None
+    assert summarize(labels)["pooling"] is None
 
 
 def test_notes_of_reading_are_on_the_page(answers):

@@ -11,6 +11,7 @@ from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
 from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
+from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition
 from plausible.base.tags import LabelTags, takes_labels, with_labels
@@ -32,8 +33,10 @@ __all__ = [
     "EmptyClassWarning",
     "EvidenceClassifier",
     "FarPointWarning",
+    "FeatureTable",
     "LabelTags",
     "MassClassifier",
+    "NamedArray",
     "OutlierWarning",
     "TrainingRows",
     "believe",
@@ -43,6 +46,7 @@ __all__ = [
     "count_rows",
     "is_dask",
     "log_normalized",
+    "names_of_columns",
     "normalized",
     "takes_labels",
     "training_rows",

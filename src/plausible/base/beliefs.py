@@ -242,8 +242,8 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     ):
         raise InputError(
             "model should be a fitted classifier with predict_proba and classes_",
-            f"{type(model).__name__} has not both",
-            "fit it, or give another",
+            f"{type(model).__name__} lacks one of them",
+            "fit it, or give another model",
             parameter="model",
         )
     if hasattr(model, "predict_mass"):

@@ -113,7 +113,7 @@ def training_rows(
         if y is not None or sample_weight is not None:
             raise InputError(
                 "Rows should hold labels and weights as their second and third column",
-                "y or sample_weight came beside them",
+                "y or sample_weight was given beside them",
                 "put them into the rows",
             )
         return from_rows(estimator, X, n_classes)

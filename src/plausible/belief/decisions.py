@@ -27,7 +27,7 @@ E-admissible if and only if
 .. math:: pl(k) \ge \max(1 - c, \max_A bel(A) / |A|),
 
 and refusing if and only if the second maximum does not exceed 1 - c; other losses need one linear
-programme for each row and act in question.
+program for each row and act in question.
 
 References
 ----------
@@ -165,7 +165,7 @@ class Decision:
             if self.classes is None:
                 raise InputError(
                     "names should be given the names of the acts",
-                    "none came, and the decision does not know the classes",
+                    "none were given, and the decision does not know the classes",
                     "write names(classes), or decide(..., classes=)",
                     parameter="acts",
                 )
@@ -429,14 +429,14 @@ def _with_kind(
     elif isinstance(beliefs, Decision):
         raise InputError(
             "decide should be given what is believed",
-            "a Decision came, which is decided already",
+            "a Decision was given, which is decided already",
             "use its index, chosen or names()",
             parameter="beliefs",
         )
     elif kind is None:
         raise InputError(
             "decide should be told what the numbers of an array are",
-            f"an array of shape {np.shape(beliefs)} came without",
+            f"an array of shape {np.shape(beliefs)} was given without its kind",
             "write decide(array, kind='probability') for predict_proba, kind='plausibility' for "
             "predict_plausibility, kind='masses' for masses of all sets (n, 2^K), or ask the model "
             "itself: model.decide(X)",

@@ -59,10 +59,10 @@ def scaled(contour: FloatArray) -> FloatArray:
 
 def second_best(values: FloatArray) -> FloatArray:
     """The second largest value (n,) of each row; 0 if there is but one."""
-    first, second = values[:, 0], np.zeros(len(values))
+    first, second = values[:, 0].copy(), np.zeros(len(values))
     for column in values.T[1:]:
-        second = np.maximum(second, np.minimum(first, column))
-        first = np.maximum(first, column)
+        np.maximum(second, np.minimum(first, column), out=second)
+        np.maximum(first, column, out=first)
     return second
 
 
@@ -75,8 +75,12 @@ def not_ruled_out(contour: FloatArray) -> BoolArray:
     array([[ True, False, False],
            [ True,  True,  True]])
     """
+    limit = 1.0 - second_best(contour)
     slack = 2 * error_rounding(contour.shape[1])
-    return contour >= 1.0 - second_best(contour)[:, None] - slack
+    kept = np.empty(contour.shape[::-1], dtype=np.bool_)
+    for k, column in enumerate(contour.T):  # columns are long, rows are short
+        np.greater_equal(column, limit - slack[k], out=kept[k])
+    return kept.T
 
 
 def belief_of_contour(contour: FloatArray) -> FloatArray:

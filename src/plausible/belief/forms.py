@@ -213,7 +213,7 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     if isinstance(masses, (list, tuple)) and any(isinstance(m, SparseMasses) for m in masses):
         raise InputError(
             f"{name} should be one array or SparseMasses",
-            "a list of SparseMasses came",
+            "a list of SparseMasses was given",
             "pass sources one by one, rule(*sources), or use combine(sources) or "
             "concatenate(parts)",
             parameter=name,
@@ -221,7 +221,7 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     if hasattr(masses, "offers_refusal"):
         raise InputError(
             f"{name} should be what is believed",
-            "a Decision came, which is decided already",
+            "a Decision was given, which is decided already",
             "give what it was decided from, such as model.believe(X)",
             parameter=name,
         )
@@ -250,7 +250,7 @@ def are_degrees(n_columns: int, n_classes: int) -> str:
 
 
 def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
-    """Refuse an array that has not one column for each set of a frame."""
+    """Refuse an array that does not have one column for each set of a frame."""
     n_sets = values.shape[-1] if values.ndim else 0
     if n_sets < 2 or n_sets & (n_sets - 1):
         raise InputError(

@@ -2,8 +2,9 @@
 
 Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
 
-Items are matched by a column of the features that is named item, task or id, or that holds all of
-them. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume goes on from there.
+Items are matched by the column of the features that holds all of them. Gaps are filled, categories
+and dates encoded, and what was done is told. Ctrl-C (or SIGTERM) saves the best parameters so far;
+--resume goes on from there.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from plausible.cli.options import (
     add_seed,
     check_output,
     check_streams,
+    feature_options,
     known_options,
 )
 from plausible.cli.talk import Talk, UsageError
@@ -54,13 +56,14 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
     check_output(given.output, given.answers, given.features)
     model = models.make(given.model, given.settings, given.seed)
-    given.parameters = tuple(models.last_step(model).get_params(deep=False))
+    chosen = feature_options(given) | known_options(given)
+    given.parameters = tuple(model.get_params(deep=False))
     from plausible.io import read_training, save
 
-    training = read_training(
-        given.answers, given.features, id=given.id, columns=given.columns, **known_options(given)
-    )
-    estimator = " ".join(repr(models.last_step(model)).split())
+    training = read_training(given.answers, given.features, **chosen)
+    estimator = " ".join(repr(model).split())
+    model = models.prepared(given.model, model, training, given.prepare == "always")
+    training.notes.extend(tell_preparation(model, training))
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     if training.labels.n_classes < 2:
         talk.note("Warning: there is only one class, so that the model will always answer with it")
@@ -74,6 +77,21 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             raise blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
+
+
+def tell_preparation(model: Any, training: Any) -> list[str]:
+    """What is done with columns that are not plain numbers, in words."""
+    from plausible.io.predictions import preparation_of
+
+    preparation = preparation_of(model)
+    if preparation is None or not hasattr(training.X, "columns"):
+        return []
+    told = preparation.fit(training.X).explain()
+    if "category" in training.kinds.values() and preparation.full_rank:
+        told.append(
+            "categories are no Gaussians, which this model assumes; --model logistic suits them"
+        )
+    return [f"prepared: {line}" for line in told]
 
 
 def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:

@@ -22,7 +22,7 @@ from plausible.cli.options import name_option
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 from plausible.errors import InputError
 
-VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
+VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."

@@ -15,6 +15,7 @@ RULES = (
     "dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager", "dubois_prade", "pcr6",
     "mean",
 )  # fmt: skip
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv.gz")
 MEANINGS = ("item", "annotator", "label", "doubt", "plausibility", "probability", "mass")
 
 
@@ -98,6 +99,8 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     settings = {} if value is None else {name: value}
     if name == "trusted" and hasattr(given, name):
         return "--trust"
+    if name == "kinds":
+        return name_kinds(value) if hasattr(given, "prepare") else None
     if name in getattr(given, "parameters", ()):
         return f"--set {name}={settings.get(name, '')}"
     if not hasattr(given, name):
@@ -107,6 +110,18 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     elif isinstance(value, list):
         value = ",".join(map(str, value))
     return " ".join([f"--{name.replace('_', '-')}", *([str(value)] if settings else [])])
+
+
+def name_kinds(kinds: Any) -> str:
+    """What kinds of columns are called here."""
+    if not isinstance(kinds, dict):
+        return "--prepare auto"
+    options = {"category": "--categories", "left out": "--leave-out"}
+    return " ".join(
+        f"{option} {','.join(name for name, one in kinds.items() if one == kind)}"
+        for kind, option in options.items()
+        if kind in kinds.values()
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
@@ -177,19 +192,88 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """How features are read."""
+def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None:
+    """How features are read; those of a model that has `learned` them are known."""
     group = parser.add_argument_group("features")
-    group.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
-    group.add_argument(
-        "--columns", type=names, metavar="NAME,...", help="the features (default: all)"
+    add_id(group)
+    told = (
+        "in the order of the model, if its file does not name them" if learned else "default: all"
     )
+    group.add_argument("--columns", type=names, metavar="NAME,...", help=f"the features ({told})")
+    add_missing(group)
+    group.add_argument(
+        "--on-unmatched", choices=("raise", "drop"), default="raise",
+        help="items without features: an error, or left out",
+    )  # fmt: skip
+    if learned:
+        return
+    group.add_argument(
+        "--categories", type=names, metavar="NAME,...", default=[],
+        help="features that are names, though they look like numbers",
+    )  # fmt: skip
+    group.add_argument(
+        "--leave-out",
+        type=names,
+        metavar="NAME,...",
+        default=[],
+        help="columns that are no features",
+    )
+    group.add_argument(
+        "--prepare", choices=("auto", "always", "never"), default="auto",
+        help="gaps, categories and dates are prepared where there are some (auto), also if only "
+        "new items have some (always), or are an error (never)",
+    )  # fmt: skip
+
+
+def add_id(parser: Any) -> None:
+    """Which column of features names items."""
+    parser.add_argument(
+        "--id", metavar="COLUMN",
+        help="column of the features that names items (default: the one that holds all of them); "
+        "row, row0 or row1 if items are numbers of rows, from 0 or 1",
+    )  # fmt: skip
+
+
+def add_missing(parser: Any) -> None:
+    """Words for empty cells of features."""
+    parser.add_argument(
+        "--missing", type=names, metavar="WORD,...", default=[],
+        help="words in features that mean an empty cell, such as ?,n.d.,-999",
+    )  # fmt: skip
+
+
+def feature_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Options of `read_training` about features."""
+    found = {"id": given.id, "missing": given.missing, "on_unmatched": given.on_unmatched}
+    if not hasattr(given, "prepare"):
+        return found
+    kinds = dict.fromkeys(given.categories, "category") | dict.fromkeys(given.leave_out, "left out")
+    if given.prepare != "never":
+        return found | {"columns": given.columns, "kinds": kinds or "any"}
+    if kinds or given.missing:
+        raise UsageError(
+            "--categories, --leave-out and --missing should prepare features, but --prepare never "
+            "came; leave it out, or name the features with --columns."
+        )
+    return found | {"columns": given.columns}
 
 
 def check_streams(*sources: str | None) -> None:
     """Standard input can be read once."""
     if sum(source == "-" for source in sources) > 1:
         raise UsageError("Only one file should come from standard input (-); name the others.")
+
+
+def check_table(path: str) -> None:
+    """Refuse the name of a table that cannot be written, before any work is done."""
+    if path == "-" or path.lower().endswith(TABLES):
+        return
+    from plausible.io.writing import kind_of_name
+
+    try:
+        kind_of_name(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def check_output(path: str, *inputs: str | None) -> None:

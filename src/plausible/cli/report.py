@@ -4,21 +4,22 @@ Example: plausible report answers.csv features.parquet --model model.skops -o re
 """
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from plausible.cli.options import (
+    add_features,
     add_known,
     add_output,
     add_seed,
     add_trust,
     check_output,
     check_streams,
+    feature_options,
     known_options,
     share,
 )
-from plausible.cli.predict import load_model
+from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
 
 
@@ -48,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the same with the path of a picture, of which the page has a small copy; paths are "
         "relative to the folder of the table, and addresses on the web become links",
     )  # fmt: skip
-    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
     add_trust(parser)
     add_seed(parser)
     add_known(parser)
+    add_features(parser, learned=True)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -89,20 +90,23 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     from plausible.io import read_known, read_training
 
     parts: dict[str, Any] = {}
-    chosen: dict[str, Any] = {"id": given.id}
+    chosen = feature_options(given)
     if given.model is not None:
         parts["model"], about = load_model(given.model, given.trusted)
-        chosen |= {"columns": about["features"], "n_features": about["n_features"]}
+        chosen |= learned(parts["model"], about, given)
     options = known_options(given)
     answers, features = open_sources(given)
     rows = None
     if features is None:
         known = read_known(answers, **options)
         notes = known.notes
-    elif given.model is None:
-        known, rows, notes, parts["X"] = read_beside(given, answers, features, options)
     else:
-        training = read_training(answers, features, **chosen, **options)
+        if given.model is None:
+            chosen |= of_any_kind(given, features)
+        with for_model():
+            training = read_training(answers, features, **chosen, **options)
+        if given.model is not None:
+            check_order(about, given, len(training.names))
         known, notes, rows = training.known, training.notes, training.rows
         parts |= {"X": training.X[rows], "feature_names": training.names}
     parts |= {"labels": known.labels, "annotations": known.annotations}
@@ -125,7 +129,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 
 
 def open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
-    """The tables of answers and of features, opened once if columns of them are shown."""
+    """The tables of answers and of features, opened once."""
     from plausible.io import stream_table
 
     shows = given.text is not None or given.picture is not None
@@ -134,30 +138,10 @@ def open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
     return answers, None if given.features is None else stream_table(given.features)
 
 
-def read_beside(
-    given: argparse.Namespace, answers: Any, features: Any, options: dict[str, Any]
-) -> tuple[Any, Any, list[str], dict[str, Any]]:
-    """What is known, rows of features, notes, and the features of any kind, without a model.
-
-    Nothing is computed from these features, so that they may hold text and gaps: only their rows,
-    which are numbered for that, are matched.
-    """
-    import numpy as np
-
-    from plausible.io import read_table, read_training
-
-    table = read_table(features)
-    counter = max(["row", *table.column_names], key=len) + " "  # a name that no column has
-    numbered = table.append_column(counter, [np.arange(table.num_rows)])
-    found = read_training(answers, numbered, id=given.id, columns=[counter], **options)
-    aside = {counter, found.id, given.text, given.picture}
-    names = [name for name in table.column_names if name not in aside]
-    how = "in order" if found.id is None else f"by {found.id!r}"
-    name = "standard input" if given.features == "-" else repr(Path(given.features).name)
-    shape = f"{table.num_rows} rows of {len(names)} columns, matched {how}"
-    notes = [f"{name}: {shape}" if f"({counter})" in note else note for note in found.notes]
-    columns = {name: table.column(name).to_numpy()[found.rows] for name in names}
-    return found.known, found.rows, notes, columns
+def of_any_kind(given: argparse.Namespace, features: Any) -> dict[str, Any]:
+    """Options of `read_training` for features that no model has learned: they are only shown."""
+    shown = [name for name in (given.text, given.picture) if name in features.names]
+    return {"columns": given.columns, "kinds": dict.fromkeys(shown, "left out") or "any"}
 
 
 def find_contents(
@@ -165,7 +149,7 @@ def find_contents(
     column: str,
     answers: Any,
     features: Any,
-    rows: Sequence[int] | None,
+    rows: Any,
     items: Any,
 ) -> list[Any]:
     """A column of the features, or else of the answers, for each item."""

@@ -65,7 +65,7 @@ def as_column(column: Any, number: int) -> Any:
 
 
 def check_draw(n_rows: Any, random: Any) -> None:
-    """Refuse to draw a number of rows that is none, or without a source of random numbers."""
+    """Refuse what is not a number of rows, or not a source of random numbers."""
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
     check_kind(random, kinds, "random", "give numpy.random.RandomState(0)")

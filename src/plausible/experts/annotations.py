@@ -36,7 +36,7 @@ from plausible.belief import (
     membership,
     sets_from_membership,
 )
-from plausible.checks import as_array, check_kind, row_numbers, shown
+from plausible.checks import as_array, check_kind, counted, row_numbers, shown
 from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
@@ -151,8 +151,9 @@ class Annotations(Constructors):
             ", ..." if len(self.classes) > 6 else ""
         )
         return (
-            f"<Annotations: {len(self)} answers about {len(self.items)} items by "
-            f"{len(self.annotators)} annotators; classes {names}>"
+            f"<Annotations: {counted(len(self), 'answer')} about "
+            f"{counted(len(self.items), 'item')} by "
+            f"{counted(len(self.annotators), 'annotator')}; classes {names}>"
         )
 
     @property
@@ -244,7 +245,7 @@ class Annotations(Constructors):
         >>> from plausible.experts import Annotations
         >>> answers = Annotations.from_long([1, 1], ["ann", "bob"], ["a", "b"], doubt=[0.2, 1.0])
         >>> answers.without_doubt()
-        <Annotations: 1 answers about 1 items by 2 annotators; classes a, b>
+        <Annotations: 1 answer about 1 item by 2 annotators; classes a, b>
         """
         if self.doubt is None:
             return self

@@ -102,7 +102,7 @@ class AnswerProblem(ABC):
 
     @abstractmethod
     def tally(self, counts: Any) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
 
     @abstractmethod
     def vote_shares(self) -> FloatArray:
@@ -250,7 +250,7 @@ class AnswerModel(AnswerProblem):
         return float((self.imagined_answers * np.log(np.maximum(learned, TINY))).sum())
 
     def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
         return np.diagonal(counts, axis1=1, axis2=2).sum(axis=1), counts.sum(axis=(1, 2))
 
     def vote_shares(self) -> FloatArray:

@@ -241,7 +241,7 @@ def as_table(answers: Any) -> NDArray[Any]:
     except Exception:  # ragged rows, and whatever the caller's own class raises
         raise InputError(
             "answers should have a row for each item and a column for each annotator",
-            f"{shown(answers)} has not",
+            f"{shown(answers)} does not",
             "fill in None where there is no answer",
             parameter="answers",
             value=answers,

@@ -42,7 +42,14 @@ from plausible.base import (
     count_rows,
     takes_labels,
 )
-from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
+from plausible.checks import (
+    check_callable,
+    check_number,
+    check_option,
+    check_verbose,
+    check_whole,
+    counted,
+)
 from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
@@ -231,8 +238,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
             interrupted = (
-                f"The fit was interrupted after {result.n_iter} iterations; the best parameters so "
-                "far are kept."
+                f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best "
+                "parameters so far are kept."
             )
             ended = (
                 f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "

@@ -301,7 +301,7 @@ class RateModel(AnswerProblem):
         return float((right * np.log(sure) + (total - right) * np.log(wrong)).sum())
 
     def tally(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
         return counts.right.sum(axis=1), counts.total.sum(axis=1)
 
     def _learn(self, counts: Counts) -> FloatArray:

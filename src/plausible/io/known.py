@@ -110,7 +110,8 @@ def read_known(
             check_answers(table, found)
         annotations = read_annotations(stream, **options)
         is_wide = "annotator" not in found and options.get("kind") is None
-        return pooled(annotations, table.name, is_wide, **how)
+        answered = pooled(annotations, table.name, is_wide, **how)
+        return answered._replace(notes=[*table.notes, *answered.notes])
     if rule != "dempster" or doubt is not None:
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
@@ -121,8 +122,9 @@ def read_known(
     said = int((labels.informativeness > 0).sum())
     names = listed([str(name) for name in labels.classes], len(labels.classes))
     notes = [
+        *table.notes,
         f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; classes "
-        f"{names}"
+        f"{names}",
     ]
     return Known(labels, items, None, notes)
 

@@ -18,9 +18,11 @@ from plausible.tables import first_line, listed
 ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausible.experts")
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
+    "numpy.dtype",  # of an empty array, which a file holds for it
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
+    "plausible.neighbors.search.Search",
     "plausible.models.gaussian.parameters.Gaussians",
     "plausible.models.gaussian.parameters.Prior",
     "plausible.models.calibration.predictive.Calibration",

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from plausible import belief
 from plausible.belief import MAX_CLASSES, SparseMasses, check_values
-from plausible.checks import as_floats, as_list
+from plausible.checks import as_floats, as_list, counted
 from plausible.errors import InputError
 from plausible.labels import contours
 from plausible.labels.contours import check_conflict, check_contour, check_possible, check_width
@@ -288,7 +288,7 @@ class Labels:
         if not groups or not all(isinstance(group, Labels) for group in groups):
             raise InputError(
                 "concatenate needs a list of Labels, at least one group",
-                "something else came",
+                "something else was given",
                 "write Labels.concatenate([first, second])",
                 parameter="parts",
             )
@@ -523,7 +523,7 @@ class Labels:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        counts = f"{len(self)} items, classes {self.classes.tolist()}"
+        counts = f"{counted(len(self), 'item')}, classes {self.classes.tolist()}"
         precise = int(self.is_hard.sum())
         unknown = int(self.is_unknown.sum())
         return f"<Labels: {counts}; {precise} hard, {unknown} unknown>"

@@ -56,7 +56,7 @@ def as_labels(
     if hasattr(y, "toarray"):
         raise InputError(
             "Labels should be a dense array",
-            "a sparse matrix came",
+            "a sparse matrix was given",
             "use y.toarray(), or Labels.from_sets",
         )
     if holds_sets(y):
@@ -68,7 +68,7 @@ def as_labels(
     if table.ndim == 0:
         raise InputError(
             "y should be hard labels (n,), a list of sets, or an array (n, K)",
-            f"{type(y).__name__} came",
+            f"{type(y).__name__} was given",
             "make a list of it",
             parameter="y",
         )

@@ -20,6 +20,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -28,12 +29,21 @@ from plausible.models.supervision import (
     compare_models,
     log_density,
 )
+from plausible.models.tree import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
+    OutOfBagWarning,
+    export_svg,
+    export_text,
+)
 
 # isort: split
 # For the rooms above; not part of the public interface.
 from plausible.models.learners import weighting as weighting
 
 __all__ = [
+    "BeliefForestClassifier",
+    "BeliefTreeClassifier",
     "Beliefs",
     "ComparedModel",
     "Comparison",
@@ -42,7 +52,9 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "FarPointWarning",
+    "FeaturePreparation",
     "GaussianMixtureClassifier",
+    "OutOfBagWarning",
     "PartialLogisticRegression",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
@@ -54,6 +66,8 @@ __all__ = [
     "believe",
     "compare_models",
     "cross_val_beliefs",
+    "export_svg",
+    "export_text",
     "log_density",
     "partial_label_loss",
     "weights_of_evidence",

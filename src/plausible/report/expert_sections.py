@@ -50,11 +50,11 @@ def show_labels(part: Part) -> list[Markup]:
         ),
         *_classes(part),
         *download(part["list"], "items without a label"),
-        *_pooling(part["pooling"]),
+        *_pooling(part["pooling"], part["untold"]),
     ]
 
 
-def _pooling(found: Part | None) -> list[Markup]:
+def _pooling(found: Part | None, untold: str) -> list[Markup]:
     """How answers became labels, and what was assumed when they were read."""
     if found is None:
         return []
@@ -63,12 +63,12 @@ def _pooling(found: Part | None) -> list[Markup]:
     has_answers = found["has_answers"]
     return [
         tag("h3", "How answers became labels" if has_answers else "How the labels were read"),
-        *([tag("p", _how(found))] if has_answers else []),
+        *([tag("p", _how(found, untold))] if has_answers else []),
         *(read if found["notes"] else []),
     ]
 
 
-def _how(found: Part) -> str:
+def _how(found: Part, untold: str) -> str:
     """The rule and the doubts in words."""
     own, doubt = found["own_doubt"], found["doubt"]
     came = "" if own is None else (
@@ -77,7 +77,7 @@ def _how(found: Part) -> str:
         + (f"; {count(own['n_sure'], 'answer')} came without any." if own["n_sure"] else ".")
     )  # fmt: skip
     if found["rule"] is None:
-        return str(found["untold"]) + came
+        return untold + came
     rule = RULES.get(found["rule"], f"the rule {found['rule']}")
     beside = "" if own is None else ", beyond those that came with the answers"
     if doubt == "own":

@@ -81,6 +81,7 @@ def columns_of(X: Any, names: Sequence[str] | None) -> Iterator[tuple[str, NDArr
         held = [by_column[:, [j]].toarray().ravel() for j in range(X.shape[1])]
         found = named(names, len(held))
     else:
+        names = getattr(X, "names", None) or None if names is None else names
         table = as_array(X, "X")
         held = [] if table.ndim != 2 else [*table.T]
         found = named(names, len(held))

@@ -34,10 +34,6 @@ NEEDED_BY_THE_COMMAND = {
     "scores": "Give --model, and --test with labels and features of other items, to see how good "
     "the model is.",
 }
-SLOW = "give it more by reliability={'max_iter': 5000}."
-SLOW_BY_THE_COMMAND = "in Python, summarize(..., reliability={'max_iter': 5000}) gives it more."
-UNTOLD = "How they were pooled was not told; pooling= says it."
-UNTOLD_BY_THE_COMMAND = "How they were pooled was not told."
 
 
 def is_by_command(command: str | Sequence[str] | None) -> bool:
@@ -51,6 +47,20 @@ def is_by_command(command: str | Sequence[str] | None) -> bool:
 def needed(part: str, by_command: bool) -> dict[str, str]:
     """What to give for a part of the report."""
     return {"missing": (NEEDED_BY_THE_COMMAND if by_command else NEEDED)[part]}
+
+
+def untold(by_command: bool) -> str:
+    """What to say of labels whose pooling is not known."""
+    said = "How the answers were pooled was not told"
+    return f"{said}." if by_command else f"{said}; pooling= says it."
+
+
+def remedy(by_command: bool) -> str:
+    """What to do about an estimate that has not settled."""
+    more = "reliability={'max_iter': 5000}"
+    if by_command:
+        return f"in Python, summarize(..., {more}) gives it more."
+    return f"give it more by {more}."
 
 
 def describe(

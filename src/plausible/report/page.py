@@ -12,6 +12,7 @@ from plausible.report.expert_sections import (
 )
 from plausible.report.feature_sections import show_features
 from plausible.report.model_sections import show_belief, show_made, show_scores
+from plausible.report.of_making import remedy, untold
 from plausible.report.opening import opening
 from plausible.report.style import STYLE
 from plausible.report.tags import Markup, join, name, tag
@@ -63,10 +64,19 @@ def render(summary: dict[str, Any]) -> str:
         tag("title", summary["title"]),
         tag("style", Markup(STYLE)),
     )
-    whole = with_contents(summary)
+    whole = with_words(with_contents(summary))
     sections = [_section(key, whole[key]) for key in SECTIONS]
     body = tag("body", _header(summary), _contents(), tag("main", *sections))
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def with_words(summary: dict[str, Any]) -> dict[str, Any]:
+    """The same, with how labels came about beside them, in words of Python or of the command."""
+    by_command = summary["made"]["by_command"]
+    told = {"pooling": summary["pooling"], "untold": untold(by_command)}
+    parts = {"labels": summary["labels"] | told}
+    parts["reliability"] = summary["reliability"] | {"remedy": remedy(by_command)}
+    return summary | parts
 
 
 def with_contents(summary: dict[str, Any]) -> dict[str, Any]:

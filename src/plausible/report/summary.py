@@ -21,14 +21,7 @@ from plausible.report.of_experts import summarize_clash, summarize_questions, su
 from plausible.report.of_features import summarize_features
 from plausible.report.of_items import summarize_items
 from plausible.report.of_labels import summarize_labels
-from plausible.report.of_making import (
-    SLOW,
-    SLOW_BY_THE_COMMAND,
-    UNTOLD,
-    UNTOLD_BY_THE_COMMAND,
-    describe,
-    needed,
-)
+from plausible.report.of_making import describe, needed
 from plausible.report.of_models import summarize_beliefs
 from plausible.report.of_pooling import summarize_pooling
 from plausible.report.of_scores import summarize_scores
@@ -126,43 +119,28 @@ def summarize(
     known = read_input(labels, annotations, items, pooling)
     tested = None if model is None or X_test is None else ask_about_tests(model, X_test, y_test)
     asked = tested if model is None or X is None else ask_about_items(known, model, X)
-    made = describe(model, seed, command, date)
     parts = {
-        "labels": _labels(known, pooling, told, made["by_command"]),
+        "labels": _labels(known),
         "clash": _clash(known, n_worst),
         "confusion": _confusion(known, asked, tested),
-        "reliability": _reliability(known, options, made["by_command"]),
+        "reliability": None if annotations is None else summarize_reliability(annotations, options),
         "questions": _questions(known, n_questions),
         "features": _features(known, X, X_test, y_test, feature_names),
         "belief": _belief(asked, reject, n_shown, n_worst),
         "scores": _scores(tested, n_bootstrap, seed, reject),
     }
+    made = describe(model, seed, command, date)
     missing = {name: needed(name, made["by_command"]) for name, p in parts.items() if p is None}
     contents = _contents(known, asked, parts, texts, pictures)
-    whole = {**parts, **missing, "contents": contents, "made": made}
+    how = summarize_pooling(annotations, pooling, known.is_pooled_here, told)
+    whole = {**parts, **missing, "pooling": how, "contents": contents, "made": made}
     return plain({"format": FORMAT, "title": name_of(title), **whole})
 
 
-def _labels(
-    known: KnownItems, pooling: Mapping[str, Any] | None, notes: list[str], by_command: bool
-) -> dict[str, Any] | None:
+def _labels(known: KnownItems) -> dict[str, Any] | None:
     if known.labels is None:
         return None
-    how = summarize_pooling(known.annotations, pooling, known.is_pooled_here, notes)
-    names = known.names(len(known.labels))
-    untold = {"untold": UNTOLD_BY_THE_COMMAND if by_command else UNTOLD}
-    return summarize_labels(known.labels, names) | {
-        "pooling": None if how is None else how | untold
-    }
-
-
-def _reliability(
-    known: KnownItems, options: dict[str, Any], by_command: bool
-) -> dict[str, Any] | None:
-    if known.annotations is None:
-        return None
-    found = summarize_reliability(known.annotations, options)
-    return found | {"remedy": SLOW_BY_THE_COMMAND if by_command else SLOW}
+    return summarize_labels(known.labels, known.names(len(known.labels)))
 
 
 def _clash(known: KnownItems, n_worst: int) -> dict[str, Any] | None:

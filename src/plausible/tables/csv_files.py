@@ -160,7 +160,7 @@ class CsvSource(Source):
                 self._values[name] = without_nan(numbers)
             return typing
         self._typings = {name: Typing() for name in self.names}
-        for batch in self._stream(self.names, {}):
+        for batch in self._stream(self.names, {}, clean=False):
             for column, typing in zip(batch.columns, self._typings.values(), strict=True):
                 typing.add(column)
         return self._typings[name]
@@ -206,14 +206,20 @@ class CsvSource(Source):
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
 
-    def _stream(self, columns: Sequence[str], direct: dict[str, str]) -> Iterator[Any]:
-        """Record batches; where a block is too short for a row, longer ones are parsed."""
+    def _stream(
+        self, columns: Sequence[str], direct: dict[str, str], clean: bool = True
+    ) -> Iterator[Any]:
+        """Record batches; where a block is too short for a row, longer ones are parsed.
+
+        Columns are text, or numbers if they are among the `direct` ones; if `clean`, blank cells
+        are missing.
+        """
         rows = [0]
         while not self.is_empty:
             done = rows[0]
             try:
                 rows[0] = 0
-                for batch in self._parse(columns, direct):
+                for batch in self._parse(columns, direct, clean):
                     start, rows[0] = rows[0], rows[0] + batch.num_rows
                     if rows[0] > done:
                         yield batch.slice(max(done - start, 0))
@@ -228,7 +234,7 @@ class CsvSource(Source):
                     ) from error
                 self.block = longer[0]
 
-    def _parse(self, columns: Sequence[str], direct: dict[str, str]) -> Iterator[Any]:
+    def _parse(self, columns: Sequence[str], direct: dict[str, str], clean: bool) -> Iterator[Any]:
         pa, pcsv = arrow(), arrow(".csv")
         invalid: Exception | None = None
         with reading(self.name, "a CSV file"), self.text.open() as file:
@@ -241,7 +247,7 @@ class CsvSource(Source):
                 ) as reader:
                     for batch in reader:
                         arrays = [
-                            column if name in direct else without_blanks(column)
+                            without_blanks(column) if clean and name not in direct else column
                             for name, column in zip(columns, batch.columns, strict=True)
                         ]
                         yield pa.record_batch(arrays, names=list(columns))

@@ -127,7 +127,7 @@ class ExcelSource(Source):
         there = [value for value in cells if value is not None]
         kinds = {type(value) for value in there}
         if kinds <= {float, int}:
-            if all(value == int(value) and abs(value) <= EXACT for value in there):
+            if all(abs(value) <= EXACT and value == int(value) for value in there):
                 return pa.array([None if value is None else int(value) for value in cells],
                                 pa.int64() if there else pa.null())  # fmt: skip
             return pa.array(cells, pa.float64())
@@ -135,10 +135,11 @@ class ExcelSource(Source):
             return pa.array(cells)
         if kinds <= {datetime.date, datetime.datetime}:
             midnight = datetime.time()
-            is_day = [type(value) is datetime.date for value in cells]
             moments = [
-                datetime.datetime.combine(value, midnight) if day else value
-                for value, day in zip(cells, is_day, strict=True)
+                value
+                if value is None or isinstance(value, datetime.datetime)
+                else datetime.datetime.combine(value, midnight)
+                for value in cells
             ]
             return pa.array(moments, pa.timestamp("us"))
         return pa.array([None if value is None else as_text(value) for value in cells], pa.string())
@@ -161,7 +162,7 @@ def is_given(value: Any) -> bool:
 
 def as_text(value: Any) -> str:
     """A cell as text."""
-    if isinstance(value, float) and value == int(value) and abs(value) <= EXACT:
+    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
         return str(int(value))
     if isinstance(value, bool):
         return str(value).lower()

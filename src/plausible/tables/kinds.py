@@ -32,7 +32,7 @@ class Rule(NamedTuple):
     said: str = ""  # what a note says about it
 
 
-WHOLE = r"0|[1-9]\d{0,17}"
+WHOLE = r"0|[1-9]\d{0,18}"
 DAY, CLOCK = r"\d{4}-\d\d-\d\d", r"[T ]\d\d:\d\d(:\d\d(\.\d{1,%d})?)?"
 ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
 TIME = r" \d{1,2}:\d\d(:\d\d)?"
@@ -152,9 +152,9 @@ class Typing:
         if open_:
             cells = trim(column.drop_null())
             likely = sure | {kind for kind in open_ if suits(kind, cells)}
-            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isalnum()):
-                marked = arrow(".compute").match_substring_regex(cells, r"[^0-9+-]")
-                index = marked.index(True).as_py()
+            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isdigit()):
+                is_whole = arrow(".compute").match_substring_regex(cells, r"^[+-]?[0-9]+$")
+                index = is_whole.index(False).as_py()
                 self.example = cells[max(index, 0)].as_py()
         return frozenset(likely)
 

@@ -118,11 +118,11 @@ class Source:
 
 def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
     """A column by its distinct values, of which those are missing that `clean` makes so."""
+    if not len(column) or column.null_count == len(column):
+        return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
     encoded = column.dictionary_encode()
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.combine_chunks()
-    if hasattr(encoded, "chunks"):  # a column without rows has none
-        encoded = arrow().array([], encoded.type)
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     names = encoded.dictionary
     cleaned = names if clean is None else clean(names)

@@ -98,7 +98,7 @@ def check_classifier(estimator: Any) -> None:
     if estimator is not None and not (is_one and is_classifier(estimator)):
         raise InputError(
             "estimator should be a classifier",
-            f"{shown(estimator)} is none",
+            f"{shown(estimator)} was given",
             "give one with decision_function or predict_proba",
             parameter="estimator",
             value=estimator,

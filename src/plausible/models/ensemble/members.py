@@ -54,7 +54,7 @@ def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
     if lost.any():
         warnings.warn(
             f"Members should bet on every item, but {type(model).__name__} has no number for "
-            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            f"{name_rows(lost)}, where all classes count as equally likely; scale the features.",
             FarPointWarning,
             stacklevel=7,
         )
@@ -71,7 +71,7 @@ def check_members(members: list[Any]) -> None:
         if not (hasattr(member, "fit") and is_classifier(member)):
             raise InputError(
                 "Members of an ensemble should be classifiers",
-                f"{member!r} is none",
+                f"{member!r} is not one",
                 "give one with predict_proba",
                 value=member,
             )
@@ -133,7 +133,7 @@ class Ensemble(EvidenceClassifier):
             raise InputError(
                 "At least one row should count",
                 "all labels have zero sample weight",
-                "weigh some",
+                "give some rows a positive weight",
             )
         self.classes_ = labels.classes
         return MemberRows(data, labels, weight)

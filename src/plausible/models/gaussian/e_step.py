@@ -258,7 +258,7 @@ def given_pass(
     if plausibility is None:
         raise InputError(
             "Rows should have labels to start from",
-            "have none",
+            "they have none",
             "give labels",
         )
     favor = favor_by_class(plausibility)
@@ -365,7 +365,7 @@ def favor_pass(
     if plausibility is None:
         raise InputError(
             "Rows should have labels to start from",
-            "have none",
+            "they have none",
             "give labels",
         )
     favor = favor_by_class(plausibility)

@@ -105,7 +105,7 @@ def check_range(weight: float, squares: FloatArray) -> None:
         raise InputError(
             "Sample weights should have a finite sum",
             "it is beyond 1e308",
-            "divide them by it",
+            "divide them all by a large number",
         )
     if not np.isfinite(squares).all():
         raise InputError(
@@ -121,8 +121,8 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
     assert first is not None
     if is_sparse(first):
         raise TypeError(
-            "Features of a Gaussian model should be dense arrays, but sparse matrices came; yield "
-            "X.toarray(), chunk by chunk."
+            "Features of a Gaussian model should be dense arrays, but sparse matrices were given; "
+            "yield X.toarray(), chunk by chunk."
         )
     head = np.asarray(first[:1000], dtype=np.float64)
     check_finite(head)

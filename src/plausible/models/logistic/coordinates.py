@@ -125,7 +125,7 @@ def make_coordinates(
         raise InputError(
             "Sample weights should have a finite sum",
             "it is beyond 1e308",
-            "divide them by it",
+            "divide them all by a large number",
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise InputError(

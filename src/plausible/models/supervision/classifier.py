@@ -330,7 +330,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             if not (Z is None and labels is None and sample_weight is None):
                 raise InputError(
                     "Rows should hold assessments, weights and labels as their further columns",
-                    "some came beside them",
+                    "some were given beside them",
                     "put them into the rows",
                 )
             first: Any = X.peek()
