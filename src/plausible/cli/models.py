@@ -44,6 +44,8 @@ MODELS = {
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
     ),
+    "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
+    "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),

@@ -21,6 +21,7 @@ from plausible.cli.options import (
 )
 from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
+from plausible.cli.wording import worded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +75,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     summary = label_report(
         given.output,
         **parts,
-        notes=[note for note in notes if not note.startswith("pooled by ")],  # told as `pooling`
+        notes=[worded(note) for note in notes if not note.startswith("pooled by ")],  # is told
         title=given.title,
         reject=given.reject,
         seed=given.seed,
@@ -124,7 +125,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
         parts.setdefault("feature_names", test.names)
-        notes = [*notes, *(f"test: {note}" for note in test.notes)]
+        notes = [*notes, *(f"test: {worded(note)}" for note in test.notes)]
     return parts, notes
 
 

@@ -227,16 +227,16 @@ def show_reliability(part: Part) -> list[Markup]:
     low, _, middle, _, high = part["quantiles"]
     said = (
         "How often each annotator is right, learned from their agreement. Be careful with anyone "
-        f"whose interval reaches down to chance ({number(part['chance'])}): collect more answers, "
-        "or talk to them."
+        "who may agree with the others no more than chance would "
+        f"({number(part['chance'])}): collect more answers, or talk to them."
     )
     drawn = (
         " In the drawings, which go from 0 to 1, the interval is the band, the estimate the thick "
         "mark, and chance the thin line."
     )
     holds = (
-        "The intervals take annotators to err independently of one another; errors that they share "
-        "are not in them."
+        "The interval allows for few answers, at 95 %, and for errors that annotators share, which "
+        f"agreement cannot show: here on up to {percent(part['consensus_error'], 1)} of the items."
     )
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "

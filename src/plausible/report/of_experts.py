@@ -113,6 +113,7 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
             "right": found.accuracy[row],
             "low": found.low[row],
             "high": found.high[row],
+            "agreement_low": found.agreement_low[row],
             "doubt": found.doubt[row],
             "own_doubt": None if own is None else own[row],
         }
@@ -120,11 +121,13 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
     ]
     quantiles = np.quantile(found.accuracy, [0.0, 0.25, 0.5, 0.75, 1.0])
     many = len(rows) > MOST_ROWS
-    columns = ("annotator", "n_answers", "right", "low", "high", "doubt", "own_doubt")
+    columns = ("annotator", "n_answers", "right", "low", "high", "agreement_low", "doubt",
+               "own_doubt")  # fmt: skip
     return {
         "n_annotators": len(rows),
         "chance": 1 / max(annotations.n_classes, 1),
         "converged": bool(found.converged),
+        "consensus_error": found.consensus_error,
         "quantiles": quantiles,
         "annotators": rows[: MOST_ROWS // 2] + rows[-MOST_ROWS // 2 :] if many else rows,
         "peers": summarize_peers(annotations),
