@@ -40,6 +40,7 @@ from plausible.base import (
     believe,
     check_weights,
     count_rows,
+    remember_order,
     takes_labels,
 )
 from plausible.checks import (
@@ -250,6 +251,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of a fit before
             if hasattr(self.classifier_, name):
@@ -309,7 +311,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         weight: FloatArray,
     ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
-        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
+        if getattr(inner, "unlabeled_weight", None) == "auto":  # the criterion is one for all steps
+            inner.set_params(unlabeled_weight=1.0)
         point = kept = problem.start(weight)
         learned: Learned | None = None
         sharpness, is_tried = 1.0, False

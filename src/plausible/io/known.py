@@ -190,7 +190,7 @@ def read_named_labels(
     confidence = None
     if columns is None and not prefixed(table):
         if kind is not None:
-            aside = {found.get("item"), "conflict", *options.get("ignore", ())}
+            aside = {found.get("item"), "conflict", "is_probability", *options.get("ignore", ())}
             columns = [name for name in choose(table, None) if name not in aside]
         elif "set" not in table.names and "label" in found:
             check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))

@@ -11,6 +11,7 @@ columns                     kind of label
 ``probability:cat``, ...    "probability"
 ``mass:cat|dog``, ...       "masses", with the plausibilities beside them if you like
 ``conflict``                conflict of the sources, beside any of these
+``is_probability``          1 in rows whose plausibilities are probabilities, beside others
 ==========================  ======================================================================
 
 A row without any entry says nothing: all classes are possible.
@@ -34,6 +35,7 @@ from plausible.tables import Source, TableError, choose, listed, open_table
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+ASIDE = ("conflict", "is_probability")  # columns that are of no class
 PREFIXES = {
     "possible": "sets",
     "plausibility": "plausibility",
@@ -124,6 +126,8 @@ def read_with_notes(
             labels = _read_wide(table, kind, names, classes)
         if "conflict" in table.names and "conflict" not in names:
             labels = _with_conflict(labels, read_unit(table, ["conflict"], "Conflict")[:, 0])
+        if "is_probability" in table.names and "is_probability" not in names:
+            labels = _with_shares(table, labels)
     except TableError:
         raise
     except ValueError as error:
@@ -159,7 +163,7 @@ def _layout(
     elif kind in ("crisp", "doubt", "sets"):
         names = choose(table, "set" if kind == "sets" else "label")
     else:
-        names = [name for name in choose(table, None) if name != "conflict"]
+        names = [name for name in choose(table, None) if name not in ASIDE]
     return kind, names, doubt
 
 
@@ -300,6 +304,17 @@ def check_possible(table: Source, values: FloatArray) -> None:
         table, ~values.any(axis=1), "Labels should leave each item a possible class, but none is",
         "give at least one class a positive number, or leave the whole row empty",
     )  # fmt: skip
+
+
+def _with_shares(table: Source, labels: Labels) -> Labels:
+    """Labels of which a column says which rows are probabilities."""
+    flags = read_unit(table, ["is_probability"], "Is_probability")[:, 0]
+    refuse(
+        table, ~np.isin(flags, (0.0, 1.0)), "Column 'is_probability' should be 0 or 1, but is not",
+        "correct it",
+    )  # fmt: skip
+    masses = labels.masses() if labels.has_masses else None
+    return Labels(labels.contour, labels.classes, masses, labels.conflict, flags == 1.0)
 
 
 def _with_conflict(labels: Labels, conflict: FloatArray) -> Labels:

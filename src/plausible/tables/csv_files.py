@@ -73,7 +73,11 @@ class CsvSource(Source):
         return arrow().schema([(name, type_of(self.kind(name))) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns, as text or as whatever kind of value they hold."""
         if self.is_kept:

@@ -61,11 +61,16 @@ class Source:
         raise NotImplementedError
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns, as text (of a text file) or typed.
 
-        `rows` is how many there should be in a batch at most, if that saves memory.
+        `rows` is how many there should be in a batch at most, if that saves memory. Without `gaps`,
+        NaN may stay, which is faster.
         """
         raise NotImplementedError
 
