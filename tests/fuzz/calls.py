@@ -568,13 +568,14 @@ def io_calls() -> Iterator[Call]:
         "read_annotations": {
             "source": LONG, "layout": "long", "names": {"item": "item"}, "kind": None,
             "columns": None, "classes": CLASSES, "separator": "|", "abstain": ["?"],
-            "none": ["none"],
+            "none": ["none"], "map": {"a|b": "a"}, "words": {"high": 0.1}, "repeats": "once",
+            "ignore": [],
         },
         "read_doccano": {"sources": {"ann": "p.jsonl", "bob": "q.jsonl"}, "classes": CLASSES},
         "read_features": {"source": TABLE, "id": "item", "columns": names},
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
-            "on_conflict": "vacuous", "classes": CLASSES,
+            "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {
@@ -593,6 +594,7 @@ def io_calls() -> Iterator[Call]:
             "id": "item", "trusted": [Labels],
         },
         "stream_table": {"source": "features.csv", "chunk_rows": 5, "columns": names},
+        "write_annotations": {"annotations": ANNOTATIONS, "path": "written.csv"},
         "write_labels": {
             "labels": SOFT, "path": "labels.csv", "kind": "plausibility", "items": KNOWN["item"],
         },
