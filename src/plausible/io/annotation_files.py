@@ -158,6 +158,7 @@ def from_long(table: Source, found: dict[str, str], given: dict[str, Any]) -> An
                 parameter="names",
                 settings={"names": {meaning: table.names[0]}},
             )
+    table.encoded_all([found[meaning] for meaning in ("item", "annotator", "label")])
     item, annotator = coded(table, found["item"]), coded(table, found["annotator"])
     check_rows(table, len(item.codes))
     label = coded(table, found["label"], gaps=True)
