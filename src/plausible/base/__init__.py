@@ -24,6 +24,11 @@ from plausible.base.training import (
 )
 from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.features import check_names as check_names
+from plausible.base.mass import combined as combined
+
 __all__ = [
     "BeliefClassifier",
     "Beliefs",

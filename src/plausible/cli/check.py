@@ -145,8 +145,7 @@ def counts_of_people(annotations: Any) -> dict[str, int]:
 
 def columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
     """Columns of a table, and what they are taken for, where they are named so."""
-    from plausible.io import stream_table
-    from plausible.io.annotation_files import find_columns
+    from plausible.io import find_columns, stream_table
 
     if source == "-" or options.get("form") in ("label-studio", "doccano"):
         return {}

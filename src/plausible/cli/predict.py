@@ -82,7 +82,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def tell_new(model: Any, new: Any, source: str) -> list[str]:
     """What was found in the features of new items, in words."""
-    from plausible.io.predictions import preparation_of
+    from plausible.io import preparation_of
     from plausible.tables import listed
 
     preparation = preparation_of(model)
@@ -120,7 +120,7 @@ def learned(
     model: Any, about: dict[str, Any], given: argparse.Namespace | None = None
 ) -> dict[str, Any]:
     """Options of `read_training` for the features that a model has learned."""
-    from plausible.io.predictions import kinds_of
+    from plausible.io import kinds_of
 
     columns = getattr(given, "columns", None)
     if columns is not None and about["features"] is not None:

@@ -18,8 +18,12 @@ from plausible.tables import TableError, TableStream, read_table, stream_table
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.io.annotation_files import find_columns as find_columns
 from plausible.io.label_names import read_names as read_names
 from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.predictions import kinds_of as kinds_of
+from plausible.io.predictions import preparation_of as preparation_of
+from plausible.io.writing import kind_of_name as kind_of_name
 from plausible.io.writing import new_file as new_file
 
 __all__ = [
