@@ -109,7 +109,7 @@ def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
 
 def tell_preparation(model: Any, training: Any) -> list[str]:
     """What is done with columns that are not plain numbers, in words."""
-    from plausible.io.predictions import preparation_of
+    from plausible.io import preparation_of
 
     preparation = preparation_of(model)
     if preparation is None or not hasattr(training.X, "columns"):

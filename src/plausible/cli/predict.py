@@ -137,7 +137,7 @@ def conclude(
 
 def tell_new(model: Any, new: Any, source: str, n_items: int) -> list[str]:
     """What was found in the features of new items, in words."""
-    from plausible.io.predictions import preparation_of
+    from plausible.io import preparation_of
     from plausible.tables import listed
 
     preparation = preparation_of(model)
@@ -175,7 +175,7 @@ def learned(
     model: Any, about: dict[str, Any], given: argparse.Namespace | None = None
 ) -> dict[str, Any]:
     """Options of `read_training` for the features that a model has learned."""
-    from plausible.io.predictions import kinds_of
+    from plausible.io import kinds_of
 
     columns = getattr(given, "columns", None)
     if columns is not None and about["features"] is not None:

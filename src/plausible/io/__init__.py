@@ -26,6 +26,9 @@ from plausible.tables import TableError, TableStream, read_table, stream_table
 from plausible.io.answer_layouts import find_meanings as find_meanings
 from plausible.io.label_names import read_names as read_names
 from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.predictions import kinds_of as kinds_of
+from plausible.io.predictions import preparation_of as preparation_of
+from plausible.io.writing import kind_of_name as kind_of_name
 from plausible.io.writing import new_file as new_file
 
 __all__ = [
