@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from plausible.errors import InputError
+from plausible.errors import InputError, in_context
 
 ERROR = InputError(
     "Counts should be whole numbers",
@@ -70,3 +70,39 @@ def test_a_subclass_keeps_its_own_type_when_pickled():
 @pytest.mark.parametrize("remedy", ["", "do this"])
 def test_one_full_stop(remedy):
     assert str(InputError("a", "b", remedy)).count(".") == 1
+
+
+CHOICE = InputError(
+    "Columns should say what they hold",
+    "they are {'a': 1}",
+    ("rename {'a'}", "say {kind}", "name them with {columns}"),
+    settings={"kind": None, "columns": ["a", "b"]},
+)
+
+
+def test_of_several_remedies_only_those_are_said_that_the_caller_can_take():
+    assert CHOICE.remedy == "rename {'a'}, say kind=, or name them with columns=['a', 'b']"
+    assert str(CHOICE).endswith(f"; {CHOICE.remedy}.")
+    told = CHOICE.in_words(lambda name, value: f"--{name}" if name == "kind" else None)
+    assert told.endswith("{'a': 1}; rename {'a'}, or say --kind.")
+    nothing = InputError("a", "b", "say {kind}", settings={"kind": None})
+    assert nothing.in_words(lambda name, value: None) == "a, but b."
+
+
+def test_an_error_in_a_context_keeps_what_it_knows():
+    class OtherError(InputError):
+        pass
+
+    told = ERROR.prefixed("answers.csv: ", OtherError)
+    assert type(told) is OtherError
+    assert str(told) == f"answers.csv: {ERROR}"
+    assert told.rows.tolist() == [1, 3]
+    assert told.in_words(lambda name, value: f"--{name}").startswith("answers.csv: Counts")
+    assert str(in_context(KeyError("x"), "In a file: ", OtherError)) == "In a file: 'x'."
+    assert str(in_context(ERROR, "In a file: ", OtherError)) == f"In a file: {ERROR}"
+
+
+def test_settings_of_another_function_are_taken_away():
+    error = pickle.loads(pickle.dumps(CHOICE)).without("columns")
+    assert str(error).endswith("; rename {'a'}, or say kind=.")
+    assert error.settings == {"kind": None}

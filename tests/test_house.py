@@ -1,5 +1,6 @@
 """The repository keeps its own promises."""
 
+import ast
 import importlib
 import importlib.metadata
 import inspect
@@ -24,6 +25,7 @@ from plausible import (
     labels,
     metrics,
     models,
+    neighbors,
     report,
     testing,
 )
@@ -91,6 +93,7 @@ PUBLIC = [
         labels,
         metrics,
         models,
+        neighbors,
         report,
         testing,
     )
@@ -216,3 +219,70 @@ def test_the_drawings_of_imports_are_those_of_the_code():
     assert page == drawn["with_drawings"](page), "run python docs/draw_imports.py"
     for graph in (drawn["graph_of"](ROOT / "src/plausible/models", "plausible.models"),):
         assert all(name not in drawn["reachable"](graph, name) for name in graph), "a cycle"
+
+
+SOURCES = sorted((ROOT / "src" / "plausible").rglob("*.py"))
+
+
+def parsed(path):
+    return ast.walk(ast.parse(path.read_text(), str(path)))
+
+
+def test_rooms_are_entered_by_the_front_door():
+    """`from plausible.engine.rows import ...` in another room is a way past `__init__`."""
+    past = []
+    for path in SOURCES:
+        room = path.relative_to(ROOT / "src" / "plausible").parts[0]
+        for node in parsed(path):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else names
+            for name in names:
+                first, *rest = name.split(".")
+                if first == "plausible" and len(rest) > 1 and rest[0] != room:
+                    past.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")
+    assert not past
+
+
+def says_message(node):
+    """Whether an expression is the text of an error or a warning: str(error), w.message."""
+    names = {"error", "exc", "err", "e", "exception", "failure", "caught", "warning", "w"}
+    if isinstance(node, ast.Attribute):
+        return (
+            isinstance(node.value, ast.Name) and node.value.id in names and node.attr == "message"
+        )
+    is_text = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if is_text and node.func.id in ("str", "repr") and node.args:
+        held = node.args[0]
+        return (isinstance(held, ast.Name) and held.id in names) or says_message(held)
+    return isinstance(node, ast.Name) and node.id == "message"
+
+
+# Where words of other libraries are all that there is to go by.
+FOREIGN_WORDS = {
+    "engine/distributed.py": "a warning of dask has no category of its own",
+    "testing/promises.py": "that a message names what it should is what is tested",
+}
+
+
+def test_nothing_is_decided_by_the_words_of_a_message():
+    """Errors carry attributes, and warnings have categories."""
+    readers = set()
+    methods = {"startswith", "endswith", "partition", "rpartition", "find", "replace", "count"}
+    for path in SOURCES:
+        for node in parsed(path):
+            if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+                reads = any(map(says_message, node.comparators))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name, owner = node.func.attr, node.func.value
+                is_pattern = isinstance(owner, ast.Name) and owner.id == "re"
+                reads = (name in methods and says_message(owner)) or (
+                    is_pattern and any(map(says_message, node.args))
+                )
+                reads |= name == "filterwarnings" and (
+                    len(node.args) > 1 or "message" in [word.arg for word in node.keywords]
+                )
+            else:
+                continue
+            if reads:
+                readers.add(str(path.relative_to(ROOT / "src" / "plausible")))
+    assert readers == set(FOREIGN_WORDS)

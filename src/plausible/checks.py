@@ -50,8 +50,23 @@ def found(
     values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_, rows: NDArray[np.bool_] | np.bool_
 ) -> str:
     """Name the first bad value and the bad rows: ``"values such as nan were found in ..."``."""
-    example = np.asarray(values)[np.asarray(bad)].flat[0]
-    return f"values such as {example:.6g} were found in {name_rows(rows)}"
+    return f"values such as {example(values, bad):.6g} were found in {name_rows(rows)}"
+
+
+def example(values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_) -> Any:
+    """The first bad value."""
+    return np.asarray(values)[np.asarray(bad)].flat[0]
+
+
+def counted(count: int, thing: str, things: str = "") -> str:
+    """A number of things, one or several.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3, "row"), counted(2, "class", "classes")
+    ('1 row', '3 rows', '2 classes')
+    """
+    return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
 
 
 def name_options(options: Sequence[str]) -> str:

@@ -18,6 +18,11 @@ from plausible.models import (
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
 )
+from plausible.neighbors import (
+    ContextualNeighborsClassifier,
+    EvidentialNeighborsClassifier,
+    RelabellingClassifier,
+)
 from plausible.testing.subject import Subject
 
 
@@ -33,6 +38,8 @@ def fit_annotations(estimator, X, labels, sample_weight):
     said = Annotations.from_classes(labels.scaled(), "plausibility", labels.classes.tolist())
     return estimator.fit(X, said, sample_weight=sample_weight)
 
+
+NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
 
 # Estimators that take Labels.
 ESTIMATORS: dict[str, Subject] = {
@@ -83,9 +90,18 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
-    "BeliefTreeClassifier": Subject(
-        BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"
+    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), vacuous="refuses"),
+    "EvidentialNeighborsClassifier c1": Subject(
+        EvidentialNeighborsClassifier([5, 9, 15], loss="c1", unknown="skip"), vacuous="refuses"
     ),
+    "EvidentialNeighborsClassifier contours": Subject(
+        EvidentialNeighborsClassifier(15, loss="c1", combination="contours"), vacuous="refuses"
+    ),
+    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), vacuous="refuses"),
+    "RelabellingClassifier": Subject(
+        RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
+    ),
+    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
         BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
     ),
@@ -122,5 +138,7 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "EvidentialNeighborsClassifier c1",
+    "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
 }

@@ -290,6 +290,7 @@ def killed_once(columns, center, path):
     return moments(columns, center)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_during_a_pass_costs_time_only(data, client, tmp_path):
     rows = DaskRows(*split(data))
     path = str(tmp_path / "killed")

@@ -1,4 +1,5 @@
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def test_table_1(kind):
         "probabilistic": lambda: Labels.from_probability([contour], CLASSES),
         "possibilistic": lambda: Labels.from_masses(belief.consonant([contour]), CLASSES),
     }[kind]()
-    assert direct == labels
+    np.testing.assert_allclose(direct.contour, labels.contour)
+    assert (direct == labels) == (kind != "probabilistic")  # the one is a share, the other evidence
     assert direct.masses().to_dicts(CLASSES)[0] == pytest.approx(masses)
 
 
@@ -165,7 +167,10 @@ def test_equality_sees_classes_contours_and_masses():
     assert torn == Labels.unknown(1, ["a", "b"])
     probable = Labels.from_probability([[0.5, 0.5]])
     assert probable != Labels.from_masses(belief.consonant([[0.5, 0.5]]))
-    assert probable == Labels.from_plausibility([[0.5, 0.5]])  # which knows no masses
+    assert probable != Labels.from_plausibility([[0.5, 0.5]])  # a share, and a likelihood
+    assert Labels.from_masses(belief.consonant([[0.5, 0.5]])) == Labels.from_plausibility(
+        [[0.5, 0.5]]
+    )  # which knows no masses
 
 
 def test_degrees_in_words():
@@ -176,7 +181,7 @@ def test_degrees_in_words():
     np.testing.assert_array_equal(labels.crisp(), [0, 0, 0, -1])
     assert repr(labels) == "<Labels: 4 items, classes [0, 1, 2]; 1 hard, 1 unknown>"
     assert "<td>0.4</td>" in labels._repr_html_()
-    assert "1 more rows" in Labels.unknown(11, [0, 1])._repr_html_()
+    assert "<p>1 more row</p>" in Labels.unknown(11, [0, 1])._repr_html_()
     assert "&lt;b&gt;" in Labels.unknown(1, ["<b>"])._repr_html_()
 
 
@@ -291,7 +296,7 @@ BAD = {
     "empty name": (lambda: Labels.unknown(1, ["", "a"]), "one is empty, NaN or infinite"),
     "n classes": (lambda: Labels.unknown(1, 3), "a list of names, but 3 was given"),
     "negative n": (lambda: Labels.unknown(-1, ["a"]), "0 or more, but -1"),
-    "a string": (lambda: as_labels("abc"), "but str came; make a list"),
+    "a string": (lambda: as_labels("abc"), "but str was given; make a list"),
     "condition on strangers": (
         lambda: Labels.from_crisp(["a", "b"]).condition(["a", "z"]),
         r"among \['a', 'b'\], but 'z' is not",
@@ -376,5 +381,18 @@ def test_labels_cannot_be_an_array_without_a_copy():
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_array
 
-    with pytest.raises(ValueError, match="a sparse matrix came; use y.toarray"):
+    with pytest.raises(ValueError, match="a sparse matrix was given; use y.toarray"):
         as_labels(csr_array(np.eye(2)))
+
+
+def test_labels_pickled_when_they_were_five_classes_still_load():
+    saved = (Path(__file__).parent / "saved" / "labels.pickle").read_bytes()
+    masses, degrees = pickle.loads(saved)
+    given = [{("b",): 0.5, ("a", "c"): 0.3, ("a", "b", "c"): 0.2}, {("c",): 1.0}]
+    assert masses == Labels.from_masses(given, classes=["c", "a", "b"])
+    assert masses.has_masses
+    np.testing.assert_array_equal(masses.conflict, [0.25, 0.0])
+    assert degrees == Labels.from_plausibility([[1, 0.4, 0.2], [1, 1, 1]], classes=[3, 1, 2])
+    assert not degrees.has_masses
+    assert not degrees.contour.flags.writeable
+    np.testing.assert_array_equal(degrees.crisp(), [3, -1])

@@ -64,6 +64,7 @@ def test_hard_labels_give_logistic_regression(n_classes, solver, criterion):
     np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-3)
 
 
+@pytest.mark.long
 def test_confident_data_are_fitted_to_the_end():
     X, y = load_digits(return_X_y=True)
     peer = LogisticRegression(solver="newton-cg", tol=1e-10, max_iter=1000).fit(X, y)
@@ -235,6 +236,7 @@ def test_several_starts_find_what_many_starts_of_a_plain_optimizer_find():
     assert model.objective_ == pytest.approx(-best, abs=1e-5)
 
 
+@pytest.mark.long
 def test_minimum_commitment_has_the_lowest_log_loss_with_subset_labels():
     losses = []
     for seed in range(10):

@@ -29,7 +29,8 @@ from plausible.belief import (
     pignistic,
     to_sparse,
 )
-from plausible.checks import check_option, name_rows
+from plausible.checks import check_option, counted, name_rows
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 BoolArray = NDArray[np.bool_]
@@ -70,14 +71,18 @@ class CredalPartition:
     def __post_init__(self) -> None:
         masses = to_sparse(self.given)
         if masses.values.ndim != 2:
-            raise ValueError(
-                "A credal partition should have a mass function for each item, but the masses have "
-                f"shape {masses.shape}; write masses[None] for a single item."
+            raise InputError(
+                "A credal partition should have a mass function for each item",
+                f"the masses have shape {masses.shape}",
+                "write masses[None] for a single item",
+                value=masses.shape,
             )
         if self.names is not None and len(set(self.names)) != masses.n_classes:
-            raise ValueError(
-                f"names should be {masses.n_classes} different names of the clusters, but are "
-                f"{list(self.names)}; name each once."
+            raise InputError(
+                f"names should be {masses.n_classes} different names of the clusters",
+                f"are {list(self.names)}",
+                "name each once",
+                parameter="names",
             )
 
     def __len__(self) -> int:
@@ -89,8 +94,9 @@ class CredalPartition:
 
     def __repr__(self) -> str:
         return (
-            f"<CredalPartition: {len(self)} items in {self.n_clusters} clusters, "
-            f"{int(self.is_outlier.sum())} outliers>"
+            f"<CredalPartition: {counted(len(self), 'item')} in "
+            f"{counted(self.n_clusters, 'cluster')}, "
+            f"{counted(int(self.is_outlier.sum()), 'outlier')}>"
         )
 
     @property

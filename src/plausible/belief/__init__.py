@@ -95,6 +95,21 @@ from plausible.belief.weights import (
     masses_from_disjunctive_weights,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.belief.degrees import belief_of_contour as belief_of_contour
+from plausible.belief.degrees import not_ruled_out as not_ruled_out
+from plausible.belief.forms import ROUNDING as ROUNDING
+from plausible.belief.forms import SUM_TOLERANCE as SUM_TOLERANCE
+from plausible.belief.forms import check_masses as check_masses
+from plausible.belief.forms import check_unit_interval as check_unit_interval
+from plausible.belief.forms import check_values as check_values
+from plausible.belief.forms import sparse_form as sparse_form
+from plausible.belief.rules import RULES as RULES
+from plausible.belief.sets import can_be_looked_up as can_be_looked_up
+from plausible.belief.sets import check_n_classes as check_n_classes
+from plausible.belief.sets import class_names as class_names
+
 __all__ = [
     "MAX_CLASSES",
     "MAX_DENSE_CLASSES",

@@ -48,6 +48,7 @@ from plausible.belief.sets import (
     membership,
 )
 from plausible.checks import check_flag
+from plausible.errors import InputError
 
 MAX_TERMS = 1 << 28
 
@@ -145,9 +146,12 @@ def plausibility_given_sets(conditional: ArrayLike, sets: ArrayLike | None = Non
     """
     by_class = check_unit_interval(conditional, "conditional")
     if by_class.ndim != 2:
-        raise ValueError(
-            f"conditional should be an array (K, T), one row for each class, but has shape "
-            f"{by_class.shape}; write [[p], [q]] for one event under two classes."
+        raise InputError(
+            "conditional should be an array (K, T), one row for each class",
+            f"has shape {by_class.shape}",
+            "write [[p], [q]] for one event under two classes",
+            parameter="conditional",
+            value=by_class.shape,
         )
     n_classes = len(by_class)
     asked = all_sets(n_classes) if sets is None else check_set_list(sets, n_classes)
@@ -179,26 +183,30 @@ def total_plausibility(masses: ArrayLike | SparseMasses, conditional: ArrayLike)
     values, sets, _ = unpack(masses)
     given = check_unit_interval(conditional, "conditional")
     if given.ndim != 2 or len(given) != len(sets):
-        raise ValueError(
-            f"conditional should have one row for each of the {len(sets)} sets, but has shape "
-            f"{given.shape}; plausibility_given_sets() fills in sets from single classes."
+        raise InputError(
+            f"conditional should have one row for each of the {len(sets)} sets",
+            f"has shape {given.shape}",
+            "plausibility_given_sets() fills in sets from single classes",
+            parameter="conditional",
+            value=given.shape,
         )
     return values @ given
 
 
 def _check_fit(likelihoods: FloatArray, prior_shape: tuple[int, ...], n_classes: int) -> None:
     if likelihoods.shape[-1] != n_classes:
-        raise ValueError(
-            "likelihoods and prior should speak of one frame, but have "
-            f"{likelihoods.shape[-1]} and {n_classes} classes; give one likelihood for each class "
-            "of the prior."
+        raise InputError(
+            "likelihoods and prior should speak of one frame",
+            f"have {likelihoods.shape[-1]} and {n_classes} classes",
+            "give one likelihood for each class of the prior",
         )
     try:
         np.broadcast_shapes(likelihoods.shape[:-1], prior_shape[:-1])
     except ValueError:
-        raise ValueError(
-            f"likelihoods and prior should have the same rows (or one row), but have "
-            f"{likelihoods.shape[:-1]} and {prior_shape[:-1]}; give one prior, or one for each row."
+        raise InputError(
+            "likelihoods and prior should have the same rows (or one row)",
+            f"have {likelihoods.shape[:-1]} and {prior_shape[:-1]}",
+            "give one prior, or one for each row",
         ) from None
 
 
@@ -209,9 +217,10 @@ def _share_among_subsets(
     lead = np.broadcast_shapes(plausible_under.shape[:-1], before.shape[:-1])
     n_terms = prod(lead) * sum(1 << size for size in cardinality(focal).tolist())
     if n_terms > MAX_TERMS:
-        raise ValueError(
-            f"The focal sets of the prior should have at most {MAX_TERMS:.0e} subsets in all rows, "
-            f"but have {n_terms:.1e}; use a prior on smaller sets, or fewer rows at a time."
+        raise InputError(
+            f"The focal sets of the prior should have at most {MAX_TERMS:.0e} subsets in all rows",
+            f"have {n_terms:.1e}",
+            "use a prior on smaller sets, or fewer rows at a time",
         )
     values: list[FloatArray] = []
     sets: list[IntArray] = []

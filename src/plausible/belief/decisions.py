@@ -27,7 +27,7 @@ E-admissible if and only if
 .. math:: pl(k) \ge \max(1 - c, \max_A bel(A) / |A|),
 
 and refusing if and only if the second maximum does not exceed 1 - c; other losses need one linear
-programme for each row and act in question.
+program for each row and act in question.
 
 References
 ----------
@@ -77,6 +77,7 @@ from plausible.belief.sets import (
     membership,
 )
 from plausible.checks import check_flag, check_number, check_option
+from plausible.errors import InputError
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
 RULES = (
@@ -162,9 +163,11 @@ class Decision:
         """
         if acts is None:
             if self.classes is None:
-                raise ValueError(
-                    "names should be given the names of the acts, but none came, and the decision "
-                    "does not know the classes; write names(classes), or decide(..., classes=)."
+                raise InputError(
+                    "names should be given the names of the acts",
+                    "none were given, and the decision does not know the classes",
+                    "write names(classes), or decide(..., classes=)",
+                    parameter="acts",
                 )
             acts = self.classes.tolist()
         count = self.chosen.shape[-1] - self.offers_refusal
@@ -173,9 +176,11 @@ class Decision:
         if self.offers_unknown and n_given == count - 1:
             names.append("unknown")
         if len(names) != count:
-            raise ValueError(
-                f"acts should name the {count} acts, but {n_given} names were given; give one "
-                "name for each row of the loss matrix, or for each class."
+            raise InputError(
+                f"acts should name the {count} acts",
+                f"{n_given} names were given",
+                "give one name for each row of the loss matrix, or for each class",
+                parameter="acts",
             )
         names.append(None)
         kept = self.best if check_flag(ties, "ties") else self.chosen
@@ -242,9 +247,10 @@ def decide(
     check_number(pessimism, "pessimism", 0.0, 1.0)
     check_flag(unknown, "unknown")
     if loss is not None and rule in ("plausibility", "belief"):
-        raise ValueError(
-            f"rule={rule!r} should come without a loss matrix, but one was given; use "
-            "'lower_loss' (optimist) or 'upper_loss' (pessimist) with it."
+        raise InputError(
+            f"rule={rule!r} should come without a loss matrix",
+            "one was given",
+            "use 'lower_loss' (optimist) or 'upper_loss' (pessimist) with it",
         )
     if needs_no_sets(masses, kind, loss is not None, unknown):
         best, informed = choose_by_degrees(masses, rule, loss, reject, pessimism, kind)  # type: ignore[arg-type]
@@ -421,23 +427,29 @@ def _with_kind(
         known = beliefs.masses()
         classes = getattr(beliefs, "classes", None) if classes is None else classes
     elif isinstance(beliefs, Decision):
-        raise ValueError(
-            "decide should be given what is believed, but a Decision came, which is decided "
-            "already; use its index, chosen or names()."
+        raise InputError(
+            "decide should be given what is believed",
+            "a Decision was given, which is decided already",
+            "use its index, chosen or names()",
+            parameter="beliefs",
         )
     elif kind is None:
-        raise ValueError(
-            "decide should be told what the numbers of an array are, but an array of shape "
-            f"{np.shape(beliefs)} came without; write decide(array, kind='probability') for "
-            "predict_proba, kind='plausibility' for predict_plausibility, kind='masses' for masses "
-            "of all sets (n, 2^K), or ask the model itself: model.decide(X)."
+        raise InputError(
+            "decide should be told what the numbers of an array are",
+            f"an array of shape {np.shape(beliefs)} was given without its kind",
+            "write decide(array, kind='probability') for predict_proba, kind='plausibility' for "
+            "predict_plausibility, kind='masses' for masses of all sets (n, 2^K), or ask the model "
+            "itself: model.decide(X)",
+            parameter="kind",
         )
     else:
         return beliefs, kind, classes
     if kind not in (None, "masses"):
-        raise ValueError(
-            f"{type(beliefs).__name__} says what its numbers are, but kind={kind!r} was given as "
-            "well; leave it out."
+        raise InputError(
+            f"{type(beliefs).__name__} says what its numbers are",
+            f"kind={kind!r} was given as well",
+            "leave it out",
+            value=kind,
         )
     return known, "masses", classes
 
@@ -453,9 +465,14 @@ def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
         n_columns = np.shape(masses)[-1]
         n_classes = n_columns.bit_length() - 1 if kind == "masses" else n_columns
     if names.shape != (n_classes,):
-        raise ValueError(
-            f"classes should be one name for each of the {n_classes} classes, but have shape "
-            f"{names.shape}; give them in the order of the columns."
+        raise InputError(
+            f"classes should be one name for each of the {n_classes} classes",
+            f"have shape {names.shape}",
+            "say kind='probability' or kind='plausibility' if the array has a column for each class"
+            if kind == "masses" and names.shape == (1 << n_classes,)
+            else "give them in the order of the columns",
+            parameter="classes",
+            value=names.shape,
         )
     return names
 

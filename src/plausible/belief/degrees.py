@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.forms import check_unit_interval
+from plausible.belief.forms import are_degrees, check_unit_interval
 from plausible.belief.masses import check_probabilities
 from plausible.belief.sets import MAX_CLASSES, BoolArray, FloatArray, IntArray
-from plausible.checks import as_floats, check_number, found
+from plausible.checks import as_floats, check_number, example, found
+from plausible.errors import InputError
 
 ENTRIES_AT_ONCE = 1 << 22  # of a block of rows
 TIE = 1e-12  # expected losses that differ by less, relative to the acts' losses, are equal
@@ -58,10 +59,10 @@ def scaled(contour: FloatArray) -> FloatArray:
 
 def second_best(values: FloatArray) -> FloatArray:
     """The second largest value (n,) of each row; 0 if there is but one."""
-    first, second = values[:, 0], np.zeros(len(values))
+    first, second = values[:, 0].copy(), np.zeros(len(values))
     for column in values.T[1:]:
-        second = np.maximum(second, np.minimum(first, column))
-        first = np.maximum(first, column)
+        np.maximum(second, np.minimum(first, column), out=second)
+        np.maximum(first, column, out=first)
     return second
 
 
@@ -74,8 +75,12 @@ def not_ruled_out(contour: FloatArray) -> BoolArray:
     array([[ True, False, False],
            [ True,  True,  True]])
     """
+    limit = 1.0 - second_best(contour)
     slack = 2 * error_rounding(contour.shape[1])
-    return contour >= 1.0 - second_best(contour)[:, None] - slack
+    kept = np.empty(contour.shape[::-1], dtype=np.bool_)
+    for k, column in enumerate(contour.T):  # columns are long, rows are short
+        np.greater_equal(column, limit - slack[k], out=kept[k])
+    return kept.T
 
 
 def belief_of_contour(contour: FloatArray) -> FloatArray:
@@ -195,9 +200,10 @@ def needs_no_sets(masses: Any, kind: str, has_loss: bool, unknown: bool) -> bool
     if n_classes + unknown <= MAX_CLASSES:
         return not has_loss and not unknown
     if unknown:
-        raise ValueError(
-            f"unknown=True should come with at most {MAX_CLASSES - 1} classes, but there are "
-            f"{n_classes}; group classes, or leave it out and use reject."
+        raise InputError(
+            f"unknown=True should come with at most {MAX_CLASSES - 1} classes",
+            f"there are {n_classes}",
+            "group classes, or leave it out and use reject",
         )
     return True
 
@@ -217,9 +223,10 @@ def choose_by_degrees(
     losses = None if loss is None else loss_matrix(loss, reject, values.shape[1], unknown=False)
     reject = None if reject is None else check_number(reject, "reject")
     if losses is not None and not sure and rule in ("maximality", "e_admissibility"):
-        raise ValueError(
-            f"rule={rule!r} should have at most {MAX_CLASSES} classes where a loss matrix is "
-            f"given, but there are {values.shape[1]}; use 'interval_dominance', or leave it out."
+        raise InputError(
+            f"rule={rule!r} should have at most {MAX_CLASSES} classes where a loss matrix is given",
+            f"there are {values.shape[1]}",
+            "use 'interval_dominance', or leave it out",
         )
     at_once = max(1, ENTRIES_AT_ONCE // values.shape[1])
     kept = []
@@ -252,17 +259,25 @@ def loss_matrix(
 ) -> FloatArray:
     """Losses (acts, classes), 0 and 1 by default, with refusing as the last act if offered."""
     losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
+    n_columns = losses.shape[-1] if losses.ndim else 0
     if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
-        raise ValueError(
+        raise InputError(
             f"loss should be an array (number of acts, {n_classes}), one column for each class"
-            f"{' and a last one for the unknown class' if unknown else ''}, but has shape "
-            f"{losses.shape}; rows are acts, columns are what is true."
+            + (" and a last one for the unknown class" if unknown else ""),
+            f"has shape {losses.shape}",
+            are_degrees(1 << n_classes, n_columns) or "rows are acts, columns are what is true",
+            parameter="loss",
+            value=losses.shape,
         )
     bad = ~np.isfinite(losses)
     if bad.any():
-        raise ValueError(
-            f"loss should be finite, but {found(losses, bad, bad.any(axis=1))}; use a large number "
-            "for what must not happen."
+        raise InputError(
+            "loss should be finite",
+            f"{found(losses, bad, bad.any(axis=1))}",
+            "use a large number for what must not happen",
+            parameter="loss",
+            value=example(losses, bad),
+            rows=bad.any(axis=1),
         )
     if reject is None:
         return losses

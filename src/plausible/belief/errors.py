@@ -1,12 +1,12 @@
 """The error of the algebra."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.errors import InputError
 
-class TotalConflictError(ValueError):
+
+class TotalConflictError(InputError):
     """Sources contradict each other completely, so that no normalized answer exists.
 
     Attributes
@@ -24,9 +24,4 @@ class TotalConflictError(ValueError):
     [[0]]
     """
 
-    def __init__(self, message: str, rows: NDArray[np.int64]) -> None:
-        super().__init__(message)
-        self.rows = rows
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.rows)
+    rows: NDArray[np.int64]

@@ -30,14 +30,15 @@ from plausible.belief.sets import (
     decode_sets,
     full_set,
 )
-from plausible.checks import as_floats, as_list, found
+from plausible.checks import as_floats, as_list, example, found
+from plausible.errors import InputError
 
 SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum to one within this
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
 MAX_ENTRIES = 1 << 30  # 8 GB of masses
 SUM_REMEDY = (
-    "divide each row by its sum (by 100 if these are percentages), or give the mass that is "
-    "missing to the whole frame"
+    "divide each row by its sum (by 100 if these are percentages), give the mass that is missing "
+    "to the whole frame, or use consonant() if these are plausibilities of classes"
 )
 MASSES_REMEDY = (
     "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
@@ -77,14 +78,19 @@ class SparseMasses:
         values = as_floats(self.values, "values")
         sets = check_sets(self.focal_sets, self.n_classes, "focal_sets")
         if sets.ndim != 1 or values.ndim < 1 or not 0 < values.shape[-1] == len(sets):
-            raise ValueError(
-                "values should have one column for each focal set, at least one, but values have "
-                f"shape {values.shape} and focal_sets {sets.shape}; give values (..., F) and F "
-                "sets."
+            raise InputError(
+                "values should have one column for each focal set, at least one",
+                f"values have shape {values.shape} and focal_sets {sets.shape}",
+                "give values (..., F) and F sets",
+                parameter="values",
+                value=values.shape,
             )
         if len(np.unique(sets)) < len(sets):
-            raise ValueError(
-                "focal_sets should be distinct, but a set is listed twice; add up its columns."
+            raise InputError(
+                "focal_sets should be distinct",
+                "a set is listed twice",
+                "add up its columns",
+                parameter="focal_sets",
             )
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "focal_sets", sets)
@@ -173,10 +179,11 @@ def concatenate(parts: Sequence[ArrayLike | SparseMasses]) -> SparseMasses:
     groups = [to_sparse(part) for part in as_list(parts, "parts", "groups of masses")]
     sizes = {group.n_classes for group in groups}
     if len(sizes) != 1 or any(group.values.ndim != 2 for group in groups):
-        raise ValueError(
-            f"parts should be masses (rows, sets) on one frame, but have {sorted(sizes)} classes "
-            f"and shapes {[group.shape for group in groups]}; refine or coarsen them first, and "
-            "write masses[None] for a single mass function."
+        raise InputError(
+            "parts should be masses (rows, sets) on one frame",
+            f"have {sorted(sizes)} classes and shapes {[group.shape for group in groups]}",
+            "refine or coarsen them first, and write masses[None] for a single mass function",
+            parameter="parts",
         )
     sets = np.unique(np.concatenate([group.focal_sets for group in groups]))
     values = np.zeros((sum(len(group) for group in groups), len(sets)))
@@ -204,22 +211,54 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
         values = check_values(masses.values, name)
         return SparseMasses(values, masses.focal_sets, masses.n_classes)
     if isinstance(masses, (list, tuple)) and any(isinstance(m, SparseMasses) for m in masses):
-        raise ValueError(
-            f"{name} should be one array or SparseMasses, but a list of SparseMasses came; pass "
-            "sources one by one, rule(*sources), or use combine(sources) or concatenate(parts)."
+        raise InputError(
+            f"{name} should be one array or SparseMasses",
+            "a list of SparseMasses was given",
+            "pass sources one by one, rule(*sources), or use combine(sources) or "
+            "concatenate(parts)",
+            parameter=name,
+        )
+    if hasattr(masses, "offers_refusal"):
+        raise InputError(
+            f"{name} should be what is believed",
+            "a Decision was given, which is decided already",
+            "give what it was decided from, such as model.believe(X)",
+            parameter=name,
         )
     values = as_floats(masses, name)
     check_every_set(values, f"{name} in dense form", MASSES_REMEDY)
     return check_values(values, name)
 
 
+def dense_width(masses: Masses) -> int:
+    """Columns of an array; 0 for SparseMasses, which know their sets."""
+    return 0 if isinstance(masses, SparseMasses) else masses.shape[-1]
+
+
+def are_degrees(n_columns: int, n_classes: int) -> str:
+    """What to do where an array, read as masses of all sets, has a column for each class instead.
+
+    An array of K columns, K a power of two, can be probabilities of K classes as well as masses of
+    the sets of fewer. Where another number of classes is said beside it, this shows.
+    """
+    if n_columns != n_classes:
+        return ""
+    return (
+        f"use bayesian(array) if these are probabilities of {n_classes} classes, and "
+        "consonant(array) if they are plausibilities"
+    )
+
+
 def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
-    """Refuse an array that has not one column for each set of a frame."""
+    """Refuse an array that does not have one column for each set of a frame."""
     n_sets = values.shape[-1] if values.ndim else 0
     if n_sets < 2 or n_sets & (n_sets - 1):
-        raise ValueError(
-            f"{name} should have 2^K columns, one for each set of classes, but the shape is "
-            f"{values.shape}; {remedy}."
+        raise InputError(
+            f"{name} should have 2^K columns, one for each set of classes",
+            f"the shape is {values.shape}",
+            f"{remedy}",
+            parameter=name,
+            value=values.shape,
         )
     check_dense(n_sets.bit_length() - 1)
 
@@ -238,17 +277,24 @@ def check_values(
     if values.min(initial=0.0) < 0.0:
         bad = values < -ROUNDING
         if bad.any():
-            raise ValueError(
-                f"{name} should not be negative, but {found(values, bad, bad.any(axis=-1))}; "
-                "correct the values."
+            raise InputError(
+                f"{name} should not be negative",
+                f"{found(values, bad, bad.any(axis=-1))}",
+                "correct the values",
+                parameter=name,
+                value=example(values, bad),
+                rows=bad.any(axis=-1),
             )
         values = np.maximum(values, 0.0)
     off = np.abs(total - 1.0)
     wrong = (off > SUM_TOLERANCE)[..., 0]
     if wrong.any():
-        raise ValueError(
-            f"Each row of {name} should sum to one, but {found(total[..., 0], wrong, wrong)}; "
-            f"{remedy}."
+        raise InputError(
+            f"Each row of {name} should sum to one",
+            f"{found(total[..., 0], wrong, wrong)}",
+            f"{remedy}",
+            value=example(total[..., 0], wrong),
+            rows=wrong,
         )
     # What is slightly off is made exact, or products of many sources would drift away from one.
     return np.where(off > ROUNDING, values / total, values) if (off > ROUNDING).any() else values
@@ -293,10 +339,10 @@ def add_up(values: FloatArray, sets: IntArray, n_classes: int) -> SparseMasses:
         focal = np.array([full_set(n_classes)])
     n_rows = int(np.prod(values.shape[:-1]))
     if n_rows * len(focal) > MAX_ENTRIES:
-        raise ValueError(
-            f"Sparse masses should have at most {MAX_ENTRIES:.0e} entries, but {n_rows} rows with "
-            f"{len(focal)} different focal sets make {n_rows * len(focal):.1e}; work on fewer rows "
-            "at a time."
+        raise InputError(
+            f"Sparse masses should have at most {MAX_ENTRIES:.0e} entries",
+            f"{n_rows} rows with {len(focal)} different focal sets make {n_rows * len(focal):.1e}",
+            "work on fewer rows at a time",
         )
     sums = sum_by_position(values, position.reshape(sets.shape), len(focal))
     return _drop_unused(sums, focal, n_classes)
@@ -334,16 +380,27 @@ def check_unit_interval(
     bad = ~((given >= -ROUNDING) & (given <= 1.0 + ROUNDING))  # also true for NaN
     if bad.any():
         rows = np.atleast_1d(bad).any(axis=-1) if last_axis_is_row else bad
-        raise ValueError(f"{name} should lie in [0, 1], but {found(given, bad, rows)}; {remedy}.")
+        raise InputError(
+            f"{name} should lie in [0, 1]",
+            f"{found(given, bad, rows)}",
+            f"{remedy}",
+            parameter=name,
+            value=example(given, bad),
+            rows=rows,
+        )
     return np.clip(given, 0.0, 1.0)
 
 
 def _check_finite(values: FloatArray, name: str) -> None:
     bad = ~np.isfinite(values)
     if bad.any():
-        raise ValueError(
-            f"{name} should be finite, but {found(values, bad, bad.any(axis=-1))}; where nothing "
-            "is known, put all mass on the whole frame."
+        raise InputError(
+            f"{name} should be finite",
+            f"{found(values, bad, bad.any(axis=-1))}",
+            "where nothing is known, put all mass on the whole frame",
+            parameter=name,
+            value=example(values, bad),
+            rows=bad.any(axis=-1),
         )
 
 

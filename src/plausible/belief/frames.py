@@ -22,6 +22,7 @@ from plausible.belief.sets import (
     sets_from_membership,
 )
 from plausible.checks import as_array, check_flag, shown
+from plausible.errors import InputError
 
 
 def refine(masses: MassesT, parts: ArrayLike, n_classes: int) -> MassesT:
@@ -95,9 +96,11 @@ def vacuous_extension(
     own = cylinders(shape, axis)
     n_classes = unpack(masses)[2]
     if len(own) != n_classes:
-        raise ValueError(
-            f"The factor that the masses speak of should have their {n_classes} classes, but axis "
-            f"{shown(axis)} of shape {shown(shape)} has {len(own)}; check shape and axis."
+        raise InputError(
+            f"The factor that the masses speak of should have their {n_classes} classes",
+            f"axis {shown(axis)} of shape {shown(shape)} has {len(own)}",
+            "check shape and axis",
+            value=axis,
         )
     return refine(masses, own, prod(_check_shape(shape)))
 
@@ -118,9 +121,11 @@ def marginalize(masses: MassesT, shape: Sequence[int], axis: int | Sequence[int]
     n_classes = unpack(masses)[2]
     sizes = _check_shape(shape)
     if prod(sizes) != n_classes:
-        raise ValueError(
-            f"shape should multiply to the {n_classes} classes of the product frame, but "
-            f"{tuple(sizes)} makes {prod(sizes)}; give the sizes of all factors."
+        raise InputError(
+            f"shape should multiply to the {n_classes} classes of the product frame",
+            f"{tuple(sizes)} makes {prod(sizes)}",
+            "give the sizes of all factors",
+            parameter="shape",
         )
     return coarsen(masses, cylinders(sizes, axis))
 
@@ -140,9 +145,11 @@ def cylinders(shape: Sequence[int], axis: int | Sequence[int] = 0) -> IntArray:
     if not are_whole or len({a % len(sizes) for a in kept if -len(sizes) <= a < len(sizes)}) < len(
         kept
     ):
-        raise ValueError(
-            f"axis should name different factors of the shape {tuple(sizes)}, counted from 0, but "
-            f"{shown(axis)} was given."
+        raise InputError(
+            f"axis should name different factors of the shape {tuple(sizes)}, counted from 0",
+            f"{shown(axis)} was given",
+            parameter="axis",
+            value=axis,
         )
     places = np.indices(sizes).reshape(len(sizes), -1)
     own = np.ravel_multi_index(tuple(places[a] for a in kept), tuple(sizes[a] for a in kept))
@@ -154,9 +161,12 @@ def _check_shape(shape: Sequence[int]) -> list[int]:
     """Sizes of the factors of a product frame."""
     sizes = np.atleast_1d(as_array(shape, "shape"))
     if sizes.ndim != 1 or not sizes.size:
-        raise ValueError(
-            f"shape should be the sizes of the factors, but {shown(shape)} was given; write (2, 3) "
-            "for two and three classes."
+        raise InputError(
+            "shape should be the sizes of the factors",
+            f"{shown(shape)} was given",
+            "write (2, 3) for two and three classes",
+            parameter="shape",
+            value=shape,
         )
     return [check_n_classes(size) for size in sizes.tolist()]
 
@@ -183,9 +193,11 @@ def _check_parts(parts: ArrayLike, n_parts: int | None, n_classes: int) -> IntAr
     split = check_set_list(parts, n_classes, "parts")
     covered = membership(split, n_classes).sum(axis=0) == 1
     if len(split) != (n_parts or len(split)) or not covered.all() or (split == 0).any():
-        raise ValueError(
-            f"parts should be {f'{n_parts} ' if n_parts else ''}non-empty sets that cover each of "
-            f"the {n_classes} classes of the fine frame once, but {split.tolist()} was given; give "
-            "each class to one part."
+        raise InputError(
+            f"parts should be {f'{n_parts} ' if n_parts else ''}non-empty sets that cover each "
+            f"of the {n_classes} classes of the fine frame once",
+            f"{split.tolist()} was given",
+            "give each class to one part",
+            parameter="parts",
         )
     return split

@@ -29,11 +29,13 @@ from plausible.belief.sets import (
     full_set,
 )
 from plausible.checks import as_floats, as_list, check_kind, check_option, name_rows
+from plausible.errors import InputError
 
 FEW_CLASSES = 24
+ROWS_AT_ONCE = 1 << 14  # of few columns, these stay in a processor's cache
 ON_CONFLICT = ("raise", "vacuous", "empty")
 REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"
-FALLBACK_REMEDY = "choose a fallback with on_conflict='vacuous' or 'empty'"
+FALLBACK_REMEDY = "choose a fallback with {on_conflict} or 'empty'"
 
 
 def masses_from_dicts(
@@ -54,8 +56,11 @@ def masses_from_dicts(
     (array([[0.7, 0.3]]), array([1, 3]))
     """
     if isinstance(rows, Mapping):
-        raise ValueError(
-            "rows should be a sequence of mappings, but a single one came; write [mapping]."
+        raise InputError(
+            "rows should be a sequence of mappings",
+            "a single one was given",
+            "write [mapping]",
+            parameter="rows",
         )
     bits = class_bits(classes)
     mappings = as_list(rows, "rows", "mappings from sets to masses")
@@ -154,19 +159,24 @@ def contour_of_bets(probabilities: ArrayLike) -> FloatArray:
     array([1. , 0.7, 0.3])
     """
     bets = check_probabilities(probabilities)
-    columns = np.ascontiguousarray(bets.reshape(-1, bets.shape[-1]).T)
-    sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
-    # Of the best class, sums may miss one by rounding.
-    plausible = np.where(columns == columns.max(axis=0), 1.0, np.minimum(sums, 1.0))
-    return np.ascontiguousarray(plausible.T).reshape(bets.shape)
+    flat = bets.reshape(-1, bets.shape[-1])
+    plausible = np.empty(flat.shape[::-1])  # column after column, as sums and minima go
+    for start in range(0, len(flat), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        columns = np.ascontiguousarray(flat[rows].T)
+        sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
+        np.minimum(sums, 1.0, out=plausible[:, rows])
+        is_best = columns == columns.max(axis=0)  # whose sum may miss one by rounding
+        np.copyto(plausible[:, rows], 1.0, where=is_best)
+    return plausible.T.reshape(bets.shape)
 
 
 def _sums_of_minima(columns: FloatArray) -> FloatArray:
     """The sums (K, n), pair by pair: quicker than sorting while classes are few."""
-    sums = columns.copy()
+    sums, least = columns.copy(), np.empty_like(columns[0])
     for k in range(len(columns)):
         for other in range(k):
-            least = np.minimum(columns[k], columns[other])
+            np.minimum(columns[k], columns[other], out=least)
             sums[k] += least
             sums[other] += least
     return sums
@@ -217,7 +227,7 @@ def normalize_columns(
     n_classes: int,
     on_conflict: str = "raise",
     need: str = "Normalization needs some mass outside the empty set",
-    remedy: str = FALLBACK_REMEDY,
+    remedy: str | tuple[str, ...] = FALLBACK_REMEDY,
 ) -> tuple[FloatArray, IntArray]:
     """Kernel of `normalize`; `need` and `remedy` go into the error."""
     check_option(on_conflict, ON_CONFLICT, "on_conflict")
@@ -227,8 +237,13 @@ def normalize_columns(
     if not conflict.any():
         return kept / total, sets
     if on_conflict == "raise":
-        message = f"{need}, but there is none in {name_rows(conflict)}; {remedy}."
-        raise TotalConflictError(message, np.argwhere(conflict))
+        raise TotalConflictError(
+            need,
+            f"there is none in {name_rows(conflict)}",
+            remedy,
+            rows=np.argwhere(conflict),
+            settings={"on_conflict": "vacuous"},
+        )
     fallback = full_set(n_classes) if on_conflict == "vacuous" else 0
     kept = kept / np.where(total == 0.0, 1.0, total)
     if fallback not in sets:

@@ -19,6 +19,7 @@ from plausible.belief.forms import MassesT, check_unit_interval, columns, repack
 from plausible.belief.masses import normalize_columns
 from plausible.belief.sets import FloatArray, IntArray, check_set_list, check_sets, full_set
 from plausible.checks import check_flag
+from plausible.errors import InputError
 
 MAX_CONTEXTUAL_SETS = 1 << 20
 
@@ -72,23 +73,29 @@ def contextual_discount(
     else:
         within = check_set_list(contexts, n_classes, "contexts")
     if np.bitwise_or.reduce(within) != within.sum():
-        raise ValueError(
-            f"contexts should not overlap, but {within.tolist()} share classes; give each class to "
-            "one context."
+        raise InputError(
+            "contexts should not overlap",
+            f"{within.tolist()} share classes",
+            "give each class to one context",
+            parameter="contexts",
         )
     rates = check_unit_interval(doubt, "doubt")
     if rates.ndim == 0 or rates.shape[-1] != len(within):
-        raise ValueError(
-            f"doubt should have one value for each of the {len(within)} contexts, but has shape "
-            f"{rates.shape}; give an array (..., {len(within)})."
+        raise InputError(
+            f"doubt should have one value for each of the {len(within)} contexts",
+            f"has shape {rates.shape}",
+            f"give an array (..., {len(within)})",
+            parameter="doubt",
+            value=rates.shape,
         )
     out = repack(values, sets, n_classes, like=masses)
     for context, rate in zip(within, np.moveaxis(rates, -1, 0), strict=True):
         values, sets, _ = columns(out)
         if len(sets) > MAX_CONTEXTUAL_SETS:
-            raise ValueError(
-                f"Contextual discounting should make at most {MAX_CONTEXTUAL_SETS} focal sets, but "
-                f"{len(within)} contexts make more; use fewer and larger contexts."
+            raise InputError(
+                f"Contextual discounting should make at most {MAX_CONTEXTUAL_SETS} focal sets",
+                f"{len(within)} contexts make more",
+                "use fewer and larger contexts",
             )
         delta = _broadcast_doubt(rate, values.shape[:-1])
         out = _mix(values, sets, sets | context, delta, n_classes, out)
@@ -123,9 +130,12 @@ def condition(masses: MassesT, event: ArrayLike, normalize: bool = False) -> Mas
         try:
             lead: tuple[int, ...] = np.broadcast_shapes(values.shape[:-1], known.shape)
         except ValueError:
-            raise ValueError(
-                f"event should be one bit mask or one for each row, but has shape {known.shape} "
-                f"for rows {values.shape[:-1]}; give as many events as rows."
+            raise InputError(
+                "event should be one bit mask or one for each row",
+                f"has shape {known.shape} for rows {values.shape[:-1]}",
+                "give as many events as rows",
+                parameter="event",
+                value=known.shape,
             ) from None
         values = np.broadcast_to(values, (*lead, len(sets)))
         inside = np.broadcast_to(inside, values.shape)
@@ -177,8 +187,11 @@ def _broadcast_doubt(doubt: ArrayLike, lead: tuple[int, ...]) -> FloatArray:
     try:
         np.broadcast_shapes(delta.shape, lead)
     except ValueError:
-        raise ValueError(
-            f"doubt should be one number or fit the rows {lead}, but has shape {delta.shape}; for "
-            "masses (S, n, 2^K) of S sources give (S, 1)."
+        raise InputError(
+            f"doubt should be one number or fit the rows {lead}",
+            f"has shape {delta.shape}",
+            "for masses (S, n, 2^K) of S sources give (S, 1)",
+            parameter="doubt",
+            value=delta.shape,
         ) from None
     return delta[..., None]

@@ -39,10 +39,12 @@ from plausible.belief.forms import (
     MassesT,
     SparseMasses,
     add_up,
+    are_degrees,
     check_masses,
     check_values,
     columns,
     concatenate,
+    dense_width,
     repack,
     sparse_form,
 )
@@ -56,7 +58,8 @@ from plausible.belief.weights import (
     log_weights,
     masses_after_change,
 )
-from plausible.checks import as_floats, as_list, check_option, name_options, shown
+from plausible.checks import as_floats, as_list, check_option, counted, name_options, shown
+from plausible.errors import InputError
 
 MAX_TUPLES = 1e9
 
@@ -211,10 +214,11 @@ def pcr6(*sources: MassesT) -> MassesT:
     n_tuples = prod(most_held(columns(part)[0]) for part in parts)
     n_rows = prod(np.broadcast_shapes(*(part.shape[:-1] for part in parts)))
     if n_tuples * n_rows > MAX_TUPLES:
-        raise ValueError(
-            f"PCR6 should meet at most {MAX_TUPLES:.0e} tuples of focal sets, but {len(parts)} "
-            f"sources on {n_rows} rows make {n_tuples * n_rows:.1e}; combine fewer sources or rows "
-            "at a time, keep fewer focal sets, or use 'dubois_prade' or 'mean'."
+        raise InputError(
+            f"PCR6 should meet at most {MAX_TUPLES:.0e} tuples of focal sets",
+            f"{len(parts)} sources on {n_rows} rows make {n_tuples * n_rows:.1e}",
+            "combine fewer sources or rows at a time, keep fewer focal sets, or use "
+            "'dubois_prade' or 'mean'",
         )
     return _add_up_tuples(parts, _intersection_or_back)
 
@@ -235,9 +239,12 @@ def mean(*sources: MassesT, weights: ArrayLike | None = None) -> MassesT:
     parts = conform(sources)
     share = np.ones(len(parts)) if weights is None else as_floats(weights, "weights")
     if share.shape != (len(parts),) or not (share >= 0.0).all() or not 0.0 < share.sum() < np.inf:
-        raise ValueError(
-            f"weights should be one non-negative number for each of the {len(parts)} sources, not "
-            f"all zero, but {shown(weights)} was given."
+        raise InputError(
+            f"weights should be one non-negative number for each of the {len(parts)} sources, "
+            "not all zero",
+            f"{shown(weights)} was given",
+            parameter="weights",
+            value=weights,
         )
     share = share / share.sum()
     lead: tuple[int, ...] = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
@@ -289,9 +296,11 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
     allowed = {"dempster": {"on_conflict"}, "mean": {"weights"}}.get(rule, set())
     for option in options:
         if option not in allowed:
-            raise ValueError(
-                f"The rule {rule!r} takes {name_options(sorted(allowed)) or 'no option'}, but "
-                f"{option!r} was given; leave it out."
+            raise InputError(
+                f"The rule {rule!r} takes {name_options(sorted(allowed)) or 'no option'}",
+                f"{option!r} was given",
+                "leave it out",
+                value=option,
             )
     combined: MassesT = RULES[rule](*parts, **options)
     return combined
@@ -300,22 +309,30 @@ def combine(sources: Iterable[MassesT], rule: str = "dempster", **options: Any) 
 def conform(sources: tuple[MassesT, ...]) -> list[MassesT]:
     """Check the sources, and bring them to one form on one frame."""
     if not sources:
-        raise ValueError("A rule needs at least one source, but none was given; pass m1, m2, ....")
+        raise InputError(
+            "A rule needs at least one source",
+            "none was given",
+            "pass m1, m2, ...",
+        )
     parts = [check_masses(source, f"source {s}") for s, source in enumerate(sources)]
     sizes = [columns(part)[2] for part in parts]
     for s, size in enumerate(sizes):
         if size != sizes[0]:
-            raise ValueError(
-                f"Sources should speak of one frame, but source 0 has {sizes[0]} classes and "
-                f"source {s} has {size}; bring them to a common frame with refine or coarsen."
+            first, other = (dense_width(part) for part in (parts[0], parts[s]))
+            degrees = are_degrees(first, size) or are_degrees(other, sizes[0])
+            raise InputError(
+                "Sources should speak of one frame",
+                f"source 0 has {counted(sizes[0], 'class', 'classes')} and source {s} has {size}",
+                degrees or "bring them to a common frame with refine or coarsen",
             )
     try:
         np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     except ValueError:
         shapes = ", ".join(str(part.shape[:-1]) for part in parts)
-        raise ValueError(
-            f"Sources should have the same rows (or one row), but have {shapes}; give every "
-            "source one mass function for each item."
+        raise InputError(
+            "Sources should have the same rows (or one row)",
+            f"have {shapes}",
+            "give every source one mass function for each item",
         ) from None
     if not all(isinstance(part, SparseMasses) for part in parts):
         parts = [part.to_dense() if isinstance(part, SparseMasses) else part for part in parts]
@@ -399,7 +416,7 @@ def _normalize(masses: MassesT, on_conflict: str) -> MassesT:
         n_classes,
         on_conflict,
         need="Dempster's rule needs mass on which the sources agree",
-        remedy=f"discount the sources by a small doubt first, or {FALLBACK_REMEDY}",
+        remedy=("discount the sources by a small doubt first", FALLBACK_REMEDY),
     )
     return repack(values, sets, n_classes, like=masses)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, as_floats, as_list, guess, is_whole, shown
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -81,9 +82,12 @@ def sets_from_membership(members: ArrayLike) -> IntArray:
     """
     member = as_array(members, "members")
     if member.ndim == 0 or member.dtype.kind not in "biufO":
-        raise ValueError(
-            "members should be True or False for each class, but "
-            f"{shown(members)} was given; turn class names into sets with encode_sets."
+        raise InputError(
+            "members should be True or False for each class",
+            f"{shown(members)} was given",
+            "turn class names into sets with encode_sets",
+            parameter="members",
+            value=members,
         )
     member = as_floats(member, "members") != 0 if member.dtype != bool else member
     check_n_classes(member.shape[-1])
@@ -115,8 +119,12 @@ def class_bits(classes: Sequence[Hashable]) -> dict[Hashable, int]:
     check_n_classes(len(names))
     bits = {name: 1 << k for k, name in enumerate(names)}
     if len(bits) < len(names):
-        raise ValueError(
-            f"classes should be distinct, but {shown(names)} repeats one; name each class once."
+        raise InputError(
+            "classes should be distinct",
+            f"{shown(names)} repeats one",
+            "name each class once",
+            parameter="classes",
+            value=names,
         )
     return bits
 
@@ -125,9 +133,12 @@ def class_names(classes: Sequence[Hashable]) -> list[Hashable]:
     """The names of classes, each of which can be looked up; a text is a class for each letter."""
     names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
     if not all(map(can_be_looked_up, names)):
-        raise ValueError(
-            f"classes should be a list of names, text or numbers, but {shown(classes)} was given; "
-            "name each class by one text or number."
+        raise InputError(
+            "classes should be a list of names, text or numbers",
+            f"{shown(classes)} was given",
+            "name each class by one text or number",
+            parameter="classes",
+            value=classes,
         )
     return names
 
@@ -144,15 +155,19 @@ def can_be_looked_up(name: object) -> bool:
 def encode_set(members: Iterable[Hashable], bits: Mapping[Hashable, int], where: str) -> int:
     """Bit mask of one set of class names; `where` names it in errors."""
     if isinstance(members, str) or not isinstance(members, Iterable):
-        raise ValueError(
-            f"A set should be a collection of class names, but {where} is {shown(members)}; write "
-            f"{{{shown(members)}}} for a set of one class."
+        raise InputError(
+            "A set should be a collection of class names",
+            f"{where} is {shown(members)}",
+            f"write {{{shown(members)}}} for a set of one class",
+            value=members,
         )
     given = as_list(members, where, "class names")
     if not all(map(can_be_looked_up, given)):
-        raise ValueError(
-            f"A set should be a collection of class names, but {where} is {shown(given)}; write "
-            "each name as text or a number."
+        raise InputError(
+            "A set should be a collection of class names",
+            f"{where} is {shown(given)}",
+            "write each name as text or a number",
+            value=given,
         )
     names = set(given)
     unknown = sorted(repr(name) for name in names if name not in bits)
@@ -184,9 +199,11 @@ def decode_sets(sets: ArrayLike, classes: Sequence[Hashable]) -> list[tuple[Hash
 def check_n_classes(n_classes: int) -> int:
     """Return the size of a frame, refusing one that is empty or too large for bit masks."""
     if not is_whole(n_classes) or not 1 <= n_classes <= MAX_CLASSES:
-        raise ValueError(
-            f"A frame should have 1 to {MAX_CLASSES} classes, but {shown(n_classes)} were given; "
-            "group classes into a coarser frame."
+        raise InputError(
+            f"A frame should have 1 to {MAX_CLASSES} classes",
+            f"{shown(n_classes)} were given",
+            "group classes into a coarser frame",
+            value=n_classes,
         )
     return int(n_classes)
 
@@ -194,10 +211,13 @@ def check_n_classes(n_classes: int) -> int:
 def check_dense(n_classes: int) -> int:
     """Return the size of a frame, refusing one with too many sets for one column each."""
     if check_n_classes(n_classes) > MAX_DENSE_CLASSES:
-        raise ValueError(
-            f"Dense form has one column for each of the 2^K sets and should have at most "
-            f"K = {MAX_DENSE_CLASSES} classes, but the frame has {n_classes}; keep the masses in "
-            "sparse form (SparseMasses), and name the sets that you want with sets=."
+        raise InputError(
+            "Dense form has one column for each of the 2^K sets and should have at most K = "
+            f"{MAX_DENSE_CLASSES} classes",
+            f"the frame has {n_classes}",
+            "keep the masses in sparse form (SparseMasses), and name the sets that you want "
+            "with {sets}",
+            settings={"sets": None},
         )
     return int(n_classes)
 
@@ -210,16 +230,20 @@ def check_sets(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntArray:
     except Exception:  # ragged lists, and whatever the caller's own class raises
         given = np.asarray("names")
     if given.size and given.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} should be bit masks (integers), but came as {given.dtype}; "
-            "turn class names into bit masks with encode_sets."
+        raise InputError(
+            f"{name} should be bit masks (integers)",
+            f"came as {given.dtype}",
+            "turn class names into bit masks with encode_sets",
+            parameter=name,
         )
     given = given if given.size else given.astype(np.int64)
     outside = (given < 0) | (given > frame)
     if outside.any():
-        raise ValueError(
-            f"{name} should be bit masks from 0 to {frame} on a frame of {n_classes} classes, but "
-            f"{given[outside].flat[0]} was given; bit k stands for class k."
+        raise InputError(
+            f"{name} should be bit masks from 0 to {frame} on a frame of {n_classes} classes",
+            f"{given[outside].flat[0]} was given",
+            "bit k stands for class k",
+            parameter=name,
         )
     return given.astype(np.int64)
 
@@ -228,7 +252,11 @@ def check_set_list(sets: ArrayLike, n_classes: int, name: str = "sets") -> IntAr
     """`check_sets` for a plain list of sets, or a single one."""
     masks = np.atleast_1d(check_sets(sets, n_classes, name))
     if masks.ndim > 1:
-        raise ValueError(
-            f"{name} should be a list of bit masks, but has shape {masks.shape}; flatten it."
+        raise InputError(
+            f"{name} should be a list of bit masks",
+            f"has shape {masks.shape}",
+            "flatten it",
+            parameter=name,
+            value=masks.shape,
         )
     return masks

@@ -48,7 +48,8 @@ from plausible.belief.sets import (
     check_sets,
     membership,
 )
-from plausible.checks import as_floats, found, name_rows
+from plausible.checks import as_floats, example, found, name_rows
+from plausible.errors import InputError
 
 
 def belief(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = None) -> FloatArray:
@@ -231,10 +232,12 @@ def _every_set(values: ArrayLike, name: str, at_empty: float | None = None) -> F
     if at_empty is not None:
         wrong = ~(np.abs(given[..., 0] - at_empty) <= SUM_TOLERANCE)
         if wrong.any():
-            raise ValueError(
-                f"The {name} of the empty set should be {at_empty:g}, but "
-                f"{found(given[..., 0], wrong, wrong)}; column A belongs to the set with bit mask "
-                "A, the empty set first."
+            raise InputError(
+                f"The {name} of the empty set should be {at_empty:g}",
+                f"{found(given[..., 0], wrong, wrong)}",
+                "column A belongs to the set with bit mask A, the empty set first",
+                value=example(given[..., 0], wrong),
+                rows=wrong,
             )
     return given
 
@@ -255,8 +258,9 @@ def _scale_to_one(values: FloatArray, name: str) -> FloatArray:
     empty = total[..., 0] == 0.0
     if empty.any():
         raise TotalConflictError(
-            f"A {name} needs some mass outside the empty set, but there is none in "
-            f"{name_rows(empty)}; {REPLACE_REMEDY}.",
-            np.argwhere(empty),
+            f"A {name} needs some mass outside the empty set",
+            f"there is none in {name_rows(empty)}",
+            REPLACE_REMEDY,
+            rows=np.argwhere(empty),
         )
     return values / total

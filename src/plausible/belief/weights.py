@@ -30,7 +30,8 @@ from plausible.belief.sets import (
     check_set_list,
     full_set,
 )
-from plausible.checks import as_floats, found, name_rows
+from plausible.checks import as_floats, example, found, name_rows
+from plausible.errors import InputError
 
 MAX_LATTICE = 4096
 
@@ -163,10 +164,11 @@ def closure(focal: IntArray, n_classes: int) -> IntArray:
         if len(lattice) > MAX_LATTICE:
             if n_classes <= MAX_DENSE_CLASSES:
                 return all_sets(n_classes)
-            raise ValueError(
-                f"On more than {MAX_DENSE_CLASSES} classes, weights and comparisons should involve "
-                f"at most {MAX_LATTICE} sets, but the {len(focal)} focal sets (or their "
-                "complements) have more intersections; use a coarser frame or fewer focal sets."
+            raise InputError(
+                f"On more than {MAX_DENSE_CLASSES} classes, weights and comparisons should "
+                f"involve at most {MAX_LATTICE} sets",
+                f"the {len(focal)} focal sets (or their complements) have more intersections",
+                "use a coarser frame or fewer focal sets",
             )
     return lattice
 
@@ -175,10 +177,11 @@ def check_not_dogmatic(values: FloatArray, focal: IntArray, n_classes: int) -> N
     """Refuse rows that give no mass to the whole frame."""
     bad = ~(values[..., focal == full_set(n_classes)] > 0.0).any(axis=-1)
     if bad.any():
-        raise ValueError(
-            "Conjunctive weights and the cautious rule need some mass on the whole frame, but "
-            f"there is none in {name_rows(bad)}; discount the masses by a small doubt first, "
-            "such as discount(masses, 1e-6)."
+        raise InputError(
+            "Conjunctive weights and the cautious rule need some mass on the whole frame",
+            f"there is none in {name_rows(bad)}",
+            "discount the masses by a small doubt first, such as discount(masses, 1e-6)",
+            rows=bad,
         )
 
 
@@ -186,10 +189,12 @@ def check_subnormal(values: FloatArray, focal: IntArray) -> None:
     """Refuse rows that give no mass to the empty set."""
     bad = ~(values[..., focal == 0] > 0.0).any(axis=-1)
     if bad.any():
-        raise ValueError(
-            "Disjunctive weights and the bold rule need some mass on the empty set, but there is "
-            f"none in {name_rows(bad)}; move a small part of the mass to it first, such as "
-            "mean(masses, categorical(0, n_classes), weights=[1, 1e-6])."
+        raise InputError(
+            "Disjunctive weights and the bold rule need some mass on the empty set",
+            f"there is none in {name_rows(bad)}",
+            "move a small part of the mass to it first, such as mean(masses, categorical(0, "
+            "n_classes), weights=[1, 1e-6])",
+            rows=bad,
         )
 
 
@@ -199,9 +204,13 @@ def _check_weights(weights: ArrayLike, unread: int) -> FloatArray:
     given[..., unread] = 1.0
     bad = ~((given > 0.0) & np.isfinite(given))
     if bad.any():
-        raise ValueError(
-            f"weights should be positive and finite, but {found(given, bad, bad.any(axis=-1))}; "
-            "correct the values."
+        raise InputError(
+            "weights should be positive and finite",
+            f"{found(given, bad, bad.any(axis=-1))}",
+            "correct the values",
+            parameter="weights",
+            value=example(given, bad),
+            rows=bad.any(axis=-1),
         )
     return given
 

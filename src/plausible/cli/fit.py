@@ -2,8 +2,9 @@
 
 Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
 
-Items are matched by a column of the features that is named item, task or id, or that holds all of
-them. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume goes on from there.
+Items are matched by the column of the features that holds all of them. Gaps are filled, categories
+and dates encoded, and what was done is told. Ctrl-C (or SIGTERM) saves the best parameters so far;
+--resume goes on from there.
 """
 
 import argparse
@@ -22,9 +23,11 @@ from plausible.cli.options import (
     add_seed,
     check_output,
     check_streams,
+    feature_options,
     known_options,
 )
 from plausible.cli.talk import Talk, UsageError
+from plausible.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +56,14 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
     check_output(given.output, given.answers, given.features)
     model = models.make(given.model, given.settings, given.seed)
+    chosen = feature_options(given) | known_options(given)
+    given.parameters = tuple(model.get_params(deep=False))
     from plausible.io import read_training, save
 
-    training = read_training(
-        given.answers, given.features, id=given.id, columns=given.columns, **known_options(given)
-    )
-    estimator = " ".join(repr(models.last_step(model)).split())
+    training = read_training(given.answers, given.features, **chosen)
+    estimator = " ".join(repr(model).split())
+    model = models.prepared(given.model, model, training, given.prepare == "always")
+    training.notes.extend(tell_preparation(model, training))
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     if training.labels.n_classes < 2:
         talk.note("Warning: there is only one class, so that the model will always answer with it")
@@ -72,6 +77,21 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             raise blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
+
+
+def tell_preparation(model: Any, training: Any) -> list[str]:
+    """What is done with columns that are not plain numbers, in words."""
+    from plausible.io.predictions import preparation_of
+
+    preparation = preparation_of(model)
+    if preparation is None or not hasattr(training.X, "columns"):
+        return []
+    told = preparation.fit(training.X).explain()
+    if "category" in training.kinds.values() and preparation.full_rank:
+        told.append(
+            "categories are no Gaussians, which this model assumes; --model logistic suits them"
+        )
+    return [f"prepared: {line}" for line in told]
 
 
 def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
@@ -95,7 +115,7 @@ def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
 
 def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     """The model that an interrupted fit has left, ready to go on with the settings of a new one."""
-    from plausible.io.model_files import load_classifier
+    from plausible.io import load_classifier
 
     model = load_classifier(path)[0]
     estimator = models.last_step(model)
@@ -141,15 +161,16 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted:
 
 def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
     """The error in words of the command, as one of usage if it is about a parameter."""
-    if str(error).startswith("Labels that are assessments should be probabilities"):
+    if not isinstance(error, InputError):
+        return error
+    if error.parameter == "assessments":
         return ValueError(
             f"--model {given.model} should learn from probabilities of an expert, but "
             f"{given.answers!r} holds something else; give a table with a column probability:CLASS "
             "for each class, or choose another --model."
         )
-    named = str(error).partition(" ")[0]
     for setting in given.settings:
-        if setting.partition("=")[0].strip() == named:
+        if setting.partition("=")[0].strip() == error.parameter:
             return UsageError(f"--set {setting!r}: {error}")
     return error
 
@@ -166,8 +187,10 @@ def clean(model: Any) -> Any:
 @contextmanager
 def watched() -> Iterator[list[int]]:
     """A list that holds something once the fit was interrupted; a second time ends everything."""
+    from plausible.engine import InterruptedFitWarning
+
     with warnings.catch_warnings(), signals.saving() as stopped:
-        warnings.filterwarnings("ignore", message="The fit was interrupted")
+        warnings.simplefilter("ignore", InterruptedFitWarning)
         yield stopped
 
 

@@ -9,7 +9,6 @@ import importlib
 import io
 import json
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -19,9 +18,12 @@ from typing import Any, NoReturn
 import plausible
 from plausible._visible import visible_json
 from plausible.cli import signals
+from plausible.cli.options import name_option
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli.wording import worded
+from plausible.errors import InputError
 
-VERBS = ("pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
+VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."
@@ -155,6 +157,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
     """Exit code, message if something went wrong, and the result."""
     try:
         result = given.run(given, talk)
+        result |= {"notes": list(map(worded, result["notes"]))} if "notes" in result else {}
         return int(result.pop("exit_code", 0)), "", result
     except KeyboardInterrupt:
         return signals.exit_code(), INTERRUPTED, {}
@@ -166,7 +169,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         if os.environ.get(TRACEBACK):
             raise
-        return BAD_DATA, with_options(in_words(error, getattr(given, "output", None)), given), {}
+        return BAD_DATA, in_words(error, getattr(given, "output", None), given), {}
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
@@ -207,28 +210,23 @@ def silence() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def in_words(error: BaseException, output: str | None = None) -> str:
-    """What an error says, in one line; one that names no file is about the output."""
+def in_words(
+    error: BaseException, output: str | None = None, given: argparse.Namespace | None = None
+) -> str:
+    """What an error says, in one line; one that names no file is about the output.
+
+    Where the library names a parameter, the command names its option, if it has one.
+    """
     if isinstance(error, OSError) and error.strerror:
         name = error.filename or (STDOUT if output == "-" else output)
         place = name if name in (None, STDOUT) else repr(str(name))
         return f"{f'{place}: ' if place else ''}{error.strerror}."
     if isinstance(error, MemoryError):
         return "The data should fit into memory, but do not; give fewer rows or columns."
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def with_options(message: str, given: argparse.Namespace) -> str:
-    """A message of the library in words of the command: ``kind=`` is ``--kind``."""
-    for option in ("classes", "columns", "form", "id", "kind", "layout", "names", "on_conflict"):
-        if not hasattr(given, option):
-            message = message.replace(f" with {option}=", "")
-            continue
-        shown = f"--{option.replace('_', '-')}"
-        message = re.sub(rf"(?<![-\w]){option}=(?=[ ,;.]|$)", shown, message)
-        message = re.sub(rf"(?<![-\w]){option}='?(\w+)'?", rf"{shown} \1", message)
-        message = message.replace(f"`{option}`", shown)
-    return message
+    told = str(error)
+    if isinstance(error, InputError) and given is not None:
+        told = error.in_words(lambda name, value: name_option(given, name, value))
+    return " ".join(told.split()) or type(error).__name__
 
 
 def writes_to_stdout(given: argparse.Namespace) -> bool:

@@ -7,16 +7,20 @@ import argparse
 from typing import Any
 
 from plausible.cli.options import (
+    add_features,
     add_known,
     add_output,
     add_seed,
+    add_trust,
     check_output,
     check_streams,
+    feature_options,
     known_options,
     share,
 )
-from plausible.cli.predict import load_model
+from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk, UsageError
+from plausible.cli.wording import worded
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,9 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject", type=share, default=0.3, metavar="LOSS",
         help="loss of refusing to answer, where an error is 1 (default 0.3)",
     )  # fmt: skip
-    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_trust(parser)
     add_seed(parser)
     add_known(parser)
+    add_features(parser, learned=True)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -71,16 +76,18 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     from plausible.io import read_known, read_training
 
     parts: dict[str, Any] = {}
-    chosen: dict[str, Any] = {"id": given.id}
+    chosen = feature_options(given)
     if given.model is not None:
-        parts["model"], about = load_model(given.model)
-        chosen |= {"columns": about["features"], "n_features": about["n_features"]}
+        parts["model"], about = load_model(given.model, given.trusted)
+        chosen |= learned(parts["model"], about, given)
     options = known_options(given)
     if given.features is None:
         known = read_known(given.answers, **options)
         notes = known.notes
     else:
-        training = read_training(given.answers, given.features, **chosen, **options)
+        with for_model():
+            training = read_training(given.answers, given.features, **chosen, **options)
+        check_order(about, given, len(training.names))
         known, notes = training.known, training.notes
         parts["X"] = training.X[training.rows]
     parts |= {"labels": known.labels, "annotations": known.annotations}
@@ -89,7 +96,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     if given.test is not None:
         test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
-        notes = [*notes, *(f"test: {note}" for note in test.notes)]
+        notes = [*notes, *(f"test: {worded(note)}" for note in test.notes)]
     return parts, notes
 
 

@@ -28,6 +28,11 @@ from plausible.datasets.simulated import (
     make_missing_labels,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.datasets.real import VARIABLE as VARIABLE
+from plausible.datasets.real import locate as locate
+
 __all__ = [
     "CROWD_NAMES",
     "GRADED_NAMES",

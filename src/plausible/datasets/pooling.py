@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import as_floats, check_number, random_from
-from plausible.experts.contours import simple_masses
-from plausible.labels import Labels
-from plausible.labels.parsing import check_classes
+from plausible.experts import simple_masses
+from plausible.labels import Labels, check_classes
 
 FloatArray = NDArray[np.float64]
 LEAST_DOUBT = 1e-6

@@ -58,11 +58,21 @@ EMOTIONS = ["happiness", "sadness", "surprise", "anger", "disgust", "fear"]
 class MissingDataError(FileNotFoundError):
     """A data set that is not bundled was not found.
 
+    Attributes
+    ----------
+    reason : str
+        Why it was not, and what to do.
+
     Examples
     --------
-    >>> isinstance(MissingDataError("no such set"), FileNotFoundError)
-    True
+    >>> error = MissingDataError("The set should be in a file", "the folder is empty; fill it")
+    >>> print(error)
+    The set should be in a file, but the folder is empty; fill it.
     """
+
+    def __init__(self, expected: str, reason: str = "") -> None:
+        super().__init__(f"{expected}, but {reason}." if reason else expected)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -150,17 +160,18 @@ def load(name: str, doubt: float | None = None) -> RealData:
 def locate(name: str, file: str) -> Path:
     """Path of a set's file, or an error that says what is missing and where it should be."""
     folder = os.environ.get(VARIABLE)
-    expected = f"The set {name!r} should be in the file {file} of the folder that {VARIABLE}"
+    expected = f"The set {name!r} should be in the file {file} of the folder that {VARIABLE} names"
     if not folder:
         raise MissingDataError(
-            f"{expected} names, but {VARIABLE} is not set; download the set and set {VARIABLE} to "
-            "the folder above it."
+            expected,
+            f"{VARIABLE} is not set; download the set and set {VARIABLE} to the folder above it",
         )
     path = Path(folder) / file
     if not path.is_file():
         raise MissingDataError(
-            f"{expected} names, but there is no such file in {folder!r}; put it there, or set "
-            f"{VARIABLE} to another folder."
+            expected,
+            f"there is no such file in {folder!r}; put it there, or set {VARIABLE} to another "
+            "folder",
         )
     return path
 

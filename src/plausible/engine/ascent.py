@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import shown
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -194,18 +195,21 @@ def check_criterion(statistics: Any) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except Exception:
-        raise ValueError(
-            "Statistics should have a number as their criterion, but "
-            f"{shown(statistics)} has not; give them an attribute criterion."
+        raise InputError(
+            "Statistics should have a number as their criterion",
+            f"{shown(statistics)} has none",
+            "give them an attribute criterion",
+            value=statistics,
         ) from None
 
 
 def check_start(value: float) -> None:
     """Refuse a start at which the criterion has no value."""
     if not np.isfinite(value):
-        raise ValueError(
-            f"The criterion should be finite at the start, but it is {value}; check the scale of "
-            "the data and the start."
+        raise InputError(
+            "The criterion should be finite at the start",
+            f"it is {value}",
+            "check the scale of the data and the start",
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from plausible.checks import check_kind
 from plausible.engine.ascent import Ascent
 from plausible.engine.files import write_atomically
+from plausible.errors import InputError
 
 POINTS = ("proposal", "point", "fallback", "previous")
 WHOLE = ("pause", "n_jumps", "n_failures")
@@ -55,19 +56,22 @@ def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
             raise ValueError(state["format"])
         states = list(state["ascents"])
     except Exception:  # whatever the readers of arrays, archives and JSON say of other bytes
-        raise ValueError(
-            f"{path} should be a checkpoint of a fit, but cannot be read as one; delete it to "
-            "start again."
+        raise InputError(
+            f"{path} should be a checkpoint of a fit",
+            "cannot be read as one",
+            "delete it to start again",
         ) from None
     if state.get("settings") != settings:
-        raise ValueError(
-            f"The checkpoint {path} should have the settings {settings}, but has "
-            f"{state.get('settings')}; use those, or delete it to start again."
+        raise InputError(
+            f"The checkpoint {path} should have the settings {settings}",
+            f"has {state.get('settings')}",
+            "use those, or delete it to start again",
         )
     if len(states) != len(ascents):
-        raise ValueError(
-            f"The checkpoint {path} should have {len(ascents)} starts, but has {len(states)}; "
-            "use the settings it was written with, or delete it to start again."
+        raise InputError(
+            f"The checkpoint {path} should have {len(ascents)} starts",
+            f"has {len(states)}",
+            "use the settings it was written with, or delete it to start again",
         )
     for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
         history = arrays.get(f"{number}.history")
@@ -87,9 +91,10 @@ def check_state(numbers: Any, history: Any, has_point: bool, path: str | Path) -
         and (has_point or not len(history))
     )
     if not is_good:
-        raise ValueError(
-            f"{path} should be a checkpoint of a fit, but lacks what a start has; delete it to "
-            "start again."
+        raise InputError(
+            f"{path} should be a checkpoint of a fit",
+            "lacks what a start has",
+            "delete it to start again",
         )
 
 
@@ -116,9 +121,10 @@ def check_folder(path: str | Path) -> None:
     """Refuse a place where no file can be written, before there is something to lose."""
     folder = Path(path).absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ValueError(
-            f"The checkpoint {path} should be in a folder that can be written, but {folder} is "
-            "none; create it, or choose another."
+        raise InputError(
+            f"The checkpoint {path} should be in a folder that can be written",
+            f"{folder} cannot",
+            "create it, or choose another folder",
         )
 
 
@@ -130,8 +136,9 @@ def restore(arrays: dict[str, Any], name: str, like: Any, path: str | Path) -> A
     shapes, expected = [np.shape(p) for p in parts], [np.shape(p) for p in like]
     kinds, like_kinds = ([np.asarray(p).dtype.kind for p in group] for group in (parts, like))
     if shapes != expected or kinds != like_kinds:
-        raise ValueError(
-            f"The checkpoint {path} should have parameters of shapes {expected}, but has {shapes}; "
-            "use the data and settings it was written with, or delete it to start again."
+        raise InputError(
+            f"The checkpoint {path} should have parameters of shapes {expected}",
+            f"has {shapes}",
+            "use the data and settings it was written with, or delete it to start again",
         )
     return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)

@@ -27,7 +27,7 @@ from plausible.engine.rows import (
     ArrayRows,
     Columns,
     Rows,
-    Summary,
+    Summarizer,
     as_column,
     is_sparse,
     length,
@@ -35,6 +35,7 @@ from plausible.engine.rows import (
 )
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
+from plausible.errors import InputError
 
 
 def _import_dask() -> Any:
@@ -70,9 +71,13 @@ def _check_timeout(timeout: float | str | None) -> float:
     except (ValueError, TypeError, KeyError, AttributeError):
         seconds = math.nan
     if not seconds > 0:
-        raise ValueError(
+        raise InputError(
             "The timeout of a cluster should be a positive number of seconds, or a time like '5 "
-            f"minutes', but is {given!r}; set timeout= or dask's plausible.timeout."
+            "minutes'",
+            f"is {given!r}",
+            "set {timeout} or dask's plausible.timeout",
+            value=given,
+            settings={"timeout": None},
         )
     return seconds
 
@@ -84,14 +89,15 @@ def _as_block(number: int, *columns: Any) -> Columns:
     block = tuple(None if column is None else np.asarray(column) for column in columns)
     lengths = [len(column) for column in block if column is not None]
     if len(set(lengths)) != 1:
-        raise ValueError(
-            f"Block {number} should have columns of one length, but they have {lengths} rows; "
-            "rechunk the collections alike, or call compute_chunk_sizes() on them before."
+        raise InputError(
+            f"Block {number} should have columns of one length",
+            f"they have {lengths} rows",
+            "rechunk the collections alike, or call compute_chunk_sizes() on them before",
         )
     return block
 
 
-def _sum(columns: Columns, summary: Summary, parameters: tuple[Any, ...]) -> Any:
+def _sum(columns: Columns, summary: Summarizer, parameters: tuple[Any, ...]) -> Any:
     return ArrayRows(*columns).reduce(summary, *parameters) if length(columns) else None
 
 
@@ -156,9 +162,10 @@ def _as_dask_array(column: Any, like: Any) -> Any:
         values = as_column(column, 0)
         values = values.toarray() if is_sparse(values) else values
         if _is_known(like) and len(values) != len(like):
-            raise ValueError(
-                f"Columns should have one length, but have {[len(like), len(values)]} rows; give "
-                "one value for each row."
+            raise InputError(
+                "Columns should have one length",
+                f"have {[len(like), len(values)]} rows",
+                "give one value for each row",
             )
         rows = like.chunks[0] if _is_known(like) else len(values)
         column = _import_dask().array.from_array(values, chunks=(rows, *values.shape[1:]))
@@ -193,9 +200,10 @@ def _cut_like(array: Any, first: Any) -> Any:
     if not (_is_known(array) and _is_known(first)) or array.chunks[0] == first.chunks[0]:
         return array  # where sizes are not known, the blocks are checked when they are made
     if len(array) != len(first):
-        raise ValueError(
-            f"Columns should have one length, but have {[len(first), len(array)]} rows; give one "
-            "value for each row."
+        raise InputError(
+            "Columns should have one length",
+            f"have {[len(first), len(array)]} rows",
+            "give one value for each row",
         )
     return array.rechunk({0: first.chunks[0]})
 
@@ -361,7 +369,7 @@ class DaskRows(Rows):
         """How many rows there are, counted where they lie."""
         return sum(self._lengths)
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over blocks of ``summary(columns, *parameters)``."""
         own = [(summary, parameters)] * len(self._blocks.delayed)
         return total(part for part in self._blocks.each(_sum, own) if part is not None)

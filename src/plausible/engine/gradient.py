@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from plausible.checks import counted
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.engine.threads import one_blas_thread
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 Criterion = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -55,9 +57,10 @@ class Watch:
         value, gradient = self.criterion(point)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
             if not self.history:
-                raise ValueError(
-                    f"The criterion should be finite at the start, but it is {value}; check the "
-                    "scale of the data and the start."
+                raise InputError(
+                    "The criterion should be finite at the start",
+                    f"it is {value}",
+                    "check the scale of the data and the start",
                 )
             return np.inf, np.zeros_like(gradient)  # too far: the step is shortened
         if value > self.value or not len(self.best):
@@ -224,7 +227,8 @@ def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result
     converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, FLAT))
     if interrupted:
         message = (
-            f"The fit was interrupted after {watch.n_iter} iterations; the best so far is kept."
+            f"The fit was interrupted after {counted(watch.n_iter, 'iteration')}; the best so far "
+            "is kept."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif warn and not converged and watch.stopped != "callback":

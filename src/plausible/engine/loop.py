@@ -18,11 +18,13 @@ from plausible.checks import (
     check_path,
     check_text,
     check_whole,
+    counted,
     shown,
 )
 from plausible.engine.ascent import Ascent, Chart, Statistics
 from plausible.engine.checkpoint import check_folder, load_ascents, save_ascents
 from plausible.engine.cluster import ClusterLostError
+from plausible.errors import InputError
 
 CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
 PATIENCE = 5  # maps before a start may be dropped
@@ -228,12 +230,17 @@ def check_arguments(
         check_path(checkpoint, "checkpoint")
     listed = as_list(starts, "starts", "parameters")
     if not listed:
-        raise ValueError("starts should be one or more parameters, but there are none; give one.")
+        raise InputError(
+            "starts should be one or more parameters",
+            "there are none",
+            "give one",
+            parameter="starts",
+        )
     return listed
 
 
 def check_chart(chart: Any) -> None:
-    """Refuse what has not the methods of coordinates."""
+    """Refuse what lacks the methods of coordinates."""
     if chart is None:
         return
     for method in ("flatten", "restore"):
@@ -251,10 +258,11 @@ def check_same_problem(
         return
     for ascent, summary in zip(known, summarize([a.point for a in known]), strict=True):
         if not np.isclose(summary.criterion, ascent.criterion, rtol=1e-7, atol=0):
-            raise ValueError(
+            raise InputError(
                 f"The checkpoint {checkpoint} should have criterion {summary.criterion:.8g} on "
-                f"these rows, but it has {ascent.criterion:.8g}; use the data and settings it was "
-                "written with, or delete it to start again."
+                "these rows",
+                f"it has {ascent.criterion:.8g}",
+                "use the data and settings it was written with, or delete it to start again",
             )
 
 
@@ -267,9 +275,12 @@ def advance(
     failures = {}
     statistics = summarize([ascent.proposal for ascent in live])
     if not isinstance(statistics, Sequence) or len(statistics) != len(live):
-        raise ValueError(
-            f"summarize should return statistics for each of {len(live)} parameters, but returned "
-            f"{shown(statistics)}; return a list as long as that which it is given."
+        raise InputError(
+            f"summarize should return statistics for each of {len(live)} parameters",
+            f"returned {shown(statistics)}",
+            "return a list as long as that which it is given",
+            parameter="summarize",
+            value=statistics,
         )
     for ascent, summary in zip(live, statistics, strict=True):
         try:
@@ -327,8 +338,8 @@ def conclude(
     best = ascents[number]
     if interrupted:
         message = (
-            f"The fit was interrupted after {best.n_iter} iterations; the best parameters so far "
-            "are kept, and fitting on from a checkpoint gives the rest."
+            f"The fit was interrupted after {counted(best.n_iter, 'iteration')}; the best "
+            "parameters so far are kept, and fitting on from a checkpoint gives the rest."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif best.ended and not best.converged:

@@ -8,6 +8,7 @@ import numpy as np
 from plausible.checks import existing_file
 from plausible.engine.rows import Array
 from plausible.engine.sources import PathLike, rows_in_chunk
+from plausible.errors import InputError
 
 
 class NpySource:
@@ -26,14 +27,17 @@ class NpySource:
         assert X is not None
         given = [X, *(array for array in beside if array is not None)]
         if len({len(array) for array in given}) != 1:
-            raise ValueError(
-                f"The files should have one number of rows, but have {[len(a) for a in given]} "
-                "rows; check that they belong together."
+            raise InputError(
+                "The files should have one number of rows",
+                f"have {[len(a) for a in given]} rows",
+                "check that they belong together",
             )
         if X.ndim != 2 or X.dtype.kind not in "fiub":
-            raise ValueError(
-                f"{Path(path).name} should hold a matrix of numbers, but has shape {X.shape} and "
-                f"type {X.dtype}; save X of shape (rows, features)."
+            raise InputError(
+                f"{Path(path).name} should hold a matrix of numbers",
+                f"has shape {X.shape} and type {X.dtype}",
+                "save X of shape (rows, features)",
+                value=X.shape,
             )
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.n_rows = len(X)
@@ -54,14 +58,16 @@ def _mapped(path: Path) -> Array:
     try:
         array = np.load(path, mmap_mode="r")
     except (ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path.name} should be a .npy file of numbers, but cannot be read as one ({error}); "
-            "write it with numpy.save."
+        raise InputError(
+            f"{path.name} should be a .npy file of numbers",
+            f"cannot be read as one ({error})",
+            "write it with numpy.save",
         ) from None
     if not isinstance(array, np.ndarray) or not array.ndim:
-        raise ValueError(
-            f"{path.name} should hold one entry for each row, but holds a single value; save an "
-            "array."
+        raise InputError(
+            f"{path.name} should hold one entry for each row",
+            "holds a single value",
+            "save an array",
         )
     return array
 

@@ -27,10 +27,11 @@ from plausible.checks import (
 )
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
+from plausible.errors import InputError
 
 Array = NDArray[Any]
 Columns = tuple[Array | None, ...]
-Summary = Callable[..., Any]
+Summarizer = Callable[..., Any]
 
 CHUNK_BYTES = 3 << 19  # a chunk and the work on it share a core's second-level cache
 ORDER_BYTES = 3 << 23  # rows among which like is put beside like: the last-level cache
@@ -54,15 +55,17 @@ def as_column(column: Any, number: int) -> Any:
         )
     array = as_array(column, f"Column {number}")
     if array.ndim == 0:
-        raise ValueError(
-            f"Rows should hold arrays, but column {number} is {shown(column)}; give one value for "
-            "each row."
+        raise InputError(
+            "Rows should hold arrays",
+            f"column {number} is {shown(column)}",
+            "give one value for each row",
+            value=column,
         )
     return array
 
 
 def check_draw(n_rows: Any, random: Any) -> None:
-    """Refuse to draw a number of rows that is none, or without a source of random numbers."""
+    """Refuse what is not a number of rows, or not a source of random numbers."""
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
     check_kind(random, kinds, "random", "give numpy.random.RandomState(0)")
@@ -167,7 +170,7 @@ class Rows(ABC):
         """How many rows there are; a stream may have to count them."""
 
     @abstractmethod
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over chunks of ``summary(columns, *parameters)``."""
 
     @abstractmethod
@@ -199,8 +202,10 @@ class Rows(ABC):
         try:
             return next(chunks)
         except StopIteration:
-            raise ValueError(
-                "There should be at least one row, but the rows are empty; check the source."
+            raise InputError(
+                "There should be at least one row",
+                "the rows are empty",
+                "check the source",
             ) from None
         finally:
             if hasattr(chunks, "close"):
@@ -252,9 +257,10 @@ class ArrayRows(Rows):
         given = [column for column in columns if column is not None]
         lengths = [column.shape[0] for column in given]
         if len(set(lengths)) != 1:
-            raise ValueError(
-                f"Columns should have one length, but have {lengths} rows; give one value for each "
-                "row."
+            raise InputError(
+                "Columns should have one length",
+                f"have {lengths} rows",
+                "give one value for each row",
             )
         self.columns = columns
         self.order = order if order is None else row_numbers(order, lengths[0], "order")
@@ -269,7 +275,7 @@ class ArrayRows(Rows):
         """How many rows there are."""
         return length(self.columns) if self.order is None else len(self.order)
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over chunks of ``summary(columns, *parameters)``."""
         check_callable(summary, "summary", "the columns of some rows")
         if self.n_rows <= self.chunk_rows:

@@ -1,38 +1,35 @@
-"""Sources of a stream: files that are read chunk by chunk, again at each pass.
+"""Sources of a stream: tables that are read chunk by chunk, again at each pass.
 
-Each source yields tuples (X, y or None, weight or None) of arrays for some thousand rows. Only the
+Each source yields tuples (X, y or None, weight or None) of arrays for some thousand rows. What a
+file means (types, missing cells, encodings) is up to `plausible.tables`, as everywhere. Only the
 columns that are asked for are read, and each is copied once, into its row of a matrix of which X
 is the transpose.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from plausible.checks import check_text, check_texts, check_whole, existing_file, shown
+from plausible.checks import check_text, check_texts, check_whole, guess, shown
 from plausible.engine.rows import Array
-from plausible.tables import BUFFER_BYTES
+from plausible.tables import (
+    ARROW,
+    CSV,
+    PARQUET,
+    Source,
+    floats,
+    is_number,
+    listed,
+    open_table,
+    show,
+)
 
 CHUNK_BYTES = 15 << 17
 
 PathLike = str | Path
 Names = Sequence[str]
-
-
-def _import(name: str) -> Any:
-    """A module of pyarrow, or how to get it."""
-    try:
-        module: ModuleType = __import__(name, fromlist=["__name__"])
-    except ImportError as error:
-        raise ImportError(
-            "Reading Parquet, Arrow and CSV files needs pyarrow, which is not installed; run "
-            'pip install "plausible[stream]".'
-        ) from error
-    return module
 
 
 def rows_in_chunk(chunk_rows: int | None, row_bytes: int) -> int:
@@ -49,33 +46,34 @@ def _as_numbers(column: Any) -> Array:
 
 def _as_labels(column: Any) -> Array:
     """A column of labels of any type; strings become objects, with None for nulls."""
-    if hasattr(column, "dictionary_decode"):
-        column = column.dictionary_decode()
     return np.array(column.to_numpy(zero_copy_only=False))  # not a view of what was read
 
 
-class TableSource(ABC):
-    """A file with named columns, some of which are the features, the labels and the weight."""
+class TableSource:
+    """A table with named columns, some of which are features, labels and weight.
+
+    Attributes
+    ----------
+    table : Source
+        The opened table; its `notes` tell what was assumed.
+    features : list of column names
+    classes : list of str or None
+        Columns of plausibilities.
+    n_rows : int or None
+        Where it is known beforehand.
+    """
 
     def __init__(
         self,
-        path: PathLike,
+        source: Any,
         features: Names | None,
         labels: Names | str | None,
         weight: str | None,
         chunk_rows: int | None,
+        wanted: str | None = None,
     ) -> None:
-        _import("pyarrow")
-        self.path = existing_file(path)
-        self.n_rows: int | None = None
-        try:
-            schema = self._schema()
-        except _import("pyarrow").ArrowException as error:
-            raise ValueError(
-                f"{self.path.name} should be a file of the kind that is asked for, but cannot be "
-                f"read as one ({str(error).splitlines()[0][:200]}); choose the function by the "
-                "kind of file, or write it again."
-            ) from None
+        self.table = _open(source, wanted)
+        self.n_rows = self.table.n_rows
         is_one = labels is None or isinstance(labels, str)
         plausibilities = [] if is_one else check_texts(labels, "labels")
         self.labels = labels if is_one else plausibilities
@@ -84,28 +82,21 @@ class TableSource(ABC):
         others = [*([labels] if isinstance(labels, str) else plausibilities)]
         others += [] if weight is None else [weight]
         if features is None:
-            features = [name for name in schema.names if name not in others]
+            hidden = {*others, *self.table.index}
+            features = [name for name in self.table.names if name not in hidden]
         self.features = check_texts(features, "features")
-        self._check_names(schema.names, others)
+        self._check_names(others)
         numeric = [*self.features, *plausibilities, *([] if weight is None else [weight])]
         self.columns = list(dict.fromkeys([*self.features, *others]))
-        self.types = {name: schema.field(name).type for name in numeric}
-        self._check_types(self.types)
-        single = all(str(self.types[name]) == "float" for name in self.features)
+        types = {field.name: field.type for field in self.table.schema(numeric)}
+        self._check_types(types)
+        single = all(str(types[name]) == "float" for name in self.features)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         row_bytes = len(self.features) * self.dtype.itemsize + 8 * len(others)
         self.chunk_rows = rows_in_chunk(chunk_rows, row_bytes)
 
-    @abstractmethod
-    def _schema(self) -> Any:
-        """Names and types of the columns of the file."""
-
-    @abstractmethod
-    def _batches(self) -> Generator[Any, None, None]:
-        """Record batches with the columns that are needed."""
-
     def __iter__(self) -> Iterator[tuple[Array, Array | None, Array | None]]:
-        for batch in self._batches():
+        for batch in self.table.batches(self.columns, rows=self.chunk_rows, gaps=False):
             for start in range(0, batch.num_rows, self.chunk_rows):
                 yield self._chunk(batch.slice(start, self.chunk_rows))
             del batch  # or it would still be held while the next one is read
@@ -127,113 +118,98 @@ class TableSource(ABC):
             row[:] = _as_numbers(batch.column(name))
         return rows.T
 
-    def _check_names(self, existing: list[str], others: list[str]) -> None:
+    def _check_names(self, others: list[str]) -> None:
         asked = [*self.features, *others]
+        existing = f"its columns are {listed([repr(name) for name in self.table.names])}"
         for name in asked:
-            if existing.count(name) != 1:
+            if name not in self.table.names:
                 raise ValueError(
-                    f"Column {shown(name)} should be once in {self.path.name}, but is there "
-                    f"{existing.count(name)} times; its columns are {', '.join(existing)}."
+                    f"{self.table.name} should have a column {shown(name)}, but does not"
+                    f"{guess(name, self.table.names) or ';'} {existing}."
                 )
         twice = sorted({name for name in asked if asked.count(name) > 1})
         if twice or not self.features:
             raise ValueError(
-                "Features should be one or more columns that are neither labels nor weight nor "
-                f"named twice, but {f'{twice} are' if twice else 'there are none'}; "
-                f"the columns of {self.path.name} are {', '.join(existing)}."
+                f"Features in {self.table.name} should be columns that are neither labels nor "
+                f"weight, each named once, but "
+                f"{f'{listed(twice)} came twice' if twice else 'there are none'}; {existing}."
             )
 
     def _check_types(self, types: dict[str, Any]) -> None:
-        check = _import("pyarrow.types")
+        good = [name for name, kind in types.items() if is_number(kind)]
         for name, kind in types.items():
-            good = check.is_integer, check.is_floating, check.is_boolean, check.is_decimal
-            if not (any(test(kind) for test in good) or check.is_null(kind)):
-                numeric = [other for other in types if other != name]
+            if name not in good:
                 raise ValueError(
-                    f"Column {name!r} of {self.path.name} should be numeric, but holds {kind}; "
-                    f"encode it, or name the columns to use, such as features={numeric[:3]}."
+                    f"Column {name!r} of {self.table.name} should be numeric, but holds "
+                    f"{_what_else(self.table, name, kind)}; encode it, or name the columns to use, "
+                    f"such as features={good[:3]}."
                 )
 
 
-class ParquetSource(TableSource):
-    """What `read_parquet` returns."""
-
-    def _open(self) -> Any:
-        # Without a buffer size, and with pre_buffer, whole row groups would be held in memory; with
-        # a memory map, the whole file would come to count as memory of this process.
-        return _import("pyarrow.parquet").ParquetFile(
-            self.path, pre_buffer=False, buffer_size=BUFFER_BYTES
+def _open(source: Any, wanted: str | None) -> Source:
+    """A table, which may have to be of one kind."""
+    table = open_table(source)
+    if wanted is not None and table.format != wanted:
+        raise ValueError(
+            f"{table.name} should be a file in {wanted}, but is in {table.format}; read it with "
+            "read_any, which takes every kind of table."
         )
-
-    def _schema(self) -> Any:
-        with self._open() as file:
-            self.n_rows = file.metadata.num_rows
-            return file.schema_arrow
-
-    def _batches(self) -> Generator[Any, None, None]:
-        # On two cores, which are busy with sums, threads would only add to the work.
-        arrow = _import("pyarrow")
-        use_threads = arrow.cpu_count() > 2
-        with self._open() as file:
-            yield from file.iter_batches(
-                self.chunk_rows, columns=self.columns, use_threads=use_threads
-            )
-        arrow.default_memory_pool().release_unused()  # or the next pass comes on top of it
+    return table
 
 
-class ArrowSource(TableSource):
-    """What `read_arrow` returns."""
-
-    def _schema(self) -> Any:
-        with _import("pyarrow").memory_map(str(self.path)) as file:
-            return _import("pyarrow.ipc").open_file(file).schema
-
-    def _batches(self) -> Generator[Any, None, None]:
-        arrow, ipc = _import("pyarrow"), _import("pyarrow.ipc")
-        names = self._schema().names
-        options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in self.columns])
-        number, n_batches = 0, 1
-        while number < n_batches:
-            # Mapped again for each batch: what is mapped and was read counts as memory.
-            with arrow.memory_map(str(self.path)) as file:
-                reader = ipc.open_file(file, options=options)
-                n_batches = reader.num_record_batches
-                if n_batches:
-                    yield reader.get_batch(number)
-            number += 1
+def _what_else(table: Source, name: str, kind: Any) -> str:
+    """What a column holds that has no numbers only."""
+    start = 0
+    for batch in table.batches([name], typed=False):
+        wrong = floats(batch.column(0))[2]
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            return f"{show(batch.column(0), row)} in {table.places([start + row + 1])[0]}"
+        start += batch.num_rows
+    return "identifiers with leading zeros" if str(kind) == "string" else str(kind)
 
 
-class CsvSource(TableSource):
-    """What `read_csv` returns."""
+def read_any(
+    source: Any,
+    features: Names | None = None,
+    labels: Names | str | None = None,
+    weight: str | None = None,
+    *,
+    chunk_rows: int | None = None,
+) -> TableSource:
+    r"""Rows of any table as a source for `StreamRows`.
 
-    def _open(self, **convert: Any) -> Any:
-        csv = _import("pyarrow.csv")
-        return csv.open_csv(
-            self.path,
-            read_options=csv.ReadOptions(block_size=CHUNK_BYTES // 2),
-            convert_options=csv.ConvertOptions(**convert),
-        )
+    Parameters
+    ----------
+    source
+        As for `plausible.io.read_table`: CSV, JSON, Excel, Parquet and folders of Parquet files,
+        Arrow, a file object, a data frame or a mapping from names to columns.
+    features : list of column names, optional
+        Columns of X, all but those of labels and weight by default. X is float32 if all of them
+        are, else float64; missing cells are NaN.
+    labels : list of column names, or one name, optional
+        Several columns are the plausibilities of the classes, y of shape (n, K); one column holds
+        labels, y of shape (n,).
+    weight : name of a column, optional
+    chunk_rows : int, optional
+        Rows in a chunk; by default some megabytes, at most 65536 rows.
 
-    def _schema(self) -> Any:
-        with self._open() as reader:
-            return reader.schema
+    Returns
+    -------
+    TableSource
+        With `table.notes`, which tell what was assumed about the file.
 
-    def _batches(self) -> Generator[Any, None, None]:
-        arrow = _import("pyarrow")
-        # The first block may hold whole numbers where a later one has fractions.
-        types = {
-            name: kind if kind == arrow.bool_() else arrow.float64()
-            for name, kind in self.types.items()
-        }
-        try:
-            with self._open(include_columns=self.columns, column_types=types) as reader:
-                yield from reader
-        except arrow.ArrowInvalid as error:
-            raise ValueError(
-                f"The columns of {self.path.name} should hold values of one type throughout, "
-                f"numbers in features, plausibilities and weight, but: {error}; correct the file "
-                "or name other columns."
-            ) from error
+    Examples
+    --------
+    >>> import io
+    >>> source = read_any(io.StringIO("size;y\n1,5;cat\n2,25;dog\n"), labels="y")
+    >>> for X, y, weight in source:
+    ...     print(X.ravel(), y)
+    [1.5  2.25] ['cat' 'dog']
+    >>> print(source.table.notes[1])
+    the file object: column 'size' has decimal commas: '1,5' was read as 1.5
+    """
+    return TableSource(source, features, labels, weight, chunk_rows)
 
 
 def read_parquet(
@@ -243,12 +219,12 @@ def read_parquet(
     weight: str | None = None,
     *,
     chunk_rows: int | None = None,
-) -> ParquetSource:
-    """Rows of a Parquet file as a source for `StreamRows`.
+) -> TableSource:
+    """Rows of a Parquet file, or of a folder of them, as a source for `StreamRows`.
 
     Parameters
     ----------
-    path : path of the file
+    path : path of the file, or of the folder
     features : list of column names, optional
         Columns of X, all but those of labels and weight by default. X is float32 if all of them
         are, else float64; nulls are NaN.
@@ -271,7 +247,7 @@ def read_parquet(
     [[ 1.  3.]
      [ 2. nan]] ['yes' 'no'] None
     """
-    return ParquetSource(path, features, labels, weight, chunk_rows)
+    return TableSource(path, features, labels, weight, chunk_rows, PARQUET)
 
 
 def read_arrow(
@@ -281,7 +257,7 @@ def read_arrow(
     weight: str | None = None,
     *,
     chunk_rows: int | None = None,
-) -> ArrowSource:
+) -> TableSource:
     """Rows of an Arrow file (IPC file format, Feather) as a source for `StreamRows`.
 
     The parameters are those of `read_parquet`.
@@ -299,7 +275,7 @@ def read_arrow(
      [2.]] [[1.  0.2]
      [0.5 1. ]]
     """
-    return ArrowSource(path, features, labels, weight, chunk_rows)
+    return TableSource(path, features, labels, weight, chunk_rows, ARROW)
 
 
 def read_csv(
@@ -309,11 +285,11 @@ def read_csv(
     weight: str | None = None,
     *,
     chunk_rows: int | None = None,
-) -> CsvSource:
+) -> TableSource:
     r"""Rows of a CSV file with a header line as a source for `StreamRows`.
 
-    The parameters are those of `read_parquet`; X is float64. The file is parsed again at each
-    pass: where there are many, it pays to write it as Parquet once.
+    The parameters are those of `read_parquet`; X is float64. A file of more than 128 MB is parsed
+    once to learn the types of its columns, and again at each pass: it pays to write it as Parquet.
 
     Examples
     --------
@@ -326,4 +302,4 @@ def read_csv(
     [[1.  2.5]
      [4.  nan]] [3 6] [1.  0.5]
     """
-    return CsvSource(path, features, labels, weight, chunk_rows)
+    return TableSource(path, features, labels, weight, chunk_rows, CSV)

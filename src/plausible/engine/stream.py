@@ -21,7 +21,7 @@ from plausible.engine.rows import (
     ArrayRows,
     Columns,
     Rows,
-    Summary,
+    Summarizer,
     is_sparse,
     length,
     n_bytes,
@@ -29,6 +29,7 @@ from plausible.engine.rows import (
 )
 from plausible.engine.sums import add, own, total
 from plausible.engine.threads import in_order, one_blas_thread, read_ahead
+from plausible.errors import InputError
 
 Chunk = Any  # a tuple of columns, or one array
 Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
@@ -71,15 +72,17 @@ def as_columns(chunk: Chunk, where: str) -> Columns:
     columns = tuple(as_column(column, where) for column in given)
     for number, column in enumerate(columns):
         if column is not None and column.ndim == 0:
-            raise ValueError(
-                f"{where} should be an array or a tuple of arrays and None, but its column "
-                f"{number} is a {type(given[number]).__name__}; yield one array for each column."
+            raise InputError(
+                f"{where} should be an array or a tuple of arrays and None",
+                f"its column {number} is a {type(given[number]).__name__}",
+                "yield one array for each column",
             )
     lengths = [column.shape[0] for column in columns if column is not None]
     if len(set(lengths)) != 1:
-        raise ValueError(
-            f"{where} should have columns of one length, but they have {lengths} rows; yield one "
-            "value for each row."
+        raise InputError(
+            f"{where} should have columns of one length",
+            f"they have {lengths} rows",
+            "yield one value for each row",
         )
     return columns
 
@@ -134,21 +137,30 @@ class CheckedSource:
         self._check_length(start)
 
     def _open_labels(self, chunk: Chunk) -> Chunk:
-        """The chunk with plausibilities for Labels, all in the order of the first ones."""
+        """The chunk with plausibilities for Labels, all in the order of the first ones.
+
+        A fourth column says which of them are probabilities.
+        """
         if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
             return chunk
         opened = []
+        shares = None
         for column in chunk:
             if hasattr(column, "contour"):
                 names = column.classes.tolist()
                 self.classes = self.classes or names
                 if set(names) != set(self.classes):
-                    raise ValueError(
-                        f"Labels should have the classes {self.classes} in every chunk, but have "
-                        f"{names} in one; make them with classes=."
+                    raise InputError(
+                        f"Labels should have the classes {self.classes} in every chunk",
+                        f"have {names} in one",
+                        "make them with {classes}",
+                        settings={"classes": None},
                     )
+                shares = column.is_probability
                 column = column.reorder(self.classes).contour
             opened.append(column)
+        if shares is not None and len(opened) <= 3:
+            opened += [None] * (3 - len(opened)) + [shares]
         return tuple(opened)
 
     def _check_layout(self, columns: Columns, where: str) -> None:
@@ -156,9 +168,10 @@ class CheckedSource:
         if self.layout is None:
             self.layout = found
         if found != self.layout:
-            raise ValueError(
-                f"{where} should have columns of shapes {self.layout}, as the first chunk has, "
-                f"but they are {found}; yield the same columns in every chunk."
+            raise InputError(
+                f"{where} should have columns of shapes {self.layout}, as the first chunk has",
+                f"they are {found}",
+                "yield the same columns in every chunk",
             )
 
     def _check_length(self, n_rows: int) -> None:
@@ -167,13 +180,15 @@ class CheckedSource:
         if n_rows == self.n_rows:
             return
         if not n_rows:
-            raise ValueError(
-                f"The source should yield its {self.n_rows} rows at each pass, but yielded none "
-                "at a later one; a function must return a fresh iterator at each call."
+            raise InputError(
+                f"The source should yield its {self.n_rows} rows at each pass",
+                "yielded none at a later one",
+                "a function must return a fresh iterator at each call",
             )
-        raise ValueError(
-            f"The source should yield the same {self.n_rows} rows at each pass, but yielded "
-            f"{n_rows} this time; it must not change while it is being read."
+        raise InputError(
+            f"The source should yield the same {self.n_rows} rows at each pass",
+            f"yielded {n_rows} this time",
+            "it must not change while it is being read",
         )
 
 
@@ -235,7 +250,7 @@ class StreamRows(Rows):
             self._n_rows = self._count(lambda columns: 0, sum)[0]
         return self._n_rows
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
         check_callable(summary, "summary", "the columns of some rows")
         _, result = self._count(lambda columns: summary(columns, *parameters), total)

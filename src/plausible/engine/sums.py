@@ -5,22 +5,27 @@ from typing import Any
 
 import numpy as np
 
+from plausible.errors import InputError
+
 
 def add(one: Any, other: Any) -> Any:
     """Sum of two statistics of the same shape; arrays of `one` are overwritten."""
     if isinstance(one, tuple | list):
         if len(one) != len(other):
-            raise ValueError(
-                f"Statistics should have the same parts, but one has {len(one)} and another "
-                f"{len(other)}; a summary must return the same shapes for every chunk."
+            raise InputError(
+                "Statistics should have the same parts",
+                f"one has {len(one)} and another {len(other)}",
+                "a summary must return the same shapes for every chunk",
             )
         parts = [add(a, b) for a, b in zip(one, other, strict=True)]
         return type(one)(*parts) if hasattr(one, "_fields") else type(one)(parts)
     if isinstance(one, np.ndarray) and one.ndim:
         if one.shape != np.shape(other):
-            raise ValueError(
-                f"Statistics should have the same shapes, but {one.shape} met {np.shape(other)}; "
-                "a summary must return the same shapes for every chunk."
+            raise InputError(
+                "Statistics should have the same shapes",
+                f"{one.shape} met {np.shape(other)}",
+                "a summary must return the same shapes for every chunk",
+                value=one.shape,
             )
         one += other
         return one
@@ -47,8 +52,10 @@ def total(statistics: Iterable[Any]) -> Any:
         # A summary may return a view of the rows or of its parameters, which stay as they are.
         result = own(next(parts))
     except StopIteration:
-        raise ValueError(
-            "There should be at least one row, but the rows are empty; check the source."
+        raise InputError(
+            "There should be at least one row",
+            "the rows are empty",
+            "check the source",
         ) from None
     for part in parts:
         result = add(result, part)

@@ -174,10 +174,15 @@ def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
     known = {plain(name): name for name in (EVERYTHING, *PAPERS, *EXPERIMENTS, *TITLES)}
     for name in wanted:
         if plain(name) not in known:
-            near = [known[one] for one in get_close_matches(plain(name), known)] or sorted(PAPERS)
+            near = [known[one] for one in get_close_matches(plain(name), known)]
+            near = [one for one in near if one != EVERYTHING]
             raise ValueError(
                 f'Expected a paper, a figure, an experiment or "all", but {name!r} is none of '
-                f"them; did you mean {' or '.join(near)}?"
+                + (
+                    f"them; did you mean {' or '.join(near)}?"
+                    if near
+                    else f"them; the experiments are {', '.join(EXPERIMENTS)}."
+                )
             )
     chosen = {plain(name) for name in wanted}
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from plausible.engine.files import write_atomically
+from plausible.engine import write_atomically
 from plausible.experiments.comparison import Results
 
 Progress = Callable[[str], None]

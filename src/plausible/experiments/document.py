@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import fill as wrap
 from typing import Any
 
-from plausible.engine.files import write_atomically
+from plausible.engine import write_atomically
 from plausible.experiments.catalogue import CATALOGUE, EXPERIMENTS, select
 from plausible.experiments.comparison import HEAD, format_table
 from plausible.experiments.reproduction import overview

@@ -156,8 +156,7 @@ def missing_data(experiment: Experiment) -> str:
     """Which sets an experiment lacks, and where they should be; empty if it lacks none."""
     if not experiment.files:
         return ""
-    from plausible.datasets import MissingDataError
-    from plausible.datasets.real import VARIABLE, locate
+    from plausible.datasets import VARIABLE, MissingDataError, locate
 
     lacking, reason = [], ""
     for file, name in experiment.files.items():
@@ -165,7 +164,7 @@ def missing_data(experiment: Experiment) -> str:
             locate(name, file)
         except MissingDataError as error:
             lacking.append(f"{name!r} in the file {file}")
-            reason = str(error).partition(f"{VARIABLE} names, but ")[2]
+            reason = f"{error.reason}."
     if not lacking:
         return ""
     n_sets = len(set(experiment.files.values()))

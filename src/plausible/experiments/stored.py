@@ -52,7 +52,7 @@ def to_json(value: Any, indent: str = "") -> str:
 
 def write_json(results: Results, path: Path) -> None:
     """Write results so that a reader never sees half a file."""
-    from plausible.engine.files import write_atomically  # numpy comes with the engine
+    from plausible.engine import write_atomically  # numpy comes with the engine
 
     write_atomically(path, (to_json(results) + "\n").encode())
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_floats, name_rows
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -77,14 +78,20 @@ def check_votes(votes: ArrayLike) -> FloatArray:
     """Whole numbers (n, K) of answers, from 0."""
     counts = as_floats(votes, "votes")
     if counts.ndim != 2:
-        raise ValueError(
-            "votes should have a row for each item and a column for each class, but have shape "
-            f"{counts.shape}; count the answers, as Annotations.votes() does."
+        raise InputError(
+            "votes should have a row for each item and a column for each class",
+            f"have shape {counts.shape}",
+            "count the answers, as Annotations.votes() does",
+            parameter="votes",
+            value=counts.shape,
         )
     bad = ~((counts >= 0) & np.isfinite(counts) & (counts == np.floor(counts))).all(axis=1)
     if bad.any():
-        raise ValueError(
-            f"votes should be whole numbers of answers from 0, but are not in {name_rows(bad)}; "
-            "count the answers."
+        raise InputError(
+            "votes should be whole numbers of answers from 0",
+            f"are not in {name_rows(bad)}",
+            "count the answers",
+            parameter="votes",
+            rows=bad,
         )
     return counts

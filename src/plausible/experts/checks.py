@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief.forms import check_unit_interval
-from plausible.belief.sets import can_be_looked_up
+from plausible.belief import can_be_looked_up, check_unit_interval
 from plausible.checks import as_array, shown
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -18,14 +18,17 @@ def check_names(names: Any, what: str) -> NDArray[Any]:
     """A column of names, each of which can be looked up."""
     column = as_array(names, what)
     if column.ndim != 1 or column.dtype.kind not in "biufUSO":
-        raise ValueError(
-            f"{what} should be a list of names, but {shown(names)} was given; name each by text or "
-            "a number."
+        raise InputError(
+            f"{what} should be a list of names",
+            f"{shown(names)} was given",
+            "name each by text or a number",
+            value=names,
         )
     if column.dtype == object and not all(map(can_be_looked_up, column.tolist())):
-        raise ValueError(
-            f"{what} should be a list of names, but some are lists or sets; name each by text or a "
-            "number."
+        raise InputError(
+            f"{what} should be a list of names",
+            "some are lists or sets",
+            "name each by text or a number",
         )
     return column
 
@@ -38,9 +41,11 @@ def check_codes(codes: Any, n_names: int, n_answers: int | None, what: str) -> I
     right = places.ndim == 1 and places.dtype.kind in "iu" and n_answers in (None, len(places))
     if not right or (places.size and (places.min() < 0 or places.max() >= n_names)):
         count = "each answer" if n_answers is None else f"each of the {n_answers} answers"
-        raise ValueError(
-            f"{what} should be a whole number from 0 to {n_names - 1} for {count}, but "
-            f"{shown(codes)} was given; use Annotations.from_long, which counts for you."
+        raise InputError(
+            f"{what} should be a whole number from 0 to {n_names - 1} for {count}",
+            f"{shown(codes)} was given",
+            "use Annotations.from_long, which counts for you",
+            value=codes,
         )
     return places
 
@@ -48,9 +53,13 @@ def check_codes(codes: Any, n_names: int, n_answers: int | None, what: str) -> I
 def check_contours(rows: csr_array, n_classes: int) -> csr_array:
     """Plausibilities (S, K) of the classes by each statement, as sparse rows."""
     if rows.ndim != 2 or rows.shape[1] != n_classes:
-        raise ValueError(
-            f"contours should have a row for each statement and a column for each of the "
-            f"{n_classes} classes, but have shape {rows.shape}; use Annotations.from_classes."
+        raise InputError(
+            "contours should have a row for each statement and a column for each of the "
+            f"{n_classes} classes",
+            f"have shape {rows.shape}",
+            "use Annotations.from_classes",
+            parameter="contours",
+            value=rows.shape,
         )
     check_unit_interval(rows.data, "contours", last_axis_is_row=False)
     return rows
@@ -62,8 +71,11 @@ def check_is_bayesian(is_bayesian: Any, n_statements: int) -> NDArray[np.bool_]:
     if given.size == 0:
         return np.zeros(n_statements, dtype=bool)
     if given.shape != (n_statements,) or given.dtype != bool:
-        raise ValueError(
-            f"is_bayesian should be True or False for each of the {n_statements} statements, but "
-            f"{shown(is_bayesian)} was given; leave it out if none are probabilities."
+        raise InputError(
+            f"is_bayesian should be True or False for each of the {n_statements} statements",
+            f"{shown(is_bayesian)} was given",
+            "leave it out if none are probabilities",
+            parameter="is_bayesian",
+            value=is_bayesian,
         )
     return given

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from plausible.engine.threads import in_order, one_blas_thread
+from plausible.engine import in_order, one_blas_thread
 from plausible.experts.answer_sums import FloatArray, IntArray, Sums
 
 TILE = 40_000  # probabilities at a time

@@ -40,17 +40,24 @@ from plausible.base import (
     believe,
     check_weights,
     count_rows,
+    remember_order,
     takes_labels,
 )
-from plausible.checks import check_callable, check_number, check_option, check_verbose, check_whole
-from plausible.engine import InterruptedFitWarning
-from plausible.engine.loop import Callback, Progress, Result
+from plausible.checks import (
+    check_callable,
+    check_number,
+    check_option,
+    check_verbose,
+    check_whole,
+    counted,
+)
+from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, Summary
+from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
 from plausible.experts.reliability import conclude, gold_logs, pose
 from plausible.labels import Labels
-from plausible.models import PartialLogisticRegression
-from plausible.models.learners import weighting
+from plausible.models import PartialLogisticRegression, weighting
 
 FloatArray = NDArray[np.float64]
 
@@ -117,9 +124,11 @@ def weights_for(classifier: Any, weight: FloatArray) -> dict[str, Any]:
     """Sample weights as a parameter of the classifier's fit."""
     given = weighting(classifier, weight)
     if not given and (weight != 1.0).any():
-        raise ValueError(
-            f"classifier should take sample_weight in fit, but {type(classifier).__name__} does "
-            "not; use one that does, such as PartialLogisticRegression, or give no weights."
+        raise InputError(
+            "classifier should take sample_weight in fit",
+            f"{type(classifier).__name__} does not",
+            "use one that does, such as PartialLogisticRegression, or give no weights",
+            parameter="classifier",
         )
     return given
 
@@ -213,22 +222,25 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_answers(X, y)
         weight = check_weights(sample_weight, len(y.items))
         if not weight.any():
-            raise ValueError(
-                "sample_weight should be positive for some item, but is 0 for all; give weights."
+            raise InputError(
+                "sample_weight should be positive for some item",
+                "is 0 for all",
+                "give weights",
+                parameter="sample_weight",
             )
         order = np.argsort(y.classes)
         problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
         if self.classifier is None and len(y.classes) > MOST_CLASSES:
-            raise ValueError(
-                f"The default classifier should have at most {MOST_CLASSES} classes, but there are "
-                f"{len(y.classes)}, on which logistic regression takes hours; give another, such "
-                "as classifier=DiscriminantClassifier()."
+            raise InputError(
+                f"The default classifier should have at most {MOST_CLASSES} classes",
+                f"there are {len(y.classes)}, on which logistic regression takes hours",
+                "give another, such as classifier=DiscriminantClassifier()",
             )
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
         if not result.converged:
             interrupted = (
-                f"The fit was interrupted after {result.n_iter} iterations; the best parameters so "
-                "far are kept."
+                f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best "
+                "parameters so far are kept."
             )
             ended = (
                 f"The criterion should stop rising within max_iter={self.max_iter} iterations, but "
@@ -239,6 +251,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of a fit before
             if hasattr(self.classifier_, name):
@@ -247,6 +260,31 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.converged_ = result.converged
         self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))
         return self
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: Annotations | ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Soft accuracy; answers are pooled with the doubts that were learned of people.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        y : Annotations, or labels as `as_labels` takes them
+            What is said about each row. Somebody who did not answer in `fit` is doubted as people
+            are on average.
+        sample_weight : array-like (n,), optional
+        """
+        check_is_fitted(self)
+        if isinstance(y, Annotations):
+            known = self.reliability_
+            doubts = dict(zip(known.annotators.tolist(), known.doubt.tolist(), strict=True))
+            usual = float(np.mean(known.doubt))
+            doubt = [doubts.get(name, usual) for name in y.annotators.tolist()]
+            y = y.pool(doubt=np.array(doubt), on_conflict="vacuous")
+        return super().score(X, y, sample_weight)
 
     def _check_options(self) -> None:
         check_option(self.model, MODELS, "model")
@@ -257,10 +295,11 @@ class JointAnnotatorClassifier(BeliefClassifier):
         if self.callback is not None:
             check_callable(self.callback, "callback", "a Progress")
         if self.classifier is not None and not takes_labels(self.classifier):
-            raise ValueError(
-                "classifier should learn from soft labels, but "
-                f"{type(self.classifier).__name__} takes hard ones only; use one of "
-                "plausible.models, such as PartialLogisticRegression."
+            raise InputError(
+                "classifier should learn from soft labels",
+                f"{type(self.classifier).__name__} takes hard ones only",
+                "use one of plausible.models, such as PartialLogisticRegression",
+                parameter="classifier",
             )
 
     def _climb(
@@ -272,7 +311,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         weight: FloatArray,
     ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
-        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
+        if getattr(inner, "unlabeled_weight", None) == "auto":  # the criterion is one for all steps
+            inner.set_params(unlabeled_weight=1.0)
         point = kept = problem.start(weight)
         learned: Learned | None = None
         sharpness, is_tried = 1.0, False
@@ -301,7 +342,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
                     break
                 weighted = posterior * weight[:, None]
                 counts = problem.expected(weighted, point.learned)
-                point = problem.solve(Summary(counts, weighted.sum(axis=0) / n_rows, np.nan))
+                point = problem.solve(
+                    AnswerStatistics(counts, weighted.sum(axis=0) / n_rows, np.nan)
+                )
         except KeyboardInterrupt:
             interrupted = True
             if not history:
@@ -336,15 +379,20 @@ class JointAnnotatorClassifier(BeliefClassifier):
 def check_answers(X: Any, y: Any) -> None:
     """Refuse what is not the answers about the rows of X."""
     if not isinstance(y, Annotations):
-        raise ValueError(
-            f"y should be Annotations, but is {type(y).__name__}; make them with "
-            "Annotations.from_answers, or fit the classifier itself on labels."
+        raise InputError(
+            "y should be Annotations",
+            f"is {type(y).__name__}",
+            "make them with Annotations.from_answers, or fit the classifier itself on labels",
+            parameter="y",
         )
     n_rows = count_rows(X)
     if n_rows != len(y.items):
-        raise ValueError(
+        raise InputError(
             f"X should have a row for each of the {len(y.items)} items of the answers, in the "
-            f"order of their `items`, but has {n_rows}; select and order the rows."
+            "order of their `items`",
+            f"has {n_rows}",
+            "select and order the rows",
+            parameter="X",
         )
 
 

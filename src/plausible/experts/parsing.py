@@ -1,6 +1,7 @@
 """From cells of a table to statements."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -8,27 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from plausible.belief import SparseMasses, membership, sets_from_membership
-from plausible.belief.sets import check_n_classes, class_names
+from plausible.belief import (
+    SparseMasses,
+    check_n_classes,
+    class_names,
+    membership,
+    sets_from_membership,
+)
 from plausible.checks import (
     as_array,
     as_list,
     check_kind,
     check_option,
     check_text,
-    guess,
     name_rows,
     shown,
 )
+from plausible.errors import InputError
+from plausible.experts.meanings import MOST, manner, understand
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
-from plausible.experts.tables import Codes, canonical, factorize, is_gone
+from plausible.experts.tables import Codes, factorize, is_gone
+from plausible.experts.words import CANNOT_TELL
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 ABSTAIN = ("", "?", "cannot tell", "unknown")
 NONE = ("none of these",)
-KINDS = ("plausibility", "probability", "count", "mass")
+KINDS = ("plausibility", "probability", "count", "mass", "set")
 ROUGH = 1e-6  # by which sums may miss one
 
 
@@ -38,6 +46,7 @@ class Statements(NamedTuple):
     codes (A,), contours (S, K), sparse
     is_bayesian (S,) : probabilities rather than plausibilities
     masses : of the statements, if they were given
+    notes : what was assumed about the answers, in words
     """
 
     codes: IntArray
@@ -45,6 +54,7 @@ class Statements(NamedTuple):
     classes: NDArray[Any]
     is_bayesian: NDArray[np.bool_]
     masses: SparseMasses | None = None
+    notes: tuple[str, ...] = ()
 
 
 def parse_cells(
@@ -53,53 +63,105 @@ def parse_cells(
     separator: str,
     abstain: Sequence[Any],
     none: Sequence[Any],
+    changes: Mapping[Any, Any] | None = None,
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    check_kind(labels, Iterable, "labels", "give a list of answers")
-    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
-        labels = factorize(labels, "labels")
-    if isinstance(labels, Codes):
-        codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
-    else:
-        column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
-        column = as_list(column, "labels", "answers")
-        places: dict[Any, int] = {}
-        try:
-            codes = np.fromiter(
-                (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
-            )
-        except TypeError:  # what has no hash
-            raise ValueError(
-                "Answers should be classes or sets of classes, but some hold lists or mappings; "
-                "name each class by text or a number."
-            ) from None
-        cells = list(places)
+    codes, cells = different_cells(labels)
     if not check_text(separator, "separator", "the text between the classes of a set"):
-        raise ValueError("separator should be the text between classes, but is empty; give '|'.")
+        raise InputError(
+            "separator should be the text between classes",
+            "is empty",
+            "give '|'",
+            parameter="separator",
+        )
     abstain = [abstain] if isinstance(abstain, str) else as_list(abstain, "abstain", "cells")
     none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
     check_cells([*cells, *abstain, *none])
     classes = classes if classes is None else class_names(classes)
-    said = [names_in(cell, separator, abstain, none) for cell in cells]
-    said = alike(said, classes)
+    how = manner(classes, separator, abstain, none, changes)
+    counts = np.bincount(codes, minlength=len(cells)).tolist()
+    said, notes = understand(cells, counts, how)
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if len(set(names)) < len(names):
-        raise ValueError(f"classes should be different, but are {shown(names)}; name each once.")
-    if not names:
-        raise ValueError("Answers should name at least one class, but all are empty; give classes.")
-    place = {name: k for k, name in enumerate(names)}
-    strange = [name for name in known if name not in place]
-    if strange:
-        bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
-        raise ValueError(
-            f"Answers should be among the classes {shown(names, 500)}, but {shown(strange[0])} was "
-            "found in "
-            f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
+        raise InputError(
+            "classes should be different",
+            f"are {shown(names)}",
+            "name each once",
+            parameter="classes",
+            value=names,
         )
+    if not names:
+        raise InputError(
+            "Answers should name at least one class",
+            "all are empty",
+            "give classes",
+        )
+    place = {name: k for k, name in enumerate(names)}
+    check_strange({name for name in known if name not in place}, names, cells, said, codes)
     sets, which = different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
-    return Statements(which[codes], contours, as_names(names), np.zeros(len(sets), dtype=bool))
+    none_bayesian = np.zeros(len(sets), dtype=bool)
+    return Statements(which[codes], contours, as_names(names), none_bayesian, None, tuple(notes))
+
+
+def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
+    """Which cell each answer is, and the different cells."""
+    check_kind(labels, Iterable, "labels", "give a list of answers")
+    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+        labels = factorize(labels, "labels")
+    if isinstance(labels, Codes):
+        return labels.codes, [hashable(cell) for cell in labels.names.tolist()]
+    column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
+    column = as_list(column, "labels", "answers")
+    places: dict[Any, int] = {}
+    try:
+        codes = np.fromiter(
+            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+        )
+    except TypeError:  # what has no hash
+        raise InputError(
+            "Answers should be classes or sets of classes",
+            "some hold lists or mappings",
+            "name each class by text or a number",
+        ) from None
+    return codes, list(places)
+
+
+class StrangeAnswersError(InputError):
+    """Answers that are not among the classes: cells as they are shown, and where each stands."""
+
+    places: list[tuple[str, NDArray[np.bool_]]]
+    more: str
+
+
+def check_strange(
+    strange: set[Any],
+    names: list[Any],
+    cells: list[Any],
+    said: list[tuple[Any, ...] | None],
+    codes: IntArray,
+) -> None:
+    """Refuse answers that are not among the classes, each with the rows in which it stands."""
+    bad = [k for k, members in enumerate(said) if strange & set(members or ())]
+    if not bad:
+        return
+    places = [(shown(cells[k]), codes == k) for k in bad[:MOST]]
+    more = f" and {len(bad) - MOST} others" if len(bad) > MOST else ""
+    first = next(name for name in said[bad[0]] or () if name in strange)
+    close = get_close_matches(str(first).lower(), [str(name) for name in names], n=1)
+    listed = ", ".join(f"{cell} was found in {name_rows(rows)}" for cell, rows in places)
+    error = StrangeAnswersError(
+        f"Answers should be among the classes {shown(names, 500)}",
+        f"{listed}{more}",
+        ("correct it", "add the class", "say {map}"),
+        parameter="labels",
+        value=cells[bad[0]],
+        rows=np.isin(codes, bad),
+        settings={"map": {first: close[0] if close else CANNOT_TELL}},
+    )
+    error.places, error.more = places, more
+    raise error
 
 
 def different_sets(
@@ -115,30 +177,17 @@ def different_sets(
     return list(found), which
 
 
-def alike(
-    said: list[tuple[Any, ...] | None], classes: Sequence[Hashable] | None
-) -> list[tuple[Any, ...] | None]:
-    """Names as they stand in `classes`, or all of one type: 1 and "1" are one class."""
-    found = {name for names in said if names is not None for name in names}
-    if classes is not None:
-        place = {canonical(name): name for name in classes}
-        change = {name: place.get(canonical(name), name) for name in found}
-    elif len({isinstance(name, str) for name in found}) > 1:
-        change = {name: canonical(name) for name in found}
-    else:
-        return said
-    return [None if names is None else tuple(change[name] for name in names) for names in said]
-
-
 def check_cells(cells: list[Any]) -> None:
     """Refuse cells that are neither names nor sets of names nor nothing."""
     for cell in cells:
         parts = cell if isinstance(cell, frozenset) else [cell]
         strange = [part for part in parts if not (part is None or isinstance(part, str | Number))]
         if strange:
-            raise ValueError(
-                "Answers should be classes, named by text or numbers, or sets of these, but "
-                f"{shown(strange[0])} was found; write it as text."
+            raise InputError(
+                "Answers should be classes, named by text or numbers, or sets of these",
+                f"{shown(strange[0])} was found",
+                "write it as text",
+                value=strange[0],
             )
 
 
@@ -147,24 +196,6 @@ def hashable(cell: Any) -> Any:
     if isinstance(cell, (set, list, tuple, frozenset)):
         return frozenset(cell)
     return None if cell != "" and is_gone(cell) else cell
-
-
-def names_in(
-    cell: Any, separator: str, abstain: Sequence[Any], none: Sequence[Any]
-) -> tuple[Any, ...] | None:
-    """Classes that a cell names; None for all of them."""
-    if isinstance(cell, frozenset):
-        return tuple(cell)
-    if cell is None or cell in abstain:
-        return None
-    if cell in none:
-        return ()
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text in none or text in abstain:
-            return () if text in none else None
-        return tuple(part.strip() for part in text.split(separator) if part.strip())
-    return (cell,)
 
 
 def sort_key(name: Any) -> tuple[str, Any]:
@@ -182,12 +213,14 @@ def from_groups(
 ) -> Statements:
     """Contours of answers whose classes stand in rows of their own."""
     facts = StatementFacts(cells.contours)
-    nothing = facts.is_vacuous[cells.codes] & (len(cells.classes) > 1)
+    nothing = facts.is_unknown[cells.codes] & (len(cells.classes) > 1)
     bad = ~facts.is_hard[cells.codes] & ~nothing
     if bad.any():
-        raise ValueError(
-            f"A row with a {kind} should name one class, but does not in {name_rows(bad)}; write "
-            "one class in each row."
+        raise InputError(
+            f"A row with a {kind} should name one class",
+            f"does not in {name_rows(bad)}",
+            "write one class in each row",
+            rows=bad,
         )
     chosen = facts.chosen[cells.codes]
     check_numbers(numbers, kind)
@@ -196,9 +229,11 @@ def from_groups(
     twice = np.ones(len(pair), dtype=bool)
     twice[np.unique(pair, return_index=True)[1]] = False
     if twice.any():
-        raise ValueError(
-            f"An annotator should give an item one {kind} for each class, but repeats one in "
-            f"{name_rows(twice)}; leave one of the rows out."
+        raise InputError(
+            f"An annotator should give an item one {kind} for each class",
+            f"repeats one in {name_rows(twice)}",
+            "leave one of the rows out",
+            rows=twice,
         )
     empty = np.zeros(n_groups, dtype=bool)
     empty[group[nothing]] = True  # "cannot tell", whatever else is said
@@ -208,7 +243,8 @@ def from_groups(
     rows = np.concatenate([group[there], who]), np.concatenate([chosen[there], which])
     values = np.concatenate([numbers[there], even])
     said, codes = from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
-    return Statements(codes, said, cells.classes, np.full(said.shape[0], kind == "probability"))
+    bayesian = np.full(said.shape[0], kind == "probability")
+    return Statements(codes, said, cells.classes, bayesian, None, cells.notes)
 
 
 def check_numbers(numbers: FloatArray, kind: str) -> None:
@@ -216,9 +252,11 @@ def check_numbers(numbers: FloatArray, kind: str) -> None:
     bad = ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
         rows = bad if bad.ndim == 1 else bad.any(axis=1)
-        raise ValueError(
-            f"Each {kind} should be in [0, 1], but is not in {name_rows(rows)}; correct "
-            "or scale it."
+        raise InputError(
+            f"Each {kind} should be in [0, 1]",
+            f"is not in {name_rows(rows)}",
+            "correct or scale it",
+            rows=rows,
         )
 
 
@@ -230,14 +268,18 @@ def from_table_rows(table: FloatArray | csr_array, kind: str) -> tuple[csr_array
     if kind == "probability":
         off = np.abs(unit - 1) > 0.02
         if off.any():
-            raise ValueError(
-                f"Probabilities should sum to one over the classes, but do not in {name_rows(off)};"
-                " divide them by their sum."
+            raise InputError(
+                "Probabilities should sum to one over the classes",
+                f"do not in {name_rows(off)}",
+                "divide them by their sum",
+                rows=off,
             )
     elif facts.is_empty.any():
-        raise ValueError(
-            f"Some class should be plausible, but none is in {name_rows(facts.is_empty)}; write "
-            "'none of these' as an answer of its own if that is meant."
+        raise InputError(
+            "Some class should be plausible",
+            f"none is in {name_rows(facts.is_empty)}",
+            "write 'none of these' as an answer of its own if that is meant",
+            rows=facts.is_empty,
         )
     scaled = rows.data / np.repeat(unit, facts.n_possible)
     return distinct(csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape))
@@ -254,7 +296,7 @@ def from_mass_rows(
     values = csr_array(
         (numbers, (group, place.ravel()[cells.codes])), shape=(n_groups, len(focal))
     ).toarray()
-    return from_masses(values, focal, cells.classes)
+    return from_masses(values, focal, cells.classes)._replace(notes=cells.notes)
 
 
 def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> Statements:
@@ -263,9 +305,11 @@ def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> S
     total = values.sum(axis=1)
     bad = total > 1 + ROUGH
     if bad.any():
-        raise ValueError(
-            f"Masses of an answer should sum to at most one, but do not in {name_rows(bad)}; "
-            "divide them by their sum."
+        raise InputError(
+            "Masses of an answer should sum to at most one",
+            f"do not in {name_rows(bad)}",
+            "divide them by their sum",
+            rows=bad,
         )
     everything = (1 << n_classes) - 1
     if everything not in focal:
@@ -286,24 +330,38 @@ def from_table(
     """Statements of a table with a column for each class, and the row of each answer."""
     check_option(kind, KINDS, "kind")
     if table.ndim != 2:
-        raise ValueError(f"table should have rows and columns, but has shape {table.shape}.")
+        raise InputError(
+            "table should have rows and columns",
+            f"has shape {table.shape}",
+            parameter="table",
+            value=table.shape,
+        )
     names = as_names(list(range(table.shape[1])) if classes is None else class_names(classes))
     if names.ndim != 1 or len(set(names.tolist())) < len(names):
-        raise ValueError(
-            f"classes should be different names, but are {shown(classes)}; name each once."
+        raise InputError(
+            "classes should be different names",
+            f"are {shown(classes)}",
+            "name each once",
+            parameter="classes",
+            value=classes,
         )
     if len(names) != table.shape[1]:
-        raise ValueError(
-            f"table should have a column for each of the {len(names)} classes, but has "
-            f"{table.shape[1]}; name each column."
+        raise InputError(
+            f"table should have a column for each of the {len(names)} classes",
+            f"has {table.shape[1]}",
+            "name each column",
+            parameter="table",
         )
     rows = np.arange(len(table))
     if kind == "count":
         bad = ~((table >= 0) & (table == np.round(table)) & np.isfinite(table))
         if bad.any():
-            raise ValueError(
-                "Counts should be whole numbers from 0, but are not in "
-                f"{name_rows(bad.any(axis=1))}; say kind='probability' for shares."
+            raise InputError(
+                "Counts should be whole numbers from 0",
+                f"are not in {name_rows(bad.any(axis=1))}",
+                "say {kind} for shares",
+                rows=bad.any(axis=1),
+                settings={"kind": "probability"},
             )
         row, column = np.nonzero(table)
         times = table[row, column].astype(np.int64)
@@ -312,6 +370,18 @@ def from_table(
         each = rows_of_sets([(k,) for k in range(len(names))], len(names))
         return Statements(codes, each, names, none), np.repeat(row, times)
     check_numbers(table, kind)
+    if kind == "set":
+        bad = ((table != 0) & (table != 1)).any(axis=1)
+        if bad.any():
+            raise InputError(
+                "Sets should have 1 for each possible class and 0 for the others",
+                f"have other numbers in {name_rows(bad)}",
+                "say {kind} if these are degrees",
+                rows=bad,
+                settings={"kind": "plausibility"},
+            )
+        said, codes = distinct(as_rows(table))
+        return Statements(codes, said, names, np.zeros(said.shape[0], dtype=bool)), rows
     if kind == "mass":
         check_n_classes(len(names))
         focal = 1 << np.arange(len(names), dtype=np.int64)

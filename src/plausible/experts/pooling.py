@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import (
     MAX_CLASSES,
+    RULES,
     SparseMasses,
     TotalConflictError,
     combine,
@@ -28,8 +29,8 @@ from plausible.belief import (
     membership,
     vacuous,
 )
-from plausible.belief.rules import RULES
 from plausible.checks import as_floats, check_option
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.contours import all_masses, pool_contours
 from plausible.experts.reliability import equivalent_doubt, fit_reliability
@@ -56,9 +57,12 @@ def pool(
     doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
         if rule != "dempster":
-            raise ValueError(
-                f"Confusions of classes can be pooled by 'dempster' only, but {rule!r} was asked "
-                "for; use model='one_coin'."
+            raise InputError(
+                "Confusions of classes can be pooled by 'dempster' only",
+                f"{rule!r} was asked for",
+                "use {model}",
+                value=rule,
+                settings={"model": "one_coin"},
             )
         conflict = pool_dempster(annotations, doubts, "vacuous").conflict
         return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
@@ -98,9 +102,10 @@ def resolve_doubt(
         has_confusions = options.get("model", "one_coin") != "one_coin"
         return doubts, found.evidence if has_confusions else None
     if gold is not None or options:
-        raise ValueError(
-            "gold and options of reliability should come with doubt='fit', but the doubt is given; "
-            "leave them out."
+        raise InputError(
+            "gold and options of reliability should come with doubt='fit'",
+            "the doubt is given",
+            "leave them out",
         )
     return with_own(given_doubt(annotations, doubt), own), None
 
@@ -117,23 +122,33 @@ def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]
         names = annotations.annotators.tolist()
         missing = [name for name in names if name not in doubt]
         if missing:
-            raise ValueError(
-                f"doubt should have an entry for each annotator, but has none for {missing[0]!r}; "
-                "add it."
+            raise InputError(
+                "doubt should have an entry for each annotator",
+                f"has none for {missing[0]!r}",
+                "add it",
+                parameter="doubt",
             )
         doubt = [doubt[name] for name in names]
     values = as_floats(doubt, "doubt")
     if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError("doubt should be in [0, 1], but is not everywhere; 0 is sure, 1 nothing.")
+        raise InputError(
+            "doubt should be in [0, 1]",
+            "some values are not",
+            "0 means sure, 1 that the answer says nothing",
+            parameter="doubt",
+        )
     if values.ndim == 0:
         return np.full(len(annotations), float(values))
     if values.shape == (n_annotators,):
         return values[annotations.annotator]
     if values.shape == (len(annotations),):
         return values
-    raise ValueError(
+    raise InputError(
         f"doubt should be one number, one for each of the {n_annotators} annotators, or one for "
-        f"each of the {len(annotations)} answers, but has shape {values.shape}."
+        f"each of the {len(annotations)} answers",
+        f"has shape {values.shape}",
+        parameter="doubt",
+        value=values.shape,
     )
 
 
@@ -165,9 +180,11 @@ def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict:
         names = annotations.items[clash].tolist()
         shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
         raise TotalConflictError(
-            f"Sure answers should not contradict each other, but do about {len(names)} items "
-            f"({shown}); give them some doubt, or say on_conflict='vacuous'.",
-            np.argwhere(clash),
+            "Sure answers should not contradict each other",
+            f"do about {len(names)} {'item' if len(names) == 1 else 'items'} ({shown})",
+            ("give them some doubt", "say {on_conflict}"),
+            rows=np.argwhere(clash),
+            settings={"on_conflict": "vacuous"},
         )
 
 

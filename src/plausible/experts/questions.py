@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_floats, check_kind, check_whole, shown
+from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.labels import Labels
 
@@ -46,9 +47,11 @@ def check_labels(labels: Any, n_items: int) -> None:
     """Refuse what are not labels of all items."""
     check_kind(labels, Labels, "labels", "make them with Annotations.pool or as_labels")
     if len(labels) != n_items:
-        raise ValueError(
-            f"labels should be one for each of the {n_items} items, but there are {len(labels)}; "
-            "give those of Annotations.pool."
+        raise InputError(
+            f"labels should be one for each of the {n_items} items",
+            f"there are {len(labels)}",
+            "give those of Annotations.pool",
+            parameter="labels",
         )
 
 
@@ -93,17 +96,27 @@ def next_items(
     conflict = np.zeros(len(few)) if pooled.conflict is None else pooled.conflict
     open_ = openness(pooled) if imprecision is None else as_floats(imprecision, "imprecision")
     if open_.shape != few.shape:
-        raise ValueError(
-            f"imprecision should be one number for each of the {len(few)} items, but has shape "
-            f"{open_.shape}."
+        raise InputError(
+            f"imprecision should be one number for each of the {len(few)} items",
+            f"has shape {open_.shape}",
+            parameter="imprecision",
+            value=open_.shape,
         )
     if not ((open_ >= 0) & (open_ <= 1)).all():
-        raise ValueError("imprecision should be in [0, 1], but is not everywhere; scale it.")
+        raise InputError(
+            "imprecision should be in [0, 1]",
+            "some values are not",
+            "scale it",
+            parameter="imprecision",
+        )
     share = as_floats(weights, "weights")
     if share.shape != (3,) or not (share >= 0).all() or not share.sum() > 0:
-        raise ValueError(
-            "weights should be three numbers from 0, of few answers, conflict and imprecision, not "
-            f"all 0, but {shown(weights)} was given."
+        raise InputError(
+            "weights should be three numbers from 0, of few answers, conflict and imprecision, "
+            "not all 0",
+            f"{shown(weights)} was given",
+            parameter="weights",
+            value=weights,
         )
     share = share / share.sum()
     priority = share @ np.stack([few, conflict, open_])

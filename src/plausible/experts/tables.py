@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, as_floats, name_rows
+from plausible.errors import InputError, Note
 
+MOST_PEOPLE = 100_000  # whose names are compared
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -18,6 +20,10 @@ class Codes(NamedTuple):
 
     codes: IntArray
     names: NDArray[Any]
+
+    def taken(self, rows: IntArray) -> "Codes":
+        """Some of the rows, with all names."""
+        return Codes(self.codes[rows], self.names)
 
 
 def factorize(values: ArrayLike | Codes, what: str) -> Codes:
@@ -32,11 +38,16 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
         return values
     column = as_array(values, what)
     if column.ndim != 1:
-        raise ValueError(f"{what} should be one column of names, but have shape {column.shape}.")
+        raise InputError(
+            f"{what} should be one column of names",
+            f"have shape {column.shape}",
+            value=column.shape,
+        )
     if column.dtype.kind not in "biufUSOM":
-        raise ValueError(
-            f"{what} should be one column of names, but came as {column.dtype}; turn them into "
-            "text."
+        raise InputError(
+            f"{what} should be one column of names",
+            f"came as {column.dtype}",
+            "turn them into text",
         )
     if column.dtype.kind in "iub" and len(column):
         return factorize_numbers(column)
@@ -44,9 +55,11 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
     cells = column.tolist()
     missing = np.array([is_gone(cell) for cell in cells], dtype=bool)
     if missing.any():
-        raise ValueError(
-            f"Every row should name one of the {what}, but names are missing in "
-            f"{name_rows(missing)}; fill them in or leave the rows out."
+        raise InputError(
+            f"Every row should name one of the {what}",
+            f"names are missing in {name_rows(missing)}",
+            "fill them in or leave the rows out",
+            rows=missing,
         )
     if len({isinstance(cell, str) for cell in cells}) > 1:  # 1 and "1" are one name
         cells = list(map(canonical, cells))
@@ -55,11 +68,101 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
             (places.setdefault(cell, len(places)) for cell in cells), np.int64, len(cells)
         )
     except TypeError:  # what has no hash
-        raise ValueError(
-            f"{what} should be one column of names, but some are lists or sets; turn them into "
-            "text."
+        raise InputError(
+            f"{what} should be one column of names",
+            "some are lists or sets",
+            "turn them into text",
         ) from None
     return Codes(coded, np.array(list(places)))
+
+
+def factorize_cells(values: Any, what: str) -> Codes:
+    """Different cells of a column of any kind, of which some may be missing."""
+    if isinstance(values, Codes):
+        return values
+    column = as_array(values, what)
+    if column.ndim != 1 or column.dtype.kind not in "biufUSO":
+        raise InputError(
+            f"{what} should be one column of numbers or words",
+            f"has shape {column.shape}",
+            "give one for each answer",
+            parameter=what,
+        )
+    if column.dtype.kind in "biuf":
+        names, codes = np.unique(column, return_inverse=True)
+        return Codes(codes, names)
+    places: dict[Any, int] = {}
+    cells = [None if is_gone(cell) else cell for cell in column.tolist()]
+    if not all(cell is None or isinstance(cell, str | Number) for cell in cells):
+        raise InputError(
+            f"{what} should be one column of numbers or words",
+            "some are lists or other things",
+            "turn them into numbers",
+            parameter=what,
+        )
+    # True and 1 are the same to a dictionary, but not the same cell.
+    keys = [(type(cell) is bool, cell) for cell in cells]
+    codes = np.fromiter((places.setdefault(key, len(places)) for key in keys), np.int64, len(keys))
+    different = np.empty(len(places), dtype=object)
+    different[:] = [cell for _, cell in places]
+    return Codes(codes, different)
+
+
+def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
+    """Names without blanks around them, and a note where that, or case, makes them equal."""
+    names = column.names
+    if names.dtype.kind not in "UO":
+        return column, []
+    texts = names.tolist()
+    if not may_have_blanks(texts):
+        return column, tell_alike(texts) if what == "annotators" else []
+    bare = [name.strip() if isinstance(name, str) else name for name in texts]
+    notes = []
+    if bare != texts:
+        places: dict[Any, int] = {}
+        change = np.array([places.setdefault(name, len(places)) for name in bare], dtype=np.int64)
+        n_merged = len(bare) - len(places)
+        if n_merged:
+            twice = [text for text, name in zip(texts, bare, strict=True) if text != name]
+            notes.append(
+                Note(
+                    f"{what} that differ by blanks alone are one: {n_merged} "
+                    f"{'name' if n_merged == 1 else 'names'}, such as {twice[0]!r}"
+                )
+            )
+        column = Codes(change[column.codes], np.array(list(places)))
+    if what == "annotators":
+        notes += tell_alike(column.names.tolist())
+    return column, notes
+
+
+def may_have_blanks(names: list[Any]) -> bool:
+    """Whether some name may begin or end with a blank, by a quick look."""
+    if set(map(type, names)) != {str}:
+        return True
+    joined = "\n" + "\n".join(names) + "\n"
+    return not joined.isascii() or any(
+        f"\n{blank}" in joined or f"{blank}\n" in joined for blank in " \t\r\v\f\n"
+    )
+
+
+def tell_alike(people: list[Any]) -> list[Note]:
+    """A note on people whose names differ by case alone: they stay two."""
+    spelled: dict[str, list[str]] = {}
+    for name in people if len(people) <= MOST_PEOPLE else ():
+        if isinstance(name, str):
+            spelled.setdefault(name.casefold(), []).append(name)
+    several = [names for names in spelled.values() if len(names) > 1]
+    if not several:
+        return []
+    listed = ", ".join(map(repr, several[0]))
+    more = f", and {len(several) - 1} more such groups" if len(several) > 1 else ""
+    return [
+        Note(
+            f"annotators whose names differ by case were read as different people: {listed}{more}; "
+            "write a name alike if it is one person"
+        )
+    ]
 
 
 def is_gone(cell: Any) -> bool:
@@ -109,13 +212,16 @@ def check_lengths(**columns: Any) -> int:
         elif isinstance(column, Sized) and not isinstance(column, str | np.ndarray):
             lengths[name] = len(column)
     if not lengths:
-        raise ValueError(
-            "Columns of answers should be sequences, but single values were given; write [value]."
+        raise InputError(
+            "Columns of answers should be sequences",
+            "single values were given",
+            "write [value]",
         )
     if len(set(lengths.values())) > 1:
-        raise ValueError(
-            f"Columns of answers should have the same length, but have {lengths}; check for "
-            "missing rows."
+        raise InputError(
+            "Columns of answers should have the same length",
+            f"have {lengths}",
+            "check for missing rows",
         )
     return next(iter(lengths.values()))
 
@@ -126,15 +232,21 @@ def check_doubt(doubt: ArrayLike | None, n_rows: int) -> FloatArray | None:
         return None
     values = as_floats(doubt, "doubt")
     if values.shape not in ((), (1,), (n_rows,)):
-        raise ValueError(
-            f"doubt should be one number, or one for each of the {n_rows} rows, but has shape "
-            f"{values.shape}; give an array ({n_rows},)."
+        raise InputError(
+            f"doubt should be one number, or one for each of the {n_rows} rows",
+            f"has shape {values.shape}",
+            f"give an array ({n_rows},)",
+            parameter="doubt",
+            value=values.shape,
         )
     values = np.broadcast_to(values, n_rows)
     bad = ~((values >= 0) & (values <= 1))
     if bad.any():
-        raise ValueError(
-            f"doubt should be in [0, 1], but is not in {name_rows(bad)}; write 0 for a sure answer "
-            "and 1 for one that says nothing."
+        raise InputError(
+            "doubt should be in [0, 1]",
+            f"is not in {name_rows(bad)}",
+            "write 0 for a sure answer and 1 for one that says nothing",
+            parameter="doubt",
+            rows=bad,
         )
     return values

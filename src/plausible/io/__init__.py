@@ -4,8 +4,10 @@ Rows of a file are counted from 1 in errors, without the header; of a text file,
 as well.
 """
 
-from plausible.io.annotation_files import read_annotations, read_doccano, read_label_studio
+from plausible.io.annotation_files import read_annotations
+from plausible.io.annotation_writing import write_annotations
 from plausible.io.errors import ModelFileError
+from plausible.io.exports import read_doccano, read_label_studio
 from plausible.io.features import Features, read_features
 from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
@@ -15,6 +17,13 @@ from plausible.io.predictions import read_new, write_predictions
 from plausible.io.training import Training, read_training
 from plausible.io.writing import write_table
 from plausible.tables import TableError, TableStream, read_table, stream_table
+
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.io.answer_layouts import find_meanings as find_meanings
+from plausible.io.label_names import read_names as read_names
+from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.writing import new_file as new_file
 
 __all__ = [
     "Features",
@@ -37,6 +46,7 @@ __all__ = [
     "read_training",
     "save",
     "stream_table",
+    "write_annotations",
     "write_labels",
     "write_predictions",
     "write_table",

@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible import belief
 from plausible.checks import as_array, check_option
+from plausible.errors import InputError
 from plausible.io.label_names import write_name, write_set
 from plausible.io.writing import write_table
 from plausible.labels import Labels
 
 KINDS = ("sets", "plausibility", "probability", "masses")
+SUM_TOLERANCE = 1e-6
 
 
 def write_labels(
@@ -69,18 +71,25 @@ def write_labels(
         )
     if kind == "sets":
         if not np.isin(contour, (0.0, 1.0)).all():
-            raise ValueError(
-                "Labels should be sets to be written as such, but some plausibilities lie between "
-                'the bounds 0 and 1; say kind="plausibility".'
+            raise InputError(
+                "Labels should be sets to be written as such",
+                "some plausibilities lie between the bounds 0 and 1",
+                "say {kind}",
+                settings={"kind": "plausibility"},
             )
         columns |= _wide("possible", names, contour.astype(np.int8))
     elif kind == "probability" and not _are_probabilities(labels):
-        raise ValueError(
-            "Labels should be probabilities to be written as such, but are not; leave kind= out."
+        raise InputError(
+            "Labels should be probabilities to be written as such",
+            "are not",
+            "leave {kind} out",
+            settings={"kind": None},
         )
     else:
         prefix = "probability" if kind == "probability" else "plausibility"
         columns |= _wide(prefix, names, contour)
+    if kind != "probability" and labels.is_probability.any():
+        columns["is_probability"] = labels.is_probability.astype(np.int8)
     if kind == "masses":
         masses = labels.masses()
         sets = belief.decode_sets(masses.focal_sets, names)
@@ -96,11 +105,13 @@ def _wide(prefix: str, names: list[Any], values: NDArray[Any]) -> dict[str, Any]
 
 def _simplest(labels: Labels) -> str:
     """The shortest kind that keeps all that is known."""
+    if _are_probabilities(labels) and labels.is_probability.any():
+        return "probability"
     if not labels.has_masses:
         return "plausibility"
     if np.isin(labels.contour, (0.0, 1.0)).all() and _are_consonant(labels):
         return "sets"
-    return "probability" if _are_probabilities(labels) else "masses"
+    return "masses"
 
 
 def _are_consonant(labels: Labels) -> bool:
@@ -112,9 +123,13 @@ def _are_consonant(labels: Labels) -> bool:
 
 
 def _are_probabilities(labels: Labels) -> bool:
-    """Whether masses are on single classes, and so are the plausibilities."""
-    if not labels.has_masses:
+    """Whether all rows are probabilities (or hard), and so are masses where they are known."""
+    if not (labels.is_probability | labels.is_hard).all():
         return False
+    if (np.abs(labels.contour.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
+        return False
+    if not labels.has_masses:
+        return labels.n_classes > belief.MAX_CLASSES
     masses = labels.masses()
     singles = 1 << np.arange(labels.n_classes, dtype=np.int64)
     return np.array_equal(masses.focal_sets, singles) and np.array_equal(

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief.forms import ROUNDING, check_unit_interval
-from plausible.checks import as_array, as_list, found, name_rows, shown
+from plausible.checks import as_array, as_list, is_whole, name_rows, shown
+from plausible.errors import InputError
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-NOTHING: tuple[()] = ()
+MAX_ITEMS = 1 << 40  # beyond the memory of any machine
+NO_MARKER: tuple[()] = ()  # no value means "not labeled"
 
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
@@ -24,25 +25,37 @@ def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     else:
         names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
     if not names:
-        raise ValueError("Labels need at least one class, but none was given; name them.")
+        raise InputError(
+            "Labels need at least one class",
+            "none was given",
+            "name them",
+        )
     are_text = [isinstance(name, str) for name in names]
     are_numbers = not any(are_text) and all(isinstance(name, Number) for name in names)
     array = np.asarray(names if all(are_text) or are_numbers else None)
     if array.dtype.kind not in "biufU":
         first = ", ".join(shown(name) for name in names[:5])
-        raise ValueError(
-            f"classes should be all numbers or all strings, but came as {first}; turn them into "
-            "strings."
+        raise InputError(
+            "classes should be all numbers or all strings",
+            f"came as {first}",
+            "turn them into strings",
+            parameter="classes",
         )
     if any(name == "" or name != name or name in (np.inf, -np.inf) for name in names):
-        raise ValueError(
-            "classes should be names or finite numbers, but one is empty, NaN or infinite; give it "
-            "a name."
+        raise InputError(
+            "classes should be names or finite numbers",
+            "one is empty, NaN or infinite",
+            "give it a name",
+            parameter="classes",
         )
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"classes should be distinct, but {repeated!r} is repeated; name each class once."
+        raise InputError(
+            "classes should be distinct",
+            f"{repeated!r} is repeated",
+            "name each class once",
+            parameter="classes",
+            value=repeated,
         )
     return array
 
@@ -53,20 +66,24 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     Entries that can be no class (None, NaN, "") must be declared in `missing`.
     """
     if np.ma.isMaskedArray(y):
-        raise ValueError(
-            "Labels should be a plain array, but a masked array came; fill it with a marker, "
-            "y.filled(-1), and say missing=-1."
+        raise InputError(
+            "Labels should be a plain array",
+            "a masked array came",
+            "fill it with a marker, y.filled(-1), and say missing=-1",
         )
     values = _as_array(y)
     if values.dtype.kind not in "biufUO":
-        raise ValueError(
-            f"Hard labels should be names or numbers, but came as {values.dtype}; turn them into "
-            "strings with y.astype(str)."
+        raise InputError(
+            "Hard labels should be names or numbers",
+            f"came as {values.dtype}",
+            "turn them into strings with y.astype(str)",
         )
     if values.ndim != 1:
-        raise ValueError(
-            f"Hard labels should be one-dimensional, but have shape {values.shape}; use "
-            "from_plausibility, from_probability or from_sets for one column for each class."
+        raise InputError(
+            "Hard labels should be one-dimensional",
+            f"have shape {values.shape}",
+            "use from_plausibility, from_probability or from_sets for one column for each class",
+            value=values.shape,
         )
     no_value, no_text = _blanks(values)
     declared = np.zeros(len(values), dtype=bool)
@@ -80,9 +97,13 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     undeclared = (no_value | no_text) & ~declared
     if undeclared.any():
         entry = values[undeclared].tolist()[0]
-        raise ValueError(
-            f"Labels should be classes, but {entry!r} was found in {name_rows(undeclared)}; say "
-            f"missing={entry!r} if that means that the item is not labeled."
+        raise InputError(
+            "Labels should be classes",
+            f"{entry!r} was found in {name_rows(undeclared)}",
+            f"say missing={entry!r} if that means that the item is not labeled",
+            parameter="y",
+            value=entry,
+            rows=undeclared,
         )
     return values, declared
 
@@ -93,15 +114,17 @@ def codes_of(
     """Classes, and the position of each known value among them (0 where it is not known)."""
     present = values[known]
     if values.dtype.kind == "O" and len(present):
-        check_entries(values, known)
+        _check_entries(values, known)
         check_classes(set(present.tolist()))
         present = np.asarray(present.tolist())
     codes = np.zeros(len(values), dtype=np.int64)
     if classes is None:
         if len(present) == 0:
-            raise ValueError(
-                "Labels need at least one class, but no item is labeled; say which classes there "
-                "are with classes=."
+            raise InputError(
+                "Labels need at least one class",
+                "no item is labeled",
+                "say which classes there are with {classes}",
+                settings={"classes": None},
             )
         names, codes[known] = np.unique(present, return_inverse=True)
         return check_classes(names), codes
@@ -113,22 +136,26 @@ def codes_of(
         codes[known] = place
         wrong[known] = np.asarray(names[place] != present)
     if wrong.any():
-        raise ValueError(
-            f"Labels should be among the classes {shown(names.tolist(), 500)}, but "
-            f"{shown(values[wrong].tolist()[0])} was found in {name_rows(wrong)}; correct them, or "
-            "add the class to classes=."
+        raise InputError(
+            f"Labels should be among the classes {shown(names.tolist(), 500)}",
+            f"{shown(values[wrong].tolist()[0])} was found in {name_rows(wrong)}",
+            ("correct them", "add the class to {classes}"),
+            rows=wrong,
+            settings={"classes": None},
         )
     return names, codes
 
 
-def check_entries(values: NDArray[Any], known: BoolArray) -> None:
+def _check_entries(values: NDArray[Any], known: BoolArray) -> None:
     """Refuse entries of an array of objects that are neither text nor numbers."""
     are_names = [isinstance(item, str | Number) for item in values.tolist()]
     strange = known & ~np.array(are_names, dtype=bool)
     if strange.any():
-        raise ValueError(
-            f"Hard labels should be names or numbers, but {shown(values[strange].tolist()[0])} was "
-            f"found in {name_rows(strange)}; use from_sets for sets of classes."
+        raise InputError(
+            "Hard labels should be names or numbers",
+            f"{shown(values[strange].tolist()[0])} was found in {name_rows(strange)}",
+            "use from_sets for sets of classes",
+            rows=strange,
         )
 
 
@@ -140,39 +167,82 @@ def _markers(missing: Any) -> list[Any]:
     markers = list(given) if isinstance(given, list | tuple | set | frozenset) else [given]
     for marker in markers:
         if not isinstance(marker, str | Number) and not _is_nothing(marker):
-            raise ValueError(
+            raise InputError(
                 "missing should be a value, or a list of values, that means that an item is not "
-                f"labeled, but {shown(marker)} was given; give None, a name or a number."
+                "labeled",
+                f"{shown(marker)} was given",
+                "give None, a name or a number",
+                parameter="missing",
+                value=marker,
             )
     return markers
 
 
-def contour_of_sets(
-    rows: list[Any], classes: Sequence[Hashable] | None
+def contour_of_hard(
+    y: ArrayLike, classes: Sequence[Hashable] | None, missing: Any
 ) -> tuple[FloatArray, NDArray[Any]]:
-    """Contour of sets of class names, and the classes; None stands for all classes."""
+    """Contour of hard labels, and the classes; rows of ones where the label is missing."""
+    values, is_missing = find_missing(y, missing)
+    names, codes = codes_of(values, ~is_missing, classes)
+    if len(names) == 1 and classes is None and is_missing.any():
+        raise InputError(
+            "A missing label needs at least two classes to choose from",
+            f"only {names.tolist()[0]!r} occurs, and labels are missing in {name_rows(is_missing)}",
+            "say which classes there are with {classes}",
+            rows=is_missing,
+            settings={"classes": None},
+        )
+    contour = np.zeros((len(values), len(names)))
+    contour[np.arange(len(values)), codes] = 1.0
+    contour[is_missing] = 1.0
+    return contour, names
+
+
+def contour_of_sets(
+    sets: Any, classes: Sequence[Hashable] | None
+) -> tuple[FloatArray, NDArray[Any]]:
+    """Contour of sets of classes, and the classes: a table of true and false, or names."""
+    table = _bool_table(sets)
+    if table is not None:
+        return table.astype(np.float64), check_classes(names_or_numbers(classes, sets))
+    rows = _check_sets(as_list(sets, "sets", "sets of class names"))
+    if classes is None:
+        present = {name for row in rows if row is not None for name in row}
+        classes = sorted(check_classes(present).tolist()) if present else []
+    names = check_classes(classes)
+    return _contour_of_names(rows, names), names
+
+
+def _check_sets(rows: list[Any]) -> list[list[Any] | None]:
+    """Sets as lists of class names, None for all classes; anything else is refused."""
     for i, row in enumerate(rows):
         if isinstance(row, Mapping):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is a mapping; use "
-                "from_masses for masses of sets, or from_plausibility for degrees."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is a mapping",
+                "use from_masses for masses of sets, or from_plausibility for degrees",
             )
         if isinstance(row, str) or not (row is None or isinstance(row, Iterable)):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
-                f"write {{{shown(row)}}} for a set of one class, or use from_crisp."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is {shown(row)}",
+                f"write {{{shown(row)}}} for a set of one class, or use from_crisp",
+                value=row,
             )
     rows = [row if row is None else as_list(row, f"set {i}") for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
         if row is not None and not all(isinstance(name, str | Number) for name in row):
-            raise ValueError(
-                f"Each set should be a collection of class names, but row {i} is {shown(row)}; "
-                "name classes by text or numbers."
+            raise InputError(
+                "Each set should be a collection of class names",
+                f"row {i} is {shown(row)}",
+                "name classes by text or numbers",
+                value=row,
             )
-    if classes is None:
-        found = {name for row in rows if row is not None for name in row}
-        classes = sorted(check_classes(found or {0}).tolist()) if found else []
-    names = check_classes(classes)
+    return rows
+
+
+def _contour_of_names(rows: list[list[Any] | None], names: NDArray[Any]) -> FloatArray:
+    """Ones for the classes that each row names, and for all where it is None."""
     position = {name: k for k, name in enumerate(names.tolist())}
     flat_rows: list[int] = []
     flat_columns: list[int] = []
@@ -183,18 +253,20 @@ def contour_of_sets(
             continue
         for name in row:
             if name not in position:
-                raise ValueError(
-                    f"Sets should hold classes of {shown(names.tolist(), 500)}, but row {i} holds "
-                    f"{shown(name)}; "
-                    "correct it, or add the class to classes=."
+                raise InputError(
+                    f"Sets should hold classes of {shown(names.tolist(), 500)}",
+                    f"row {i} holds {shown(name)}",
+                    ("correct it", "add the class to {classes}"),
+                    value=name,
+                    settings={"classes": None},
                 )
             flat_rows.append(i)
             flat_columns.append(position[name])
     contour[flat_rows, flat_columns] = 1.0
-    return contour, names
+    return contour
 
 
-def bool_table(sets: Any) -> NDArray[np.bool_] | None:
+def _bool_table(sets: Any) -> NDArray[np.bool_] | None:
     """Sets as a table of true and false, if they came as one; other tables are refused."""
     is_table = hasattr(sets, "columns") or (isinstance(sets, np.ndarray) and sets.ndim == 2)
     if not is_table and isinstance(sets, (list, tuple)) and sets:
@@ -203,61 +275,12 @@ def bool_table(sets: Any) -> NDArray[np.bool_] | None:
         return None
     table = as_array(sets, "sets")
     if table.dtype != bool:
-        raise ValueError(
-            f"A table of sets should hold True and False, but came as {table.dtype}; write "
-            "table.astype(bool) if that is what the numbers mean, or use from_plausibility."
+        raise InputError(
+            "A table of sets should hold True and False",
+            f"came as {table.dtype}",
+            "write table.astype(bool) if that is what the numbers mean, or use from_plausibility",
         )
     return table
-
-
-def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
-    """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
-    check_width(contour, n_classes)
-    low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
-    if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
-        bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
-        raise ValueError(
-            f"Plausibilities should lie in [0, 1], but {found(contour, bad, bad.any(axis=1))}; "
-            "correct them, divide each row by its maximum, or mark what is not known with a row of "
-            "ones."
-        )
-    checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
-    if low <= 0.0:
-        check_possible(checked)
-    return checked
-
-
-def check_width(contour: NDArray[Any], n_classes: int) -> None:
-    """Refuse a table that has not one column for each class."""
-    if contour.ndim != 2 or contour.shape[1] != n_classes:
-        raise ValueError(
-            f"Plausibilities should have one column for each of the {n_classes} classes, but have "
-            f"shape {contour.shape}; give an array (n, {n_classes}), or other classes."
-        )
-
-
-def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | None:
-    """Conflict of each item, if it is known."""
-    if conflict is None:
-        return None
-    checked = check_unit_interval(conflict, "conflict", last_axis_is_row=False).copy()
-    if checked.shape != (n_items,):
-        raise ValueError(
-            f"conflict should be one number for each of the {n_items} items, but has shape "
-            f"{checked.shape}; give an array ({n_items},)."
-        )
-    return checked
-
-
-def check_possible(contour: NDArray[Any]) -> None:
-    """Refuse rows in which no class is possible."""
-    impossible = ~contour.any(axis=1)
-    if impossible.any():
-        raise ValueError(
-            f"Labels should leave each item a possible class, but there is none in "
-            f"{name_rows(impossible)}; give at least one class a positive plausibility, or mark "
-            "the item as unknown with a row of ones."
-        )
 
 
 def _as_array(y: ArrayLike) -> NDArray[Any]:
@@ -299,3 +322,51 @@ def _is_nothing(item: Any) -> bool:
     if type(item).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(item, Number) and bool(item != item)
+
+
+def names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> Sequence[Hashable]:
+    """The class names, or numbers for the columns of a table."""
+    if classes is not None:
+        return classes
+    if hasattr(table, "columns"):  # a data frame
+        return as_list(table.columns, "columns", "class names")
+    shape = as_array(table, "the table").shape
+    return list(range(shape[-1])) if len(shape) == 2 and shape[-1] else [0]
+
+
+def check_same_classes(groups: list[list[Any]]) -> None:
+    """Refuse groups of labels whose classes differ by more than their order."""
+    for i, classes in enumerate(groups):
+        if set(classes) != set(groups[0]):
+            raise InputError(
+                "All labels should have the same classes",
+                f"group 0 has {groups[0]} and group {i} has {classes}",
+                "bring them together with reorder(classes)",
+            )
+
+
+def index_of_rows(rows: Any) -> Any:
+    """An index that selects rows: a slice, positions or a mask."""
+    if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+        rows = rows[0]  # scikit-learn writes y[rows, ...]
+    if np.ndim(rows) == 0 and not isinstance(rows, slice) and rows is not None:
+        rows = np.atleast_1d(rows)
+    if isinstance(rows, tuple) or rows is None or np.ndim(rows) > 1:
+        raise IndexError(
+            "Labels should be indexed by a position, a slice, a list of positions or a mask, "
+            f"but {rows!r} was given."
+        )
+    return rows
+
+
+def check_n_items(n: Any) -> int:
+    """A number of items that a machine can hold."""
+    if not is_whole(n) or not 0 <= n <= MAX_ITEMS:
+        raise InputError(
+            "n should be a number of items, 0 or more",
+            f"{shown(n)} was given",
+            "give a whole number",
+            parameter="n",
+            value=n,
+        )
+    return int(n)

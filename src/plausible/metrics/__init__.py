@@ -35,6 +35,11 @@ from plausible.metrics.sets import (
     utility_discounted_accuracy,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.metrics.truth import read_probabilities as read_probabilities
+from plausible.metrics.truth import read_truth as read_truth
+
 __all__ = [
     "SCORERS",
     "RejectionCurve",

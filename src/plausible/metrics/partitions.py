@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from plausible.belief import SparseMasses, jousselme_distance, nonspecificity, to_sparse
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.metrics.truth import FloatArray
 
@@ -52,9 +53,10 @@ def co_membership(masses: Partition, others: Partition | None = None) -> FloatAr
     first = _read_partition(masses)
     second = first if others is None else _read_partition(others)
     if first.n_classes != second.n_classes:
-        raise ValueError(
-            f"Both partitions should have the same clusters, but have {first.n_classes} and "
-            f"{second.n_classes}; refine or coarsen one of them."
+        raise InputError(
+            "Both partitions should have the same clusters",
+            f"have {first.n_classes} and {second.n_classes}",
+            "refine or coarsen one of them",
         )
     a, b = first.focal_sets[:, None], second.focal_sets
     single = (a == b) & (np.bitwise_count(a) == 1)
@@ -86,9 +88,10 @@ def credal_rand_index(masses: Partition, other: Partition) -> float:
     """
     one, two = _read_partition(masses), _read_partition(other)
     if len(one) != len(two) or len(one) < 2:
-        raise ValueError(
-            f"Both partitions should be of the same items, at least two, but have {len(one)} and "
-            f"{len(two)}; give one row for each item."
+        raise InputError(
+            "Both partitions should be of the same items, at least two",
+            f"have {len(one)} and {len(two)}",
+            "give one row for each item",
         )
     n, distance = len(one), 0.0
     for start in range(0, n, _ROWS_AT_ONCE):
@@ -100,7 +103,7 @@ def credal_rand_index(masses: Partition, other: Partition) -> float:
 
 
 def credal_nonspecificity(masses: Partition) -> float:
-    """Mean nonspecificity of a credal partition, scaled: 0 if all is precise, 1 if all is vacuous.
+    """Mean nonspecificity of a credal partition: 0 if all is precise, 1 if nothing is known.
 
     Mass on the empty set (an outlier) counts as mass on all clusters.
 
@@ -120,8 +123,10 @@ def _read_partition(partition: Partition) -> SparseMasses:
     """Masses (n, F) of a partition; labels and credal partitions give their own."""
     masses = to_sparse(partition)
     if masses.values.ndim != 2:
-        raise ValueError(
-            f"A partition should have one row of masses for each item, but has shape "
-            f"{masses.shape}; give an array (n, 2^K), SparseMasses or Labels."
+        raise InputError(
+            "A partition should have one row of masses for each item",
+            f"has shape {masses.shape}",
+            "give an array (n, 2^K), SparseMasses or Labels",
+            value=masses.shape,
         )
     return masses

@@ -15,14 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief import Decision, SparseMasses
+from plausible.belief import Decision
 from plausible.checks import as_array, check_number
+from plausible.errors import InputError
 from plausible.metrics.truth import (
     BoolArray,
     Classes,
     Credits,
     FloatArray,
+    Prediction,
     Truth,
+    classes_of,
     classes_of_answers,
     read_answers,
     read_probabilities,
@@ -49,7 +52,7 @@ def utility_discounted_accuracy(
         accuracy), u65 and u80.
     sample_weight : array-like (n,), optional
     classes : sequence, optional
-        What the columns of sets are; by default the classes of `y_true`.
+        What the columns of sets are; needed where the classes of `y_true` are not sorted.
 
     Examples
     --------
@@ -93,9 +96,11 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
     if isinstance(y_pred, Decision) and y_pred.offers_refusal:
         chosen = chosen[..., :-1] & ~chosen[..., -1:]
     if chosen.ndim != 2 or chosen.dtype != bool:
-        raise ValueError(
-            f"Sets should be a bool array (n, K), but came as {chosen.dtype} of shape "
-            f"{chosen.shape}; use predict_set or decide."
+        raise InputError(
+            "Sets should be a bool array (n, K)",
+            f"came as {chosen.dtype} of shape {chosen.shape}",
+            "use predict_set or decide",
+            value=chosen.shape,
         )
     size = chosen.sum(axis=1)
     weights = read_weights(sample_weight, len(size)) * (size > 0)
@@ -134,7 +139,7 @@ class RejectionCurve:
 
 def rejection_curve(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
 ) -> RejectionCurve:
@@ -143,7 +148,7 @@ def rejection_curve(
     Parameters
     ----------
     y_true : Labels, or all that `as_labels` takes
-    prediction : array-like (n, K) of probabilities, or SparseMasses
+    prediction : as for `soft_log_loss`
     sample_weight, classes
         As for `soft_log_loss`. Rows that say nothing are left out.
 
@@ -153,12 +158,14 @@ def rejection_curve(
     >>> curve.rejected, curve.accuracy
     (array([0. , 0.5]), array([0.5, 1. ]))
     """
-    truth = read_truth(y_true, sample_weight, classes)
+    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     weight = truth.weight * truth.sample_weight
     if weight.sum() == 0.0:
-        raise ValueError(
-            "A rejection curve needs labels that say something, but none does; label some items."
+        raise InputError(
+            "A rejection curve needs labels that say something",
+            "none does",
+            "label some items",
         )
     counted = weight > 0
     confidence = p.max(axis=1)[counted]

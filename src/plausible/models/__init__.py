@@ -1,6 +1,12 @@
 """Estimators that learn from labels of any kind, in families."""
 
-from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
+from plausible.base import (
+    Beliefs,
+    EmptyClassWarning,
+    FarPointWarning,
+    SharpenedLabelsWarning,
+    believe,
+)
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.ensemble import (
@@ -13,6 +19,7 @@ from plausible.models.gaussian import (
     DiscriminantClassifier,
     GaussianMixtureClassifier,
     SingularCovarianceWarning,
+    UnlabeledRowsWarning,
 )
 from plausible.models.logistic import (
     Evidence,
@@ -20,6 +27,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -36,6 +44,10 @@ from plausible.models.tree import (
     export_text,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.models.learners import weighting as weighting
+
 __all__ = [
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
@@ -47,9 +59,11 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "FarPointWarning",
+    "FeaturePreparation",
     "GaussianMixtureClassifier",
     "OutOfBagWarning",
     "PartialLogisticRegression",
+    "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
     "SoftNearestCentroid",
@@ -57,6 +71,7 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UnlabeledRowsWarning",
     "believe",
     "compare_models",
     "cross_val_beliefs",

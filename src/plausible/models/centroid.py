@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from plausible.base import EvidenceClassifier, check_features, check_labels_and_weights
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -69,11 +70,14 @@ class SoftNearestCentroid(EvidenceClassifier):
         labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
         scaled = labels.scaled()
         favored = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
+        shares = labels.is_probability
+        favored[shares] = scaled[shares] / scaled[shares].sum(axis=1, keepdims=True)
         weights = favored * row_weights[:, None]
         if not weights.any():
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
+            raise InputError(
+                "At least one row should favor a class",
+                "all labels are unknown or have zero sample weight",
+                "label some items",
             )
         self.classes_ = labels.classes
         self.means_ = weighted_means(data, weights)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from plausible.checks import as_list, check_whole, row_numbers, shown
+from plausible.errors import InputError
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -67,7 +68,13 @@ def check_splits(cv: Any, n_rows: int) -> list[tuple[Any, Any]]:
     remedy = "a number of folds, a splitter, or pairs of rows to train and to test on"
     pairs = [as_list(pair, "Each split", "two") for pair in as_list(cv, "cv", remedy)]
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ValueError(f"cv should be {remedy}, but {shown(cv)} was given; give a number.")
+        raise InputError(
+            f"cv should be {remedy}",
+            f"{shown(cv)} was given",
+            "give a number",
+            parameter="cv",
+            value=cv,
+        )
     return [tuple(row_numbers(part, n_rows, "Rows of cv") for part in pair) for pair in pairs]
 
 
@@ -82,9 +89,11 @@ def given_folds(cv: Any, X: Any, labels: Labels) -> IntArray | None:
     splits = check_cv(cv, labels.crisp(), classifier=True).split(X, labels.crisp())
     for fold, (_, test) in enumerate(splits):
         if (folds[test] >= 0).any():
-            raise ValueError(
-                f"cv should test every row once, but row {test[folds[test] >= 0][0]} is tested "
-                "twice; use a splitter without repetitions."
+            raise InputError(
+                "cv should test every row once",
+                f"row {test[folds[test] >= 0][0]} is tested twice",
+                "use a splitter without repetitions",
+                parameter="cv",
             )
         folds[test] = fold
     return folds

@@ -116,6 +116,7 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
                 "right": found.accuracy[row],
                 "low": found.low[row],
                 "high": found.high[row],
+                "agreement_low": found.agreement_low[row],
                 "doubt": found.doubt[row],
                 "own_doubt": None if own is None else own[row],
             }

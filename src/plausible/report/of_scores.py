@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from plausible.labels import Labels
 from plausible.metrics import (
     expected_calibration_error,
+    read_probabilities,
+    read_truth,
     rejection_curve,
     set_coverage,
     set_imprecision,
@@ -22,7 +24,6 @@ from plausible.metrics import (
     soft_log_loss,
     utility_discounted_accuracy,
 )
-from plausible.metrics.truth import read_probabilities, read_truth
 from plausible.models import Beliefs
 
 FloatArray = NDArray[np.float64]

@@ -95,10 +95,12 @@ def _clash(summary: Summary) -> Advice | None:
 
 
 def _guessers(summary: Summary) -> Advice | None:
-    """Annotators whose answers say little, or whose interval reaches down to luck."""
+    """Annotators whose answers say little, or whose agreement may be that of luck."""
     part = summary["reliability"]
     people = part.get("annotators", [])
-    poor = [row for row in people if row["low"] <= part["chance"] or row["doubt"] >= LITTLE]
+    poor = [
+        row for row in people if row["agreement_low"] <= part["chance"] or row["doubt"] >= LITTLE
+    ]
     if not poor:
         return None
     not_all_are_listed = len(people) < part["n_annotators"] and 2 * len(poor) >= len(people)

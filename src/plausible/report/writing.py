@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plausible.io.writing import new_file
+from plausible.io import new_file
 from plausible.report.page import render
 from plausible.report.summary import summarize
 

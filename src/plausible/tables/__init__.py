@@ -4,28 +4,24 @@ Rows of a file are counted from 1 in errors, without the header; of a text file,
 as well.
 """
 
-from plausible.tables.arrow_files import BUFFER_BYTES
-from plausible.tables.columns import MISSING, floats, names_of, plain, repeated, show, values_of
-from plausible.tables.content import ARROW, CSV, JSON_LINES, KINDS, PARQUET
+from plausible.tables.columns import floats, is_number, names_of, plain, repeated, show, values_of
+from plausible.tables.content import ARROW, CSV, EXCEL, JSON, JSON_LINES, KINDS, PARQUET
 from plausible.tables.errors import MOST, TableError, arrow, counted, first_line, listed, needed
-from plausible.tables.reading import (
-    Source,
-    TableStream,
-    choose,
-    open_table,
-    read_table,
-    stream_table,
-)
+from plausible.tables.kinds import MISSING
+from plausible.tables.reading import TableStream, choose, open_table, read_table, stream_table
+from plausible.tables.source import Encoded, Source
 
 __all__ = [
     "ARROW",
-    "BUFFER_BYTES",
     "CSV",
+    "EXCEL",
+    "JSON",
     "JSON_LINES",
     "KINDS",
     "MISSING",
     "MOST",
     "PARQUET",
+    "Encoded",
     "Source",
     "TableError",
     "TableStream",
@@ -34,6 +30,7 @@ __all__ = [
     "counted",
     "first_line",
     "floats",
+    "is_number",
     "listed",
     "names_of",
     "needed",

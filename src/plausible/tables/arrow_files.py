@@ -5,22 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plausible.tables.columns import repeated, tidy, tidy_type
-from plausible.tables.content import Content
-from plausible.tables.csv_files import name_places
+from plausible.tables.content import ARROW, PARQUET, Content
 from plausible.tables.errors import TableError, arrow, first_line, listed, reading
-
-CHUNK_ROWS = 16384
-
+from plausible.tables.source import CHUNK_ROWS, Source
 
 BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 
-class ArrowSource:
+class ArrowSource(Source):
     """The rows of a table with types of its own: a file, or a table in memory."""
 
     what = "a table"
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
         with reading(name, self.what):
             self.given = self._schema()
@@ -37,34 +35,40 @@ class ArrowSource:
     def _schema(self) -> Any:
         raise NotImplementedError
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         raise NotImplementedError
 
     def schema(self, columns: Sequence[str]) -> Any:
         """Names and types of some columns."""
         return arrow().schema([(name, tidy_type(self.given.field(name).type)) for name in columns])
 
-    def batches(self, columns: Sequence[str], typed: bool = True) -> Iterator[Any]:
+    def batches(
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
+    ) -> Iterator[Any]:
         """Record batches of some columns."""
-        rows, schema = [0], self.schema(columns)
-        with reading(self.name, self.what, rows):
-            for batch in self._batches(columns):
-                arrays = [tidy(batch.column(name)) for name in columns]
-                yield arrow().record_batch(arrays, schema=schema)
-                rows[0] += batch.num_rows
-
-    def lines(self, rows: Sequence[int]) -> list[int]:
-        """None: there are no lines."""
-        return []
-
-    def where(self, rows: Sequence[int], count: int | None = None) -> str:
-        """Name rows."""
-        return name_places(self, rows, count)
+        pa, done, schema = arrow(), [0], self.schema(columns)
+        ready = {f.name for f in schema if not gaps and f.type == self.given.field(f.name).type}
+        with reading(self.name, self.what, done):
+            for batch in self._batches(columns, rows or CHUNK_ROWS):
+                n_rows = batch.num_rows
+                arrays = [
+                    batch.column(name) if name in ready else tidy(batch.column(name))
+                    for name in columns
+                ]
+                del batch  # or it would still be held while the next one is read
+                yield pa.record_batch(arrays, schema=schema)
+                del arrays
+                done[0] += n_rows
 
 
 class ParquetSource(ArrowSource):
     """The rows of a Parquet file."""
 
+    format = PARQUET
     what = "a Parquet file"
 
     def __init__(self, content: Content) -> None:
@@ -80,53 +84,73 @@ class ParquetSource(ArrowSource):
 
     def _schema(self) -> Any:
         with self._open() as file:
+            self.n_rows = file.metadata.num_rows
             return file.schema_arrow
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
+        pa = arrow()
+        # On two cores, which are busy with sums, threads would only add to the work.
+        use_threads = pa.cpu_count() > 2
         with self._open() as file:
             if not file.num_row_groups:  # pyarrow 18 and 19 look for the last one
                 return
-            for batch in file.iter_batches(CHUNK_ROWS, columns=list(columns), use_threads=False):
+            for batch in file.iter_batches(size, columns=list(columns), use_threads=use_threads):
                 batch.validate(full=True)
                 yield batch
+                del batch
+        pa.default_memory_pool().release_unused()  # or the next pass comes on top of it
 
 
 class IpcSource(ArrowSource):
     """The rows of an Arrow file (or stream), also called Feather."""
 
+    format = ARROW
     what = "an Arrow file"
 
     def __init__(self, content: Content) -> None:
         self.content = content
         super().__init__(content.name)
 
-    def _read(self, columns: Sequence[str] | None) -> Iterator[Any]:
-        """The schema, then record batches."""
+    def _open(self) -> Any:
+        """A file at any place of which batches stand, or a stream of them."""
+        if not self.content.head().startswith(b"ARROW1"):
+            return arrow().input_stream(self.content.open())
+        place = self.content.open_random()
+        return arrow().memory_map(place) if isinstance(place, str) else arrow().PythonFile(place)
+
+    def _reader(self, file: Any, columns: Sequence[str] | None = None) -> Any:
         ipc = arrow(".ipc")
         is_file = self.content.head().startswith(b"ARROW1")
-        with arrow().input_stream(self.content.open()) if not is_file else self._mapped() as file:
-            reader = (ipc.open_file if is_file else ipc.open_stream)(file)
-            yield reader.schema
-            numbers = range(reader.num_record_batches) if is_file else None
-            batches = reader if numbers is None else map(reader.get_batch, numbers)
-            for batch in batches:
-                batch = batch.select(list(columns or ()))
-                batch.validate(full=True)  # before anything follows an offset that leads nowhere
-                yield batch
-
-    def _mapped(self) -> Any:
-        place = self.content.open_random()
-        return arrow().OSFile(place) if isinstance(place, str) else arrow().PythonFile(place)
+        names = None if columns is None else [self.names.index(name) for name in columns]
+        options = ipc.IpcReadOptions(included_fields=names)
+        return (ipc.open_file if is_file else ipc.open_stream)(file, options=options)
 
     def _schema(self) -> Any:
-        return next(self._read(None))
+        with self._open() as file:
+            return self._reader(file).schema
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        batches = self._read(columns)
-        next(batches)
-        for batch in batches:
-            for start in range(0, batch.num_rows, CHUNK_ROWS):
-                yield batch.slice(start, CHUNK_ROWS)
+    def _whole_batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        if not self.content.head().startswith(b"ARROW1"):
+            with self._open() as file:
+                yield from self._reader(file, columns)
+            return
+        number, n_batches = 0, 1
+        while number < n_batches:
+            # Mapped again for each batch: what is mapped and was read counts as memory.
+            with self._open() as file:
+                reader = self._reader(file, columns)
+                n_batches = reader.num_record_batches
+                if n_batches:
+                    yield reader.get_batch(number)
+                del reader
+            number += 1
+
+    def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
+        for batch in self._whole_batches(columns):
+            batch.validate(full=True)  # before anything follows an offset that leads nowhere
+            for start in range(0, batch.num_rows, size):
+                yield batch.slice(start, size)
+            del batch
 
 
 class MemorySource(ArrowSource):
@@ -144,7 +168,7 @@ class MemorySource(ArrowSource):
             raise
         except Exception as error:
             raise TableError(
-                f"{name} should have columns of one type and length each, but has not "
+                f"{name} should have columns of one type and length each, but does not "
                 f"({first_line(error)}); bring each column to one type, and name columns by text."
             ) from error
         super().__init__(name)
@@ -165,9 +189,9 @@ class MemorySource(ArrowSource):
     def _schema(self) -> Any:
         return self.table.schema if self.table is not None else self.reader.schema
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
+    def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
         if self.table is not None:
-            yield from self.table.select(list(columns)).to_batches(max_chunksize=CHUNK_ROWS)
+            yield from self.table.select(list(columns)).to_batches(max_chunksize=size)
             return
         if self.reader is None:
             raise TableError(

@@ -1,10 +1,4 @@
-"""Columns of text and of other types: what kind of values they hold, and their numbers.
-
-A cell of text is missing if it is empty or one of NA, N/A, NaN, null in its usual spellings (not in
-quotes). A column of text is bool, int, float or text, whichever is the first that suits all its
-cells. Numbers with leading zeros (007) and whole numbers that are too long for 64 bits are
-identifiers, and stay text.
-"""
+"""Columns of any type: what they hold as numbers, names and text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,87 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.tables.errors import TableError, arrow
+from plausible.tables.kinds import places_of, without_nan
 
-NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
-IDENTIFIER = {INT: r"^[+-]?0[0-9xX]", FLOAT: r"^[+-]?(0[0-9xX]|[0-9]{19,}$)"}
-WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 NUMBER = r"(?i)^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)$"
-
-# What a column may turn out to be when later cells do not suit the kind of the earlier ones.
-WIDER = {
-    NULL: (BOOL, INT, FLOAT, TEXT),
-    BOOL: (BOOL, TEXT),
-    INT: (INT, FLOAT, TEXT),
-    FLOAT: (FLOAT, TEXT),
-    TEXT: (TEXT,),
-}
-
-
-def without_blanks(column: Any) -> Any:
-    """A column of text in which cells that are blank, or a marker among blanks, are missing."""
-    pc = arrow(".compute")
-    trimmed = pc.utf8_trim_whitespace(column)
-    markers = arrow().array(MISSING, arrow().string())
-    blank = pc.and_(
-        pc.is_in(trimmed, markers), pc.or_(pc.not_equal(trimmed, column), pc.equal(column, ""))
-    )
-    if not pc.any(blank).as_py():
-        return column
-    return pc.if_else(blank, arrow().scalar(None, arrow().string()), column)
-
-
-def widen(kind: str, column: Any) -> str:
-    """The kind of a column of text after some more of its cells."""
-    if column.null_count == len(column):
-        return kind
-    return next(wider for wider in WIDER[kind] if wider == TEXT or suits(wider, column))
-
-
-def suits(kind: str, column: Any) -> bool:
-    """Whether all cells of text can be read as a kind of value."""
-    pc, pa = arrow(".compute"), arrow()
-    if kind == BOOL:
-        return bool(pc.all(pc.is_in(column.drop_null(), pa.array(list(WORDS)))).as_py())
-    trimmed = pc.utf8_trim_whitespace(column)
-    try:
-        pc.cast(trimmed, pa.int64() if kind == INT else pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return not pc.any(pc.match_substring_regex(trimmed, IDENTIFIER[kind])).as_py()
-
-
-def as_kind(column: Any, kind: str) -> Any:
-    """A column of text as values of a kind that suits it."""
-    pc, pa = arrow(".compute"), arrow()
-    if kind == TEXT:
-        return column
-    if kind == NULL:
-        return pa.nulls(len(column))
-    if kind == BOOL:
-        trues = pa.array([word for word, value in WORDS.items() if value])
-        known = pc.is_in(column, trues)
-        return pc.if_else(pc.is_null(column), pa.scalar(None, pa.bool_()), known)
-    trimmed = pc.utf8_trim_whitespace(column)
-    return without_nan(pc.cast(trimmed, pa.int64() if kind == INT else pa.float64()))
-
-
-def type_of(kind: str) -> Any:
-    """The Arrow type of a kind."""
-    pa = arrow()
-    types = {NULL: pa.null, BOOL: pa.bool_, INT: pa.int64, FLOAT: pa.float64, TEXT: pa.string}
-    return types[kind]()
-
-
-def without_nan(column: Any) -> Any:
-    """A column in which numbers that are none are missing."""
-    pc = arrow(".compute")
-    if not arrow().types.is_floating(column.type):
-        return column
-    nowhere = pc.is_nan(column)
-    if not pc.any(nowhere).as_py():
-        return column
-    return pc.if_else(nowhere, arrow().scalar(None, column.type), column)
 
 
 def tidy(column: Any) -> Any:
@@ -187,8 +103,25 @@ def values_of(column: Any) -> NDArray[Any]:
     """Values of a column of names that is not missing anywhere, as an array of their own type."""
     pa = arrow()
     if pa.types.is_string(column.type):
-        return np.array(column.to_pylist(), dtype=str)
+        return texts(column)
+    if is_number(column.type) and not column.null_count:
+        return column.to_numpy(zero_copy_only=False).copy()
     return np.array(column.to_pylist())
+
+
+def texts(column: Any) -> NDArray[np.str_]:
+    """Text that is not missing anywhere, as an array of numpy."""
+    if hasattr(column, "chunks"):
+        column = column.combine_chunks()
+    places, letters = places_of(column)
+    letters = letters[places[0] : places[-1]]
+    lengths = np.diff(places)
+    if not len(column) or letters.max(initial=0) > 127 or lengths.max() > 32:
+        return np.array(column.to_pylist(), dtype=str)
+    width = max(int(lengths.max()), 1)
+    cells = np.zeros((len(column), width), np.uint32)
+    cells[np.arange(width) < lengths[:, None]] = letters
+    return cells.view(f"U{width}").ravel()
 
 
 def show(column: Any, row: int) -> str:

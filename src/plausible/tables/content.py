@@ -1,25 +1,29 @@
 """The bytes of a table: a file, a compressed file, a file object, or standard input.
 
-Tables are read in two passes, one to learn the types and one for the values, so bytes that come
-only once are kept in a temporary file.
+A table may be read more than once, so bytes that come only once are kept in a temporary file.
 """
 
+import codecs
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
 import weakref
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from plausible.checks import check_path, existing_file
-from plausible.tables.errors import TableError, reading
+from plausible.tables.errors import TableError, arrow, reading
 
 IN_MEMORY = 1 << 24  # what comes only once is kept in memory up to this size, else on disk
 PIECE = 1 << 20
 
 PARQUET, ARROW, JSON_LINES, CSV = "Parquet", "Arrow", "JSON lines", "CSV"
+JSON, EXCEL = "JSON", "Excel"
 KINDS = {
     ".csv": CSV,
     ".tsv": CSV,
@@ -31,14 +35,19 @@ KINDS = {
     ".ipc": ARROW,
     ".jsonl": JSON_LINES,
     ".ndjson": JSON_LINES,
+    ".json": JSON,
+    ".xlsx": EXCEL,
+    ".xlsm": EXCEL,
 }
 GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+JSON_ARRAY = re.compile(rb"\[\s*([{\]]|$)")
+GIVE = "give a CSV file in UTF-8, JSON, JSON lines, Excel (.xlsx), Parquet or Arrow"
 FOREIGN = {
-    b"PK\x03\x04": "a zip file or a spreadsheet",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet",
+    ZIP: "a zip file",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet of Excel 97, or one with a password",
     b"%PDF": "a PDF file",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
     b"\x93NUMPY": "a file of numpy",
     b"FEA1": "a Feather file of version 1",
     b"BZh": "a bzip2 file",
@@ -97,13 +106,15 @@ class Content:
     ----------
     name : str
         How errors call it.
-    kind : {"CSV", "JSON lines", "Parquet", "Arrow"}
+    kind : {"CSV", "JSON lines", "JSON", "Parquet", "Arrow", "Excel"}
     is_tabbed : whether the name says that tabs separate the cells
+    sheet : name of the sheet that is asked for, as in "book.xlsx#Sheet", or None
     """
 
     def __init__(self, source: Any) -> None:
         self.path: Path | None = None
         self.file: IO[bytes] | None = None
+        self.sheet: str | None = None
         if hasattr(source, "read"):
             given = getattr(source, "name", None)
             self.name = repr(Path(given).name) if isinstance(given, str) else "the file object"
@@ -116,7 +127,8 @@ class Content:
             with open(source, "rb") as file:
                 self._keep(file)
         else:
-            self.path = existing_file(source)
+            place, self.sheet = _sheet_of(source)
+            self.path = existing_file(place)
             self.name = repr(self.path.name)
         suffixes = [suffix.lower() for suffix in Path(self.name.strip("'\"")).suffixes]
         self.is_compressed = self.head(raw=True).startswith(GZIP)
@@ -132,21 +144,32 @@ class Content:
             return PARQUET
         if head.startswith(b"ARROW1") or head.startswith(b"\xff\xff\xff\xff"):
             return ARROW
+        if head.startswith(ZIP) and self._is_workbook():
+            return EXCEL
         foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
-        if foreign or named in (PARQUET, ARROW):
+        if foreign or named in (PARQUET, ARROW, EXCEL):
             raise TableError(
                 f"{self.name} should be {f'a table in {named}' if named else 'a table'}, but "
-                f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; give a CSV "
-                "file in UTF-8, JSON lines, Parquet or Arrow, and end its name accordingly."
+                f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; {GIVE}."
             )
+        if head.startswith(UTF16_MARKS):
+            head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode()
         if b"\0" in head:
             raise TableError(
-                f"{self.name} should be a table, but holds zero bytes, as no text does; give a CSV "
-                "file in UTF-8, JSON lines, Parquet or Arrow."
+                f"{self.name} should be a table, but contains zero bytes, as binary files and "
+                f"UTF-16 without a mark (BOM) do; {GIVE}."
             )
-        if named is not None:
-            return named
-        return JSON_LINES if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else CSV
+        start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if named == CSV:
+            return CSV
+        if JSON_ARRAY.match(start):
+            return JSON
+        return JSON_LINES if named is not None or start.startswith(b"{") else CSV
+
+    def _is_workbook(self) -> bool:
+        with self.open_file() as file, suppress(zipfile.BadZipFile, OSError, EOFError):
+            return "xl/workbook.xml" in zipfile.ZipFile(file).namelist()
+        return False
 
     def head(self, raw: bool = False) -> bytes:
         """The first bytes, decompressed unless raw."""
@@ -163,15 +186,35 @@ class Content:
         file = io.BufferedReader(View(self.file), PIECE)
         return file if plain else gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
 
-    def open_random(self) -> Any:
-        """What pyarrow can read at any place: a path, or a file that is not compressed."""
-        if self.path is not None and not self.is_compressed and is_encodable(str(self.path)):
-            return str(self.path)
+    def whole(self, most: int) -> Any:
+        """All bytes as a buffer of Arrow, decompressed, or None if they are more than `most`.
+
+        A file is mapped, so that the buffer should be dropped before anybody may shorten the file.
+        """
+        if self.path is not None and not self.is_compressed:
+            size = self.path.stat().st_size
+            if size > most:
+                return None
+            if size and is_encodable(str(self.path)):
+                with arrow().memory_map(str(self.path)) as file:
+                    return file.read_buffer()
+        with reading(self.name, "a file"), self.open() as opened:
+            content = opened.read(most + 1)
+        return arrow().py_buffer(content) if len(content) <= most else None
+
+    def open_file(self) -> BinaryIO:
+        """A file that can be read at any place."""
         if self.is_compressed:
             with self.open() as file:
                 self._keep(file)
             self.path, self.is_compressed = None, False
         return self.open()
+
+    def open_random(self) -> Any:
+        """What pyarrow can read at any place: a path, or a file that is not compressed."""
+        if self.path is not None and not self.is_compressed and is_encodable(str(self.path)):
+            return str(self.path)
+        return self.open_file()
 
     def _keep(self, file: Any) -> None:
         """Copy what a file object still holds, so that it can be read again."""
@@ -181,3 +224,10 @@ class Content:
             while piece := file.read(PIECE):
                 copy.write(piece.encode() if isinstance(piece, str) else piece)
         self.file = copy
+
+
+def _sheet_of(source: Any) -> tuple[Any, str | None]:
+    """A path and the sheet that is named behind it, as in "book.xlsx#Sheet"."""
+    path, mark, sheet = str(source).rpartition("#")
+    is_book = mark and KINDS.get(Path(path).suffix.lower()) == EXCEL and sheet
+    return (path, sheet) if is_book and not Path(source).exists() else (source, None)

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from plausible.checks import counted as counted
+from plausible.errors import InputError
+
 MOST = 5  # places that a message names
 DAMAGED = "its bytes are not what they should be"
 # What errors say to programmers, in words for people.
@@ -27,7 +30,7 @@ REASONS: dict[type[Exception], str] = {
 INTERNAL = re.compile(r"\w+(Error|Exception)\b|codec can't|Invalid: |\.(cc|h)\b")
 
 
-class TableError(ValueError):
+class TableError(InputError):
     r"""A table that is not what it should be; the message names the file, the rows and a remedy.
 
     Examples
@@ -38,19 +41,19 @@ class TableError(ValueError):
     ...     read_table(io.StringIO("a,b\n1,2\n3\n"))
     ... except TableError as error:
     ...     print(error)
-    Every row of the file object should have 2 cells, as the header has, but 1 row has not (row 2
-    on line 3, with 1 cell); quote cells that hold a ',', and complete the others.
+    Every row of the file object should have 2 cells, like its header, but 1 row does not (row 2 on
+    line 3 has 1 cell); put quotes around cells that contain ',', and fill in what is missing.
     """
 
 
-def needed(name: str, what: str) -> Any:
-    """A module of the extra, or how to get it."""
+def needed(name: str, what: str, extra: str = "io") -> Any:
+    """A module of an extra, or how to get it."""
     try:
         module: ModuleType = __import__(name, fromlist=["__name__"])
     except ImportError as error:
-        package = name.partition(".")[0]
+        package = name.partition(".")[0].replace("_", "-")
         raise ImportError(
-            f'{what} needs {package}, which is not installed; run pip install "plausible[io]".'
+            f'{what} needs {package}, which is not installed; run pip install "plausible[{extra}]".'
         ) from error
     return module
 
@@ -75,7 +78,7 @@ def reading(name: str, what: str, rows: Sequence[int] = (0,)) -> Iterator[None]:
         reason = first_line(error)
         raise TableError(
             f"{name} should be {what}, but cannot be read {where} ({reason}); it may be damaged "
-            "or cut off: write or fetch it again."
+            "or cut off: write or download it again."
         ) from error
 
 
@@ -105,8 +108,3 @@ def listed(places: Sequence[str], count: int | None = None) -> str:
     """The first few places, and dots if there are more."""
     shown = ", ".join(places[:MOST])
     return shown + (", ..." if (count or len(places)) > len(places[:MOST]) else "")
-
-
-def counted(count: int, thing: str) -> str:
-    """``"1 row"``, ``"3 rows"``."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

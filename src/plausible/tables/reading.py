@@ -4,22 +4,28 @@ Whatever a table comes as, a cell is missing or has the type of its column. Type
 whole column: a stream has the same types as the table that is read at once.
 """
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from plausible.checks import check_texts, check_whole, guess, shown
-from plausible.tables.arrow_files import ArrowSource, IpcSource, MemorySource, ParquetSource
+from plausible.checks import check_path, check_texts, check_whole, guess, shown
+from plausible.tables.arrow_files import IpcSource, MemorySource, ParquetSource
 from plausible.tables.columns import repeated
-from plausible.tables.content import ARROW, CSV, JSON_LINES, PARQUET, Content
+from plausible.tables.content import ARROW, CSV, EXCEL, JSON, JSON_LINES, PARQUET, Content
 from plausible.tables.csv_files import CsvSource
 from plausible.tables.errors import TableError, arrow, listed
+from plausible.tables.excel_files import ExcelSource
 from plausible.tables.json_files import JsonSource
+from plausible.tables.parquet_folders import ParquetFolder
+from plausible.tables.source import CHUNK_ROWS, Source
 
-Source = CsvSource | JsonSource | ArrowSource
 READERS: dict[str, Callable[[Content], Source]] = {
     CSV: CsvSource,
     JSON_LINES: JsonSource,
+    JSON: JsonSource,
+    EXCEL: ExcelSource,
     PARQUET: ParquetSource,
     ARROW: IpcSource,
 }
@@ -27,8 +33,22 @@ PROTOCOLS = "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"
 
 
 def open_table(source: Any) -> Source:
-    """The rows of a table, whatever it comes as."""
+    r"""A table, whatever it comes as: opened once, with its columns typed when asked for.
+
+    Examples
+    --------
+    >>> import io
+    >>> from plausible.tables import open_table
+    >>> table = open_table(io.StringIO("item;size\nx;1,5\ny;2,25\n"))
+    >>> table.names, table.column("size").to_pylist()
+    (['item', 'size'], [1.5, 2.25])
+    >>> print(*table.notes, sep="\n")
+    the file object: semicolons separate its cells
+    the file object: column 'size' has decimal commas: '1,5' was read as 1.5
+    """
     arrow()
+    if isinstance(source, Source):
+        return source
     if isinstance(source, TableStream):
         return source.table
     if isinstance(source, Mapping) or any(hasattr(source, name) for name in PROTOCOLS):
@@ -38,6 +58,8 @@ def open_table(source: Any) -> Source:
             "A table should be a path, '-' for standard input, a file object, a data frame or a "
             f"mapping from names to columns, but a {type(source).__name__} came; give one of these."
         )
+    if not hasattr(source, "read") and source != "-" and check_path(source, "A table").is_dir():
+        return ParquetFolder(Path(source))
     content = Content(source)
     return READERS[content.kind](content)
 
@@ -45,24 +67,20 @@ def open_table(source: Any) -> Source:
 def choose(table: Source, columns: Sequence[str] | str | None) -> list[str]:
     """The names of the columns that are asked for, all but an index of pandas by default."""
     if columns is None:
-        index = table.index if isinstance(table, ArrowSource) else set()
-        return [name for name in table.names if name not in index]
+        return [name for name in table.names if name not in table.index]
     names = check_texts(columns, "columns")
     unknown = [name for name in names if name not in table.names]
     twice = repeated(names)
-    if unknown or twice or not names:
-        reason = (
-            f"{shown(unknown[0])} is not there"
-            if unknown
-            else f"{twice[0]!r} is asked for twice"
-            if twice
-            else "none is asked for"
-        )
-        meant = guess(unknown[0], table.names) if unknown else ""
+    have = f"its columns are {listed([repr(name) for name in table.names])}"
+    if unknown:
+        meant = guess(unknown[0], table.names)
         raise TableError(
-            f"columns should be columns of {table.name}, but {reason}{meant or ';'} its columns "
-            f"are {listed([repr(name) for name in table.names])}."
+            f"{table.name} should have a column {shown(unknown[0])}, but does not{meant or ';'} "
+            f"{have}."
         )
+    if twice or not names:
+        asked = f"{twice[0]!r} was asked for twice" if twice else "none was asked for"
+        raise TableError(f"Each column of {table.name} can be asked for once, but {asked}; {have}.")
     return names
 
 
@@ -88,13 +106,17 @@ class TableStream:
         self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
         self.table = open_table(source)
         self.names = choose(self.table, columns)
-        self.schema = self.table.schema(self.names)
+
+    @functools.cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns, which are looked at when they are asked for."""
+        return self.table.schema(self.names)
 
     def __iter__(self) -> Iterator[Any]:
         pa = arrow()
         held: list[Any] = []
         n_held = 0
-        for batch in self.table.batches(self.names):
+        for batch in self.table.batches(self.names, rows=min(self.chunk_rows, CHUNK_ROWS)):
             while batch.num_rows:
                 part = batch.slice(0, self.chunk_rows - n_held)
                 batch = batch.slice(len(part))
@@ -112,8 +134,9 @@ def stream_table(
 ) -> TableStream:
     r"""Chunks of a table that may be larger than memory.
 
-    A text file is read once before the first chunk, to learn the types of its columns; what comes
-    from standard input or a file object is kept in a temporary file.
+    A text file of up to 128 MB is parsed once and kept. A longer one is read once before the first
+    chunk, to learn the types of its columns; what comes from standard input or a file object is
+    kept in a temporary file.
 
     Parameters
     ----------
@@ -143,8 +166,9 @@ def read_table(source: Any, columns: Sequence[str] | str | None = None) -> Any:
     Parameters
     ----------
     source : path, "-" for standard input, file object, data frame or mapping
-        CSV with a header (also with tabs, semicolons, or compressed by gzip), JSON lines, Parquet,
-        Arrow and Feather; data frames of pandas, polars and others; {name: column}.
+        CSV with a header (also with tabs, semicolons, or compressed by gzip), JSON lines and lists
+        of JSON objects, Excel ("book.xlsx" or "book.xlsx#Sheet"), Parquet and folders of Parquet
+        files, Arrow and Feather; data frames of pandas, polars and others; {name: column}.
     columns : list of names, or one name, optional
         Columns to read, in this order; all by default.
 
@@ -162,4 +186,4 @@ def read_table(source: Any, columns: Sequence[str] | str | None = None) -> Any:
     """
     table = open_table(source)
     names = choose(table, columns)
-    return arrow().Table.from_batches(table.batches(names), table.schema(names))
+    return table.whole(names)

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_clusterer
 
 from plausible.checks import check_option
+from plausible.errors import InputError
 
 # Importing a file of checks puts them on the lists.
 from plausible.testing import answers, citizen, clusterings, data, knowledge
@@ -55,10 +56,11 @@ def checks_of(subject: Subject) -> dict[str, Check]:
     elif is_clusterer(subject.estimator):
         checks = CLUSTERING_CHECKS
     else:
-        raise ValueError(
-            "estimator should be a classifier or a clustering by its tags, but "
-            f"{type(subject.estimator).__name__} is neither; derive it from ClassifierMixin or "
-            "ClusterMixin of scikit-learn, before BaseEstimator."
+        raise InputError(
+            "estimator should be a classifier or a clustering by its tags",
+            f"{type(subject.estimator).__name__} is neither",
+            "derive it from ClassifierMixin or ClusterMixin of scikit-learn, before BaseEstimator",
+            parameter="estimator",
         )
     for name in subject.leave_out:
         check_option(name, tuple(checks), "A check in leave_out")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from plausible.checks import check_option
+from plausible.errors import InputError
 from plausible.labels import as_labels
 from plausible.testing.samples import NAMES, draw
 
@@ -51,9 +52,12 @@ class Subject:
 
     def __post_init__(self) -> None:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
-            raise ValueError(
-                "estimator should be an unfitted instance with a method fit, but "
-                f"{self.estimator!r} was given; make one, such as MyClassifier()."
+            raise InputError(
+                "estimator should be an unfitted instance with a method fit",
+                f"{self.estimator!r} was given",
+                "make one, such as MyClassifier()",
+                parameter="estimator",
+                value=self.estimator,
             )
         for name in ("vacuous", "y_none"):
             if getattr(self, name) is not None:

@@ -33,9 +33,11 @@ from plausible.base import (
     MassClassifier,
     check_labels_and_weights,
     count_rows,
+    warn_of_sharpening,
 )
 from plausible.belief import SparseMasses, all_sets, dempster, full_set
 from plausible.checks import check_flag, check_option, name_rows, shown
+from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.calibration.predictive import Calibration, calibrate
 from plausible.models.calibration.scores import class_scores, difference, fit_scorer, out_of_fold
@@ -95,9 +97,12 @@ def check_classifier(estimator: Any) -> None:
     """Refuse what is not a classifier; None is the default one."""
     is_one = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if estimator is not None and not (is_one and is_classifier(estimator)):
-        raise ValueError(
-            f"estimator should be a classifier, but {shown(estimator)} is none; give one with "
-            "decision_function or predict_proba."
+        raise InputError(
+            "estimator should be a classifier",
+            f"{shown(estimator)} was given",
+            "give one with decision_function or predict_proba",
+            parameter="estimator",
+            value=estimator,
         )
 
 
@@ -105,10 +110,12 @@ def check_number_of_classes(n_classes: int) -> None:
     """Refuse so many classes that their pairs would take hours."""
     n_pairs = n_classes * (n_classes - 1) // 2
     if n_classes > MOST_CLASSES:
-        raise ValueError(
+        raise InputError(
             "EvidentialCalibratedClassifier calibrates each pair of classes and should have at "
-            f"most {MOST_CLASSES}, but there are {n_classes}, with {n_pairs} pairs; group classes, "
-            "or use PartialLogisticRegression, whose probabilities need no calibration."
+            f"most {MOST_CLASSES}",
+            f"there are {n_classes}, with {n_pairs} pairs",
+            "group classes, or use PartialLogisticRegression, whose probabilities need no "
+            "calibration",
         )
 
 
@@ -117,9 +124,11 @@ def check_total(weight: FloatArray) -> None:
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if not LEAST_WEIGHT <= total <= 1 / LEAST_WEIGHT:
-        raise ValueError(
+        raise InputError(
             f"Sample weights should have a sum between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}, "
-            f"as numbers of items, but it is {total:.3g}; multiply them by a number."
+            "as numbers of items",
+            f"it is {total:.3g}",
+            "multiply them by a number",
         )
 
 
@@ -130,10 +139,11 @@ def known_classes(frozen: Any, labels: Labels) -> list[Any]:
     unknown = ~np.isin(labels.classes, names)
     bad = (labels.contour[:, unknown] > 0).any(axis=1)
     if bad.any():
-        raise ValueError(
-            f"Labels should be of the classes {names} that the fitted estimator knows, but "
-            f"{labels.classes[unknown].tolist()} are possible in {name_rows(bad)}; rename them, or "
-            "fit it on the classes of the labels."
+        raise InputError(
+            f"Labels should be of the classes {names} that the fitted estimator knows",
+            f"{labels.classes[unknown].tolist()} are possible in {name_rows(bad)}",
+            "rename them, or fit it on the classes of the labels",
+            rows=bad,
         )
     return names
 
@@ -222,13 +232,16 @@ class EvidentialCalibratedClassifier(MassClassifier):
         check_classifier(self.estimator)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
+        if labels.is_probability.any():
+            warn_of_sharpening(self)
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=known_classes(self.estimator, labels))
         counted = weight > 0.0
         if labels[counted].is_unknown.all():
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
+            raise InputError(
+                "At least one row should favor a class",
+                "all labels are unknown or have zero sample weight",
+                "label some items",
             )
         check_number_of_classes(labels.n_classes)
         check_total(weight)

@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline, PPoly
 from scipy.special import expit
 
+from plausible.errors import InputError
+
 FloatArray = NDArray[np.float64]
 
 TABLE_TOLERANCE = 1e-6  # largest error of a mass that is read from the table, as found when made
@@ -232,9 +234,10 @@ def calibrate(
         return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
     theta, _ = maximize(records)
     if not smoothing and not has_maximum(records, theta):
-        raise ValueError(
-            "Without smoothing, calibration scores of the two classes should overlap, but they "
-            "are separable and the likelihood has no maximum; use smoothing=True, or more data."
+        raise InputError(
+            "Without smoothing, calibration scores of the two classes should overlap",
+            "they are separable and the likelihood has no maximum",
+            "use smoothing=True, or more data",
         )
     covariance = inverse_curvature(theta, records)
     few = condense(records, theta[1])

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.learners import fit_learner, margin, take_rows
 
@@ -41,10 +42,12 @@ def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
         given = np.log(np.maximum(given, LEAST_PROBABILITY))
     one_each = getattr(model, "decision_function_shape", "ovr") != "ovo" or len(known) == 2
     if given.shape != (n_rows, len(known)) or not one_each:
-        raise ValueError(
-            f"Scores should have one column for each of the {len(known)} classes, but those of "
-            f"{type(model).__name__} are for pairs or have shape {given.shape}; use "
-            "scores='pairs', or decision_function_shape='ovr'."
+        raise InputError(
+            f"Scores should have one column for each of the {len(known)} classes",
+            f"those of {type(model).__name__} are for pairs or have shape {given.shape}",
+            ("use {scores}", "decision_function_shape='ovr' of that classifier"),
+            value=given.shape,
+            settings={"scores": "pairs"},
         )
     scores = np.full((n_rows, len(classes)), np.nan)
     place = {name: k for k, name in enumerate(known.tolist())}

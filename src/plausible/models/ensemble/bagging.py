@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from plausible.checks import check_number, check_whole
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.ensemble.members import Ensemble, bets_of
 from plausible.models.folds import row_ranks
@@ -154,10 +155,11 @@ class SoftBaggingClassifier(Ensemble):
             return check_whole(int(self.max_samples), "max_samples", 1)
         share = check_number(self.max_samples, "max_samples", 0.0)
         if share * total > LARGEST_BAG:
-            raise ValueError(
-                f"A bag should have at most {LARGEST_BAG:.0e} rows, but max_samples={share:g} of a "
-                f"total weight of {total:.3g} is more; weights count repeated rows here, so divide "
-                "them, or give max_samples as a number of rows."
+            raise InputError(
+                f"A bag should have at most {LARGEST_BAG:.0e} rows",
+                f"max_samples={share:g} of a total weight of {total:.3g} is more",
+                "weights count repeated rows here, so divide them, or give max_samples as a "
+                "number of rows",
             )
         return max(1, round(share * total))
 

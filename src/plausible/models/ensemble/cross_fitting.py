@@ -10,6 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from plausible.base import Beliefs, believe, check_labels_and_weights, count_rows
 from plausible.belief import concatenate
 from plausible.checks import as_array, check_n_jobs, is_whole
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.ensemble.members import bets_of, check_members
 from plausible.models.folds import check_splits, is_splitter
@@ -122,9 +123,11 @@ def cross_val_beliefs(
     splits = list(check_cv(cv, shown, classifier=True).split(X, shown, groups))
     order = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(order), np.arange(len(labels))):
-        raise ValueError(
-            f"cv should test each of the {len(labels)} rows once, but tests {len(order)} rows, of "
-            f"which {len(np.unique(order))} are different; use a splitter such as KFold."
+        raise InputError(
+            f"cv should test each of the {len(labels)} rows once",
+            f"tests {len(order)} rows, of which {len(np.unique(order))} are different",
+            "use a splitter such as KFold",
+            parameter="cv",
         )
     parts = Parallel(n_jobs=n_jobs)(
         delayed(believed_part)(estimator, X, labels, weight, train, test) for train, test in splits

@@ -17,6 +17,7 @@ from plausible.base import (
     takes_labels,
 )
 from plausible.checks import check_n_jobs, name_rows
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.gaussian import DiscriminantClassifier
 from plausible.models.learners import read_features, take_rows
@@ -26,17 +27,17 @@ FloatArray = NDArray[np.float64]
 Named = list[tuple[str, Any]]
 
 
-class Training(NamedTuple):
+class MemberRows(NamedTuple):
     """Rows to learn from."""
 
     X: Any
     labels: Labels
     weight: FloatArray
 
-    def counted(self) -> "Training":
+    def counted(self) -> "MemberRows":
         """The rows that have weight."""
         kept = self.weight > 0.0
-        return Training(take_rows(self.X, kept), self.labels[kept], self.weight[kept])
+        return MemberRows(take_rows(self.X, kept), self.labels[kept], self.weight[kept])
 
 
 def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
@@ -53,7 +54,7 @@ def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
     if lost.any():
         warnings.warn(
             f"Members should bet on every item, but {type(model).__name__} has no number for "
-            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            f"{name_rows(lost)}, where all classes count as equally likely; scale the features.",
             FarPointWarning,
             stacklevel=7,
         )
@@ -68,15 +69,17 @@ def check_members(members: list[Any]) -> None:
     """Refuse members that are no classifiers, or have no bets."""
     for member in members:
         if not (hasattr(member, "fit") and is_classifier(member)):
-            raise ValueError(
-                f"Members of an ensemble should be classifiers, but {member!r} is none; give one "
-                "with predict_proba."
+            raise InputError(
+                "Members of an ensemble should be classifiers",
+                f"{member!r} is not one",
+                "give one with predict_proba",
+                value=member,
             )
         if not any(hasattr(member, name) for name in ("believe", "predict_mass", "predict_proba")):
-            raise ValueError(
-                "Members of an ensemble should bet on classes, but "
-                f"{type(member).__name__} has no predict_proba; wrap it into "
-                "EvidentialCalibratedClassifier, which calibrates its scores."
+            raise InputError(
+                "Members of an ensemble should bet on classes",
+                f"{type(member).__name__} has no predict_proba",
+                "wrap it into EvidentialCalibratedClassifier, which calibrates its scores",
             )
 
 
@@ -98,9 +101,12 @@ def check_names(estimators: Any, own: dict[str, Any]) -> None:
     ]
     if bad or not names:
         came = f"the name {bad[0]!r} came" if bad else f"{estimators!r} came"
-        raise ValueError(
-            "estimators should be pairs of a name and a classifier, each name once, no parameter "
-            f"and without __, but {came}; write [('first', classifier), ...]."
+        raise InputError(
+            "estimators should be pairs of a name and a classifier, each name once, no "
+            "parameter and without __",
+            f"{came}",
+            "write [('first', classifier), ...]",
+            parameter="estimators",
         )
 
 
@@ -117,18 +123,20 @@ class Ensemble(EvidenceClassifier):
         """Bets (n, K) on checked items."""
         raise NotImplementedError
 
-    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> MemberRows:
         """What fit does first: members and data are checked."""
         check_members(self._members())
         check_n_jobs(self.n_jobs)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
         if not (weight > 0.0).any():
-            raise ValueError(
-                "At least one row should count, but all labels have zero sample weight; weigh some."
+            raise InputError(
+                "At least one row should count",
+                "all labels have zero sample weight",
+                "give some rows a positive weight",
             )
         self.classes_ = labels.classes
-        return Training(data, labels, weight)
+        return MemberRows(data, labels, weight)
 
     def _log_evidence(self, X: Any) -> FloatArray:
         with np.errstate(divide="ignore"):
@@ -165,7 +173,7 @@ class NamedEnsemble(Ensemble):
     def _members(self) -> list[Any]:
         return [member for _, member in self._named()]
 
-    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> MemberRows:
         if self.estimators is not None:
             check_names(self.estimators, self.get_params(deep=False))
         return super()._training(X, y, sample_weight)

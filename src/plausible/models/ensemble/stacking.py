@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
+from plausible.errors import InputError
 from plausible.models.ensemble.cross_fitting import bets_out_of_fold
 from plausible.models.ensemble.members import (
+    MemberRows,
     Named,
     NamedEnsemble,
-    Training,
     bets_of,
     check_members,
 )
@@ -115,7 +116,7 @@ class SoftStackingClassifier(NamedEnsemble):
         given = self.final_estimator
         return PartialLogisticRegression() if given is None else given
 
-    def _folds(self, rows: Training) -> IntArray:
+    def _folds(self, rows: MemberRows) -> IntArray:
         """Folds of the rows that have weight, of which there must be two."""
         counted = rows.counted()
         given = given_folds(self.cv, rows.X, rows.labels)
@@ -124,9 +125,10 @@ class SoftStackingClassifier(NamedEnsemble):
         else:
             folds = given[rows.weight > 0.0]
         if len(np.unique(folds)) < 2:
-            raise ValueError(
-                "Rows should fall into two folds at least, so that bets are out of fold, but all "
-                f"n_samples={len(folds)} are in one; give more rows that are different."
+            raise InputError(
+                "Rows should fall into two folds at least, so that bets are out of fold",
+                f"all n_samples={len(folds)} are in one",
+                "give more rows that are different",
             )
         return folds
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from plausible.checks import as_floats
+from plausible.errors import InputError
 from plausible.models.ensemble.members import Named, NamedEnsemble, bets_of
 from plausible.models.learners import fit_learner
 
@@ -23,9 +24,13 @@ def check_votes(weights: ArrayLike | None, n_members: int) -> FloatArray:
     votes = np.ones(n_members) if weights is None else as_floats(weights, "weights")
     good = votes.shape == (n_members,) and bool(np.isfinite(votes).all() and (votes >= 0).all())
     if not good or votes.sum() <= 0.0:
-        raise ValueError(
+        raise InputError(
             f"weights should be one non-negative number for each of the {n_members} estimators, "
-            f"not all zero, but {weights!r} came; leave them out for equal votes."
+            "not all zero",
+            f"{weights!r} was given",
+            "leave them out for equal votes",
+            parameter="weights",
+            value=weights,
         )
     return votes / votes.sum()
 

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine.rows import Columns
+from plausible.engine import Columns
+from plausible.errors import InputError
 from plausible.models.gaussian.parameters import (
     LOG_2PI,
     FloatArray,
@@ -255,7 +256,11 @@ def given_pass(
     """
     X, plausibility, weight = as_numbers(columns) if fast else as_float64(columns)
     if plausibility is None:
-        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+        raise InputError(
+            "Rows should have labels to start from",
+            "they have none",
+            "give labels",
+        )
     favor = favor_by_class(plausibility)
     logs = np.log(plausibility.max(axis=1))
     if weight is not None:
@@ -358,7 +363,11 @@ def favor_pass(
     """As `given_pass`, with the rows of every class about a center of its own."""
     X, plausibility, weight = as_float64(columns)
     if plausibility is None:
-        raise ValueError("Rows should have labels to start from, but have none; give labels.")
+        raise InputError(
+            "Rows should have labels to start from",
+            "they have none",
+            "give labels",
+        )
     favor = favor_by_class(plausibility)
     if weight is not None:
         favor *= weight[:, None]
@@ -367,7 +376,7 @@ def favor_pass(
 
 def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | None]:
     """The same with single precision features left as they are, for kernels that read both."""
-    X, plausibility, weight = columns
+    X, plausibility, weight = columns[:3]
     if X is None or X.dtype != np.float32:
         return as_float64(columns)
     _, plausibility, weight = as_float64((X[:0], plausibility, weight))
@@ -379,7 +388,7 @@ def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatAr
 
     Features stay row by row or column by column in memory, as they came; the rest is row by row.
     """
-    X, plausibility, weight = columns
+    X, plausibility, weight = columns[:3]
     assert X is not None
     by_column = X.ndim == 2 and X.strides[0] < X.strides[1]
     return (

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from plausible.checks import as_floats, check_number, check_option, shown
+from plausible.errors import InputError, in_context
 from plausible.models.gaussian.parameters import FloatArray, Prior
 from plausible.models.gaussian.soft_mixture import RowCensus
 
@@ -40,9 +41,10 @@ def make_prior(
         prior = {"mean_precision": 0.01}
     unknown = set(prior) - set(KEYS)
     if unknown:
-        raise ValueError(
-            f"A prior should have entries among {', '.join(KEYS)}, but has "
-            f"{shown(sorted(unknown, key=str))}; rename or leave them out."
+        raise InputError(
+            f"A prior should have entries among {', '.join(KEYS)}",
+            f"has {shown(sorted(unknown, key=str))}",
+            "rename or leave them out",
         )
     d = len(census.center)
     concentration = at_least(prior.get("weights", 1.0), 1.0, "weights")
@@ -52,9 +54,10 @@ def make_prior(
     default = census.spread**2 / n_components ** (2 / d)
     scale = matrix(as_floats(prior.get("scale", default), "prior scale"), d)
     if mean.shape != (d,) or not np.isfinite(mean).all():
-        raise ValueError(
-            f"The prior mean should be {d} finite numbers, but is {mean}; give one number for each "
-            "feature."
+        raise InputError(
+            f"The prior mean should be {d} finite numbers",
+            f"is {mean}",
+            "give one number for each feature",
         )
     # A mean with a prior brings one more root of the determinant for each component.
     extra = float(precision > 0)
@@ -74,7 +77,7 @@ def at_least(value: Any, low: float, name: str) -> float:
     try:
         return check_number(value, name, low)
     except ValueError as error:
-        raise ValueError(f"In a prior, {error}") from None
+        raise in_context(error, "In a prior, ", InputError) from None
 
 
 def matrix(scale: FloatArray, d: int) -> FloatArray:
@@ -84,14 +87,17 @@ def matrix(scale: FloatArray, d: int) -> FloatArray:
     elif scale.shape in ((d,), ()):
         full = np.diag(np.broadcast_to(scale, d))
     else:
-        raise ValueError(
-            f"The prior scale should have shape ({d}, {d}), ({d},) or (), but has {scale.shape}; "
-            "give a matrix, variances, or one number."
+        raise InputError(
+            f"The prior scale should have shape ({d}, {d}), ({d},) or ()",
+            f"has {scale.shape}",
+            "give a matrix, variances, or one number",
+            value=scale.shape,
         )
     if not np.allclose(full, full.T) or not np.linalg.eigvalsh(full).min() > 0:
-        raise ValueError(
-            "The prior scale should be symmetric and positive definite, but is not; give a "
-            "covariance matrix, or positive variances."
+        raise InputError(
+            "The prior scale should be symmetric and positive definite",
+            "is not",
+            "give a covariance matrix, or positive variances",
         )
     return full
 

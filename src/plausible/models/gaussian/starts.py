@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
 from plausible.checks import as_floats, shown
+from plausible.errors import InputError
 from plausible.models.gaussian.e_step import as_float64, centered_sums, favor_by_class
 from plausible.models.gaussian.parameters import (
     FloatArray,
@@ -240,9 +241,11 @@ def given_start(problem: SoftMixture, init: Mapping[str, Any]) -> Gaussians:
     """A start given as weights, means and covariances; what is left out comes from all rows."""
     unknown = set(init) - {"weights", "means", "covariances"}
     if unknown or "means" not in init:
-        raise ValueError(
-            "init should be a dict with means, and weights and covariances if known, but has the "
-            f"keys {shown(list(init))}; rename or leave out the others."
+        raise InputError(
+            "init should be a dict with means, and weights and covariances if known",
+            f"has the keys {shown(list(init))}",
+            "rename or leave out the others",
+            parameter="init",
         )
     n_components, d = len(problem.owner), len(problem.center)
     kind = problem.kind
@@ -257,7 +260,11 @@ def given_start(problem: SoftMixture, init: Mapping[str, Any]) -> Gaussians:
     means = shaped(init["means"], (n_components, d), "means")
     covariances = shaped(init.get("covariances", overall), overall.shape, "covariances")
     if not (weights >= 0).all() or not weights.sum() > 0:
-        raise ValueError(f"init weights should be positive, but are {weights}; give proportions.")
+        raise InputError(
+            "init weights should be positive",
+            f"are {weights}",
+            "give proportions",
+        )
     cholesky(covariances, kind)
     return Gaussians(weights / weights.sum(), means, covariances)
 
@@ -266,8 +273,10 @@ def shaped(values: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     """Numbers of a given shape, or an error that says which was expected."""
     array = as_floats(values, f"init {name}")
     if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(
-            f"init {name} should be finite numbers of shape {shape}, but have shape {array.shape}"
-            " or hold missing values; give one entry for each component, class by class."
+        raise InputError(
+            f"init {name} should be finite numbers of shape {shape}",
+            f"have shape {array.shape} or hold missing values",
+            "give one entry for each component, class by class",
+            value=array.shape,
         )
     return array

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, eigh, helmert, solve_triangular
 
-from plausible.engine.rows import Columns, Rows, is_sparse
+from plausible.engine import Columns, Rows, is_sparse
+from plausible.errors import InputError
 from plausible.models.logistic.criteria import FloatArray
 
 Curvature = Callable[[Columns], FloatArray]
@@ -83,7 +84,7 @@ def weighed_moments(
     columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
     """`moments_pass`, which may overflow."""
-    X, _, weight = columns
+    X, weight = columns[0], columns[2]
     assert X is not None
     bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
     total = float(len(bends) if weight is None else weight.sum())
@@ -121,13 +122,16 @@ def make_coordinates(
     whole = n_features <= MOST_CORRELATED
     weight, bend, first, second = rows.reduce(moments_pass, origin, whole, curvature)
     if not np.isfinite(weight):
-        raise ValueError(
-            "Sample weights should have a finite sum, but it is beyond 1e308; divide them by it."
+        raise InputError(
+            "Sample weights should have a finite sum",
+            "it is beyond 1e308",
+            "divide them all by a large number",
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        raise ValueError(
-            "Features should be finite numbers whose squares are finite, but some are infinite, "
-            "missing or beyond 1e150; clean or scale them."
+        raise InputError(
+            "Features should be finite numbers whose squares are finite",
+            "some are infinite, missing or beyond 1e150",
+            "clean or scale them",
         )
     contrasts = contrasts_of(n_classes)
     if not centered:

@@ -17,6 +17,10 @@ the first less the entropy of g (Grandvalet and Bengio, Semi-supervised learning
 minimization, 2005). For sets it is the third. For degrees the third forgets them where f is sure:
 any class with f = 1 and pl > 0 gives 0, the highest value there is.
 
+A label that was given as probabilities is none of these, but a share: it counts by its
+cross-entropy :math:`\sum_k p_k \log f_k` under every criterion, as items of each class with weights
+p would.
+
 Kernels take logits and plausibilities of shape (K, n), classes first: sums over few classes are
 then sums of long rows. They overwrite the logits, and write into arrays that they are given: new
 memory for each of many chunks would take as long as the computation.
@@ -28,10 +32,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base.training import check_weights
+from plausible.base import check_weights
 from plausible.checks import as_floats, check_option, name_rows
+from plausible.errors import InputError
 from plausible.labels import as_labels
 
+BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 Loss = Callable[..., tuple[float, FloatArray]]
 Take = Callable[[str, tuple[int, ...]], FloatArray]
@@ -159,10 +165,44 @@ KERNELS = {
 }
 
 
+def evaluate(
+    name: str,
+    logits: FloatArray,
+    plausibility: FloatArray,
+    shares: BoolArray | None = None,
+    take: Take = fresh,
+) -> tuple[Any, FloatArray]:
+    """Values (n,) and gradients (K, n) of a criterion, where `shares` (n,) are probabilities."""
+    if shares is None or not shares.any():
+        return KERNELS[name](logits, plausibility, take)
+    if shares.all():
+        return maximum_entropy(logits, plausibility, take)
+    values, slopes = np.empty(len(shares)), np.empty(logits.shape)
+    for kernel, rows in ((KERNELS[name], ~shares), (maximum_entropy, shares)):
+        values[rows], slopes[:, rows] = kernel(logits[:, rows], plausibility[:, rows])
+    return values, slopes
+
+
 def curvature_along(
-    name: str, logits: FloatArray, plausibility: FloatArray, direction: FloatArray
+    name: str,
+    logits: FloatArray,
+    plausibility: FloatArray,
+    direction: FloatArray,
+    shares: BoolArray | None = None,
 ) -> FloatArray:
     """Hessian of a criterion times a direction of logits, (K, n)."""
+    if shares is None or not shares.any() or name == "maximum_entropy":
+        return bend_along(name, logits, plausibility, direction)
+    bends, along = np.empty(logits.shape), np.broadcast_to(direction, logits.shape)
+    for one, rows in ((name, ~shares), ("maximum_entropy", shares)):
+        bends[:, rows] = bend_along(one, logits[:, rows], plausibility[:, rows], along[:, rows])
+    return bends
+
+
+def bend_along(
+    name: str, logits: FloatArray, plausibility: FloatArray, direction: FloatArray
+) -> FloatArray:
+    """`curvature_along` where no label is a probability."""
     if name == "maximum_entropy":
         return -spread(normalize(logits)[1], direction)
     joint = confront(logits, plausibility)
@@ -183,12 +223,14 @@ def spread(weights: FloatArray, direction: FloatArray) -> FloatArray:
     return weights * (direction - (weights * direction).sum(axis=0))
 
 
-def curvature(name: str, logits: FloatArray, plausibility: FloatArray) -> FloatArray:
+def curvature(
+    name: str, logits: FloatArray, plausibility: FloatArray, shares: BoolArray | None = None
+) -> FloatArray:
     """Hessians (K, K, n) of a criterion with respect to logits."""
     n_classes, n_rows = logits.shape
     bends = np.empty((n_classes, n_classes, n_rows))
     for k, direction in enumerate(np.eye(n_classes)):
-        bends[k] = curvature_along(name, logits.copy(), plausibility, direction[:, None])
+        bends[k] = curvature_along(name, logits.copy(), plausibility, direction[:, None], shares)
     return bends
 
 
@@ -203,9 +245,9 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     -------
     loss : function (logits, y, sample_weight=None) -> (value, gradient)
         `logits` is (n, K); `y` is Labels over the K classes in the order of the columns, or all
-        that `as_labels` takes, plausibilities (n, K) among them. The value is the negative
-        criterion summed over the rows, to be minimized; the gradient (n, K) is with respect to the
-        logits. Divide both by n for a mean.
+        that `as_labels` takes, plausibilities and probabilities (n, K) among them. The value is the
+        negative criterion summed over the rows, to be minimized; the gradient (n, K) is with
+        respect to the logits. Divide both by n for a mean.
 
     Examples
     --------
@@ -218,7 +260,6 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     array([-0.167, -0.167,  0.333])
     """
     check_option(criterion, CRITERIA, "criterion")
-    kernel = KERNELS[criterion]
 
     def loss(
         logits: ArrayLike, y: Any, sample_weight: ArrayLike | None = None
@@ -227,12 +268,16 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
         scores = check_logits(logits)
         labels = as_labels(y) if hasattr(y, "contour") else as_labels(y, range(scores.shape[1]))
         if labels.contour.shape != scores.shape:
-            raise ValueError(
+            raise InputError(
                 f"logits should be (n, K) with one row for each of the {len(labels)} labels and "
-                f"one column for each of their {labels.n_classes} classes, but have shape "
-                f"{scores.shape}; check the order of the arguments and missing rows."
+                f"one column for each of their {labels.n_classes} classes",
+                f"have shape {scores.shape}",
+                "check the order of the arguments and missing rows",
+                parameter="logits",
+                value=scores.shape,
             )
-        value, slope = kernel(scores.T.copy(), labels.contour.T)
+        shares = labels.is_probability
+        value, slope = evaluate(criterion, scores.T.copy(), labels.contour.T, shares)
         if sample_weight is not None:
             weight = check_weights(sample_weight, len(scores))
             value, slope = value * weight, slope * weight
@@ -245,11 +290,19 @@ def check_logits(logits: ArrayLike) -> FloatArray:
     """Logits as an array (n, K) of finite numbers."""
     scores = as_floats(logits, "logits")
     if scores.ndim != 2:
-        raise ValueError(f"logits should be (n, K), but have shape {scores.shape}.")
+        raise InputError(
+            "logits should be (n, K)",
+            f"have shape {scores.shape}",
+            parameter="logits",
+            value=scores.shape,
+        )
     bad = ~np.isfinite(scores).all(axis=1)
     if bad.any():
-        raise ValueError(
-            f"logits should be finite, but are infinite or missing in {name_rows(bad)}; lower the "
-            "step of the optimizer."
+        raise InputError(
+            "logits should be finite",
+            f"are infinite or missing in {name_rows(bad)}",
+            "lower the step of the optimizer",
+            parameter="logits",
+            rows=bad,
         )
     return scores

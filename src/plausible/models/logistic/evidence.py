@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.belief import SparseMasses, all_sets, to_sparse
 from plausible.checks import as_floats, row_numbers, shown
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -262,17 +263,21 @@ def check_linear(model: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
     """Coefficients in double precision, and the classes."""
     missing = [name for name in _NEEDED if not hasattr(model, name)]
     if missing:
-        raise ValueError(
-            f"The model should have {', '.join(_NEEDED)}, but {type(model).__name__} has no "
-            f"{', no '.join(missing)}; give a logistic regression, or a pipeline that ends in one."
+        raise InputError(
+            f"The model should have {', '.join(_NEEDED)}",
+            f"{type(model).__name__} has no {', no '.join(missing)}",
+            "give a logistic regression, or a pipeline that ends in one",
         )
     classes = np.asarray(model.classes_)
     coef = np.atleast_2d(np.asarray(dense(model.coef_), dtype=np.float64))
     n_rows = 1 if len(classes) == 2 else len(classes)
     if len(coef) != n_rows:
-        raise ValueError(
-            f"coef_ should have {n_rows} rows for {len(classes)} classes, but has shape "
-            f"{coef.shape}; give a model with one linear function for each class."
+        raise InputError(
+            f"coef_ should have {n_rows} rows for {len(classes)} classes",
+            f"has shape {coef.shape}",
+            "give a model with one linear function for each class",
+            parameter="coef_",
+            value=coef.shape,
         )
     intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), n_rows)
     return coef, intercept, classes
@@ -293,10 +298,10 @@ def one_row_for_each_class(
     if probability.shape[1] == 2 and impossible.any():
         coef, unknown = np.zeros_like(coef), impossible
     if (unknown & ~impossible).any():
-        raise ValueError(
-            "coef_ and intercept_ should be finite for classes with a positive probability, but "
-            f"class number {np.flatnonzero(unknown & ~impossible)[0]} has others; fit the model "
-            "again."
+        raise InputError(
+            "coef_ and intercept_ should be finite for classes with a positive probability",
+            f"class number {np.flatnonzero(unknown & ~impossible)[0]} has others",
+            "fit the model again",
         )
     coef = np.where(impossible[:, None], 0.0, coef)
     level = np.where(np.isfinite(intercept), intercept, 0.0)
@@ -310,11 +315,12 @@ def check_softmax(
     apart = np.abs(softmax(X @ coef.T + intercept, axis=1) - probability)
     allowed = 1e-6 if probability.dtype == np.float64 else 1e-3
     if not apart.max(initial=0.0) <= allowed:
-        raise ValueError(
-            "Probabilities should be the softmax of the linear functions in coef_ and intercept_, "
-            f"but those of {type(model).__name__} differ by {np.nanmax(apart):.2g} in row "
-            f"{int(np.nanargmax(apart.max(axis=1)))}; fit a multinomial model, or read each binary "
-            "model of a one-versus-rest scheme by itself."
+        raise InputError(
+            "Probabilities should be the softmax of the linear functions in coef_ and intercept_",
+            f"those of {type(model).__name__} differ by {np.nanmax(apart):.2g} in row "
+            f"{int(np.nanargmax(apart.max(axis=1)))}",
+            "fit a multinomial model, or read each binary model of a one-versus-rest scheme by "
+            "itself",
         )
 
 
@@ -324,9 +330,12 @@ def check_center(center: ArrayLike | None, X: Any) -> FloatArray:
         return np.asarray(X.mean(axis=0), dtype=np.float64).reshape(-1)
     given = as_floats(center, "center")
     if given.shape != (X.shape[1],) or not np.isfinite(given).all():
-        raise ValueError(
+        raise InputError(
             f"center should be one finite number for each of the {X.shape[1]} features of the "
-            f"logistic model, but has shape {given.shape} or holds missing values; give the means "
-            "of the training data, X.mean(axis=0)."
+            "logistic model",
+            f"has shape {given.shape} or holds missing values",
+            "give the means of the training data, X.mean(axis=0)",
+            parameter="center",
+            value=given.shape,
         )
     return given

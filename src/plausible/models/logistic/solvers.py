@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.engine import ArrayRows, Result, maximize
-from plausible.engine.gradient import Criterion, climb
-from plausible.engine.loop import Callback, Progress
+from plausible.engine import ArrayRows, Callback, Criterion, Progress, Result, climb, maximize
 from plausible.models.logistic.criteria import FloatArray
 from plausible.models.logistic.likelihood import PartialLikelihood, Step, target_pass
 

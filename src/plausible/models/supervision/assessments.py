@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import check_weights, log_normalized
-from plausible.checks import as_floats, as_list, check_option, found, name_rows
+from plausible.checks import as_floats, as_list, check_option, example, found, name_rows
+from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 
 FloatArray = NDArray[np.float64]
@@ -68,9 +69,10 @@ def read_assessments(
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim not in (1, 2) or values.shape[-1:] == (0,):
-        raise ValueError(
-            "Assessments should be one number for each item, or one for each class in rows, but "
-            f"have shape {np.shape(Z)}; give (n,) or (n, J)."
+        raise InputError(
+            "Assessments should be one number for each item, or one for each class in rows",
+            f"have shape {np.shape(Z)}",
+            "give (n,) or (n, J)",
         )
     if scale == "probability":
         return from_probabilities(values, clip)
@@ -83,9 +85,11 @@ def check_saturated(saturated: str | float) -> float | None:
         check_option(saturated, ("clip", "certain"), "saturated")
         return CLIP if saturated == "clip" else None
     if not isinstance(saturated, (int, float)) or not 0 < saturated < 0.1:
-        raise ValueError(
-            "saturated should be 'clip', 'certain' or a probability between 0 and 0.1, but "
-            f"{saturated!r} was given."
+        raise InputError(
+            "saturated should be 'clip', 'certain' or a probability between 0 and 0.1",
+            f"{saturated!r} was given",
+            parameter="saturated",
+            value=saturated,
         )
     return float(saturated)
 
@@ -96,10 +100,13 @@ def probabilities_of(labels: Labels) -> FloatArray:
     contour[labels.is_unknown & (contour > 1 / labels.n_classes + ROUGH).all(axis=1)] = np.nan
     bad = np.abs(contour.sum(axis=1) - 1) > ROUGH
     if bad.any():
-        raise ValueError(
-            "Labels that are assessments should be probabilities, but plausibilities do not sum to "
-            f"one in {name_rows(bad)}; make them with Labels.from_probability, and give sets and "
-            "doubts as labels=."
+        raise InputError(
+            "Labels that are assessments should be probabilities",
+            f"plausibilities do not sum to one in {name_rows(bad)}",
+            "make them with Labels.from_probability, and give sets and doubts as {labels}",
+            parameter="assessments",
+            rows=bad,
+            settings={"labels": None},
         )
     return contour
 
@@ -109,9 +116,13 @@ def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
     outside = (values < 0) | (values > 1)
     if outside.any():
         rows = outside if values.ndim == 1 else outside.any(axis=1)
-        raise ValueError(
-            f"Assessments should be probabilities in [0, 1], but {found(values, outside, rows)}; "
-            "divide per cents by 100, or say scale='log_odds'."
+        raise InputError(
+            "Assessments should be probabilities in [0, 1]",
+            f"{found(values, outside, rows)}",
+            ("divide percentages by 100", "say {scale}"),
+            value=example(values, outside),
+            rows=rows,
+            settings={"scale": "log_odds"},
         )
     table = values if values.ndim == 2 else np.stack([values, 1 - values], axis=1)
     check_table(table)
@@ -134,19 +145,26 @@ def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
 def check_table(table: FloatArray) -> None:
     """Refuse rows that are partly missing, or do not sum to one."""
     if table.shape[1] < 2:
-        raise ValueError("Assessments should be of at least two classes, but there is one.")
+        raise InputError(
+            "Assessments should be of at least two classes",
+            "there is one",
+        )
     missing = np.isnan(table)
     partly = missing.any(axis=1) & ~missing.all(axis=1)
     if partly.any():
-        raise ValueError(
-            "A row of assessments should be whole, or NaN for an item that was not assessed, but "
-            f"some classes are missing in {name_rows(partly)}; fill them in."
+        raise InputError(
+            "A row of assessments should be whole, or NaN for an item that was not assessed",
+            f"some classes are missing in {name_rows(partly)}",
+            "fill them in",
+            rows=partly,
         )
     off = np.abs(table.sum(axis=1) - 1) > ROUGH
     if off.any():
-        raise ValueError(
-            f"Assessments should sum to one over the classes, but do not in {name_rows(off)}; "
-            "divide each row by its sum."
+        raise InputError(
+            "Assessments should sum to one over the classes",
+            f"do not in {name_rows(off)}",
+            "divide each row by its sum",
+            rows=off,
         )
 
 
@@ -165,9 +183,12 @@ def from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
     missing = np.isnan(values)
     partly = (missing.any(axis=1) & ~missing.all(axis=1)) | ((values == np.inf).sum(axis=1) > 1)
     if partly.any():
-        raise ValueError(
-            "A row of log odds should be whole, with at most one plus infinity, or NaN for an item "
-            f"that was not assessed, but is not in {name_rows(partly)}; correct these rows."
+        raise InputError(
+            "A row of log odds should be whole, with at most one plus infinity, or NaN for an "
+            "item that was not assessed",
+            f"is not in {name_rows(partly)}",
+            "correct these rows",
+            rows=partly,
         )
     if not infinite.any():
         return Assessments(values, None)
@@ -234,16 +255,18 @@ class Reader:
             Z = as_labels(Z, classes=self.names)
         elif (columns_of := names_of(Z)) is not None and self.scale == "probability":
             if set(columns_of) != set(self.names):
-                raise ValueError(
-                    f"Columns of assessments should be the classes {self.names}, but are "
-                    f"{columns_of}; rename them, or give an array."
+                raise InputError(
+                    f"Columns of assessments should be the classes {self.names}",
+                    f"are {columns_of}",
+                    "rename them, or give an array",
                 )
             Z = np.column_stack([np.asarray(Z[name]) for name in self.names])
         given = reorder(read_assessments(Z, self.scale, self.saturated), order)
         if given.n_classes != len(self.names):
-            raise ValueError(
-                f"Assessments should be of {len(self.names)} classes in all rows, but are of "
-                f"{given.n_classes} in some; give the same columns everywhere."
+            raise InputError(
+                f"Assessments should be of {len(self.names)} classes in all rows",
+                f"are of {given.n_classes} in some",
+                "give the same columns everywhere",
             )
         joint = np.hstack([as_floats(X, "features"), statistics_of(given.log_odds, self.family)])
         plausibility = None if given.possible is None else given.possible.astype(np.float64)
@@ -252,9 +275,12 @@ class Reader:
             plausibility = contour if plausibility is None else plausibility * contour
             lost = plausibility.max(axis=1) == 0
             if lost.any():
-                raise ValueError(
-                    "Labels and assessments that are certain should leave a class, but contradict "
-                    f"each other in {name_rows(lost)}; correct them, or use saturated='clip'."
+                raise InputError(
+                    "Labels and assessments that are certain should leave a class",
+                    f"contradict each other in {name_rows(lost)}",
+                    ("correct them", "use {saturated}"),
+                    rows=lost,
+                    settings={"saturated": "clip"},
                 )
         weight = None if weight is None else check_weights(np.ravel(weight), len(joint))
         return joint, plausibility, weight
@@ -270,9 +296,11 @@ def check_names(classes: Sequence[Any] | None, n_classes: int) -> list[Any]:
     """Names of the classes in the order in which they were given."""
     names = Labels.unknown(1, range(n_classes) if classes is None else classes).classes.tolist()
     if len(set(names)) != n_classes or len(names) != n_classes:
-        raise ValueError(
-            f"classes should be {n_classes} different names, one for each class that is assessed, "
-            f"but {names} were given; for two classes name the one first whose probability it is."
+        raise InputError(
+            f"classes should be {n_classes} different names, one for each class that is assessed",
+            f"{names} were given",
+            "for two classes name the one first whose probability it is",
+            parameter="classes",
         )
     return names
 
@@ -284,7 +312,8 @@ def check_rows(n_rows: int, given: Any, name: str) -> None:
         shape = (len(given),) if isinstance(given, Sized) else ()
     length = shape[0] if shape else 1
     if length != n_rows:
-        raise ValueError(
-            f"X and {name} should have the same length, but X has {n_rows} rows and {name} "
-            f"{length}; check the order of the arguments and missing rows."
+        raise InputError(
+            f"X and {name} should have the same length",
+            f"X has {n_rows} rows and {name} {length}",
+            "check the order of the arguments and missing rows",
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_floats
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
@@ -79,9 +80,12 @@ def check_cost(cost: ArrayLike | None, n_classes: int) -> FloatArray:
         return 1.0 - np.eye(n_classes)
     table = as_floats(cost, "cost")
     if table.shape != (n_classes, n_classes) or not np.isfinite(table).all():
-        raise ValueError(
-            f"cost should be finite numbers of shape {(n_classes, n_classes)}, a row for each true "
-            f"class and a column for each decision, but has shape {table.shape}."
+        raise InputError(
+            f"cost should be finite numbers of shape {(n_classes, n_classes)}, a row for each "
+            "true class and a column for each decision",
+            f"has shape {table.shape}",
+            parameter="cost",
+            value=table.shape,
         )
     return table
 
@@ -91,15 +95,18 @@ def check_class_weight(class_weight: Any, classes: list[Any]) -> FloatArray:
     n_classes = len(classes)
     if isinstance(class_weight, Mapping):
         if set(class_weight) != set(classes):
-            raise ValueError(
-                f"class_weight should have an entry for each of the classes {classes}, but has "
-                f"{list(class_weight)}; name each once."
+            raise InputError(
+                f"class_weight should have an entry for each of the classes {classes}",
+                f"has {list(class_weight)}",
+                "name each once",
+                parameter="class_weight",
             )
         class_weight = [class_weight[name] for name in classes]
     weights = as_floats(class_weight, "class_weight")
     if weights.shape != (n_classes,) or not (weights > 0).all() or not np.isfinite(weights).all():
-        raise ValueError(
-            f"class_weight should be {n_classes} positive numbers, one for each class, but "
-            f"{np.asarray(class_weight).tolist()} was given."
+        raise InputError(
+            f"class_weight should be {n_classes} positive numbers, one for each class",
+            f"{np.asarray(class_weight).tolist()} was given",
+            parameter="class_weight",
         )
     return weights

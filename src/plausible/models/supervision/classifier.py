@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import check_features
-from plausible.base.training import check_weights, is_dask
+from plausible.base import check_features, check_weights, is_dask, remember_order
 from plausible.checks import (
     as_array,
     check_callable,
@@ -30,10 +29,8 @@ from plausible.checks import (
     random_from,
     shown,
 )
-from plausible.engine import maximize
-from plausible.engine.loop import Callback, Result
-from plausible.engine.reporting import reporter
-from plausible.engine.rows import ArrayRows, Rows
+from plausible.engine import ArrayRows, Callback, Result, Rows, maximize, reporter
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.gaussian.mixture import component_counts
 from plausible.models.gaussian.parameters import KINDS, TOO_MUCH_ADDED, SingularCovarianceError
@@ -238,13 +235,16 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         kind, family = self._check_options()
         rows, names = self._training_rows(X, y, labels, sample_weight, classes)
         self._names = names
+        remember_order(self, names)
         order = np.argsort(np.array(names))
         self.classes_ = np.array(names)[order]
         n_classes = len(names)
         if family in TWO_CLASSES and n_classes > 2:
-            raise ValueError(
-                f"{self.model or family!r} should have two classes, but there are {n_classes}; use "
-                "assessment='gaussian', or one model for each class against the others."
+            raise InputError(
+                f"{self.model or family!r} should have two classes",
+                f"there are {n_classes}",
+                ("use {assessment}", "one model for each class against the others"),
+                settings={"assessment": "gaussian"},
             )
         sizes = component_counts(self.n_components, n_classes)[order]
         owner = np.repeat(np.arange(n_classes), sizes)
@@ -254,9 +254,11 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         try:
             result = self._maximize(problem, self._starts(problem, order))
         except SingularCovarianceError:
-            raise ValueError(
-                "Covariances should be invertible, but one is singular; share or simplify them, "
-                "raise reg_covar above 0, or take fewer features or components."
+            raise InputError(
+                "Covariances should be invertible",
+                "one is singular",
+                "share or simplify them, raise reg_covar above 0, or take fewer features or "
+                "components",
             ) from None
         self._keep(result, problem)
         return self
@@ -274,16 +276,20 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                 (family, "gaussian", named[1], "assessment"),
             ):
                 if given not in (default, set_to):
-                    raise ValueError(
-                        f"model={self.model!r} has {name}={set_to!r}, but {given!r} was given; "
-                        f"leave out model or {name}."
+                    raise InputError(
+                        f"model={self.model!r} has {name}={set_to!r}",
+                        f"{given!r} was given",
+                        f"leave out model or {name}",
+                        value=given,
                     )
             kind, family = named
             sizes = as_array(self.n_components, "n_components")
             if self.model not in MULTIMODAL and np.any(sizes != 1):
-                raise ValueError(
-                    f"model={self.model!r} has one component for each class, but n_components="
-                    f"{shown(self.n_components)} was given; use model 'g4' or 'g34', or name none."
+                raise InputError(
+                    f"model={self.model!r} has one component for each class",
+                    f"n_components={shown(self.n_components)} was given",
+                    "use model 'g4' or 'g34', or name none",
+                    value=self.n_components,
                 )
         check_option(self.scale, SCALES, "scale")
         check_saturated(self.saturated)
@@ -317,30 +323,34 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     ) -> tuple[Rows, list[Any]]:
         """Rows of (features and assessments, plausibilities, weights), and the names of classes."""
         if is_dask(X):
-            from plausible.engine.distributed import DaskRows
+            from plausible.engine import DaskRows
 
             X = DaskRows(X, Z, sample_weight, labels)
             Z = labels = sample_weight = None
         if isinstance(X, Rows):
             if not (Z is None and labels is None and sample_weight is None):
-                raise ValueError(
-                    "Rows should hold assessments, weights and labels as their further columns, "
-                    "but some came beside them; put them into the rows."
+                raise InputError(
+                    "Rows should hold assessments, weights and labels as their further columns",
+                    "some were given beside them",
+                    "put them into the rows",
                 )
             first: Any = X.peek()
             if len(first) < 2 or first[1] is None:
-                raise ValueError(
-                    "Rows should hold features and assessments, but have no second column; give "
-                    "tuples (features, assessments) or (features, assessments, weights, labels)."
+                raise InputError(
+                    "Rows should hold features and assessments",
+                    "have no second column",
+                    "give tuples (features, assessments) or (features, assessments, weights, "
+                    "labels)",
                 )
             self.n_features_in_ = np.shape(first[0])[1]
             n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
             names = check_names(classes, n_classes)
             return X.map(self._reader(names)), names
         if Z is None:
-            raise ValueError(
-                "StochasticSupervisionClassifier requires y to be passed, but the target y is "
-                "None; give an expert's probabilities, (n,) or (n, J)."
+            raise InputError(
+                "StochasticSupervisionClassifier requires y to be passed",
+                "the target y is None",
+                "give an expert's probabilities, (n,) or (n, J)",
             )
         data = check_features(self, X, dtype=np.float64)
         check_rows(len(data), Z, "assessments")
@@ -362,18 +372,22 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             check_is_fitted(self.init)
             same = self.init.classes_.tolist() == self.classes_.tolist()
             if self.init._parameters.means.shape[1] != problem.d or not same:
-                raise ValueError(
+                raise InputError(
                     f"init should have {problem.d} features and the classes "
-                    f"{self.classes_.tolist()} as the data have, but has others; fit it on the "
-                    "same kind of data."
+                    f"{self.classes_.tolist()} as the data have",
+                    "has others",
+                    "fit it on the same kind of data",
+                    parameter="init",
                 )
             if (self.init._family, problem.family) not in NESTED_FAMILIES or (
                 (self.init._kind, problem.kind) not in NESTED_KINDS
             ):
-                raise ValueError(
-                    f"init should be a model that this one contains, but {self.init._kind} "
-                    f"covariances with {self.init._family} assessments are not within "
-                    f"{problem.kind} ones with {problem.family} ones; start from a smaller model."
+                raise InputError(
+                    "init should be a model that this one contains",
+                    f"{self.init._kind} covariances with {self.init._family} assessments are not "
+                    f"within {problem.kind} ones with {problem.family} ones",
+                    "start from a smaller model",
+                    parameter="init",
                 )
             return [embed(problem, self.init._parameters, self.init._owner)]
         if isinstance(self.init, str):

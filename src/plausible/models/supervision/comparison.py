@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from plausible.base import count_rows
-from plausible.base.training import check_weights
+from plausible.base import check_weights, count_rows
 from plausible.checks import as_array, as_list, check_option, check_whole, shown
 from plausible.models.supervision.assessments import jacobian, read_assessments
 from plausible.models.supervision.classifier import (

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plausible.engine.rows import Rows
+from plausible.engine import Rows
+from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.estimator import MOST_NUMBERS, MOST_WORK
 from plausible.models.gaussian.parameters import (
@@ -79,9 +80,10 @@ class SupervisedMixture:
         check_size(rows, len(owner), n_features, n_classes)
         n_assessed, n_bare = rows.reduce(count_pass, n_features)
         if not n_assessed:
-            raise ValueError(
-                "At least one item of positive weight should be assessed, but none is; give "
-                "assessments, or fit a GaussianMixtureClassifier on labels alone."
+            raise InputError(
+                "At least one item of positive weight should be assessed",
+                "none is",
+                "give assessments, or fit a GaussianMixtureClassifier on labels alone",
             )
         self.rows, self.bare = rows, None
         none = np.zeros(n_classes, dtype=bool)
@@ -223,17 +225,19 @@ def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
     n_columns = d + n_classes - 1
     n_numbers = n_components * n_columns**2
     if n_numbers > MOST_NUMBERS:
-        raise ValueError(
-            f"Covariances should have at most {MOST_NUMBERS:.0e} entries, but {n_components} "
-            f"components of {d} features and {n_classes - 1} log odds have {n_numbers:.1e}; group "
-            "classes, or fit a GaussianMixtureClassifier on Labels.from_probability(assessments)."
+        raise InputError(
+            f"Covariances should have at most {MOST_NUMBERS:.0e} entries",
+            f"{n_components} components of {d} features and {n_classes - 1} log odds have "
+            f"{n_numbers:.1e}",
+            "group classes, or fit a GaussianMixtureClassifier on "
+            "Labels.from_probability(assessments)",
         )
     if n_components * n_columns**3 >= MOST_WORK and rows.n_rows <= n_columns:
-        raise ValueError(
-            f"There should be more items than features and log odds, {n_columns}, but there are "
-            f"{rows.n_rows}, and computing with their covariances would take minutes; take fewer "
-            "features, or fit a GaussianMixtureClassifier(covariance='diag') on "
-            "Labels.from_probability(assessments)."
+        raise InputError(
+            f"There should be more items than features and log odds, {n_columns}",
+            f"there are {rows.n_rows}, and computing with their covariances would take minutes",
+            "take fewer features, or fit a GaussianMixtureClassifier(covariance_type='diag') on "
+            "Labels.from_probability(assessments)",
         )
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from plausible.engine.rows import Columns
+from plausible.engine import Columns
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.parameters import (
     LOG_2PI,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from plausible.base import EmptyClassWarning
 from plausible.checks import as_floats, name_rows
+from plausible.errors import InputError
 from plausible.models.gaussian.e_step import as_float64
 from plausible.models.gaussian.parameters import FloatArray
 from plausible.models.gaussian.starts import SAMPLE, cluster, moments_of
@@ -41,9 +42,10 @@ def make_starts(
         if number == 0:
             warn_of_empty(logs, used, names)
         if not used.any():
-            raise ValueError(
-                "Some assessment should favor a class, but all give the classes the same "
-                "probability; give others, or fit a GaussianMixtureClassifier without labels."
+            raise InputError(
+                "Some assessment should favor a class",
+                "all give the classes the same probability",
+                "give others, or fit a GaussianMixtureClassifier without labels",
             )
         members = memberships(problem, A, logs, used, random)
         starts.append(solve_given(problem, A, members, max(problem.least, WIDEST)))
@@ -116,23 +118,29 @@ def given_start(problem: SupervisedMixture, init: ArrayLike, order: IntArray) ->
     n_rows = problem.all_rows.n_rows
     shape = n_rows, len(problem.owner)
     if given.shape != shape or not np.isfinite(given).all() or (given < 0).any():
-        raise ValueError(
-            f"init should be 'assessments', a fitted classifier, or responsibilities of shape "
-            f"{shape} without negative or missing numbers, but has shape {given.shape}."
+        raise InputError(
+            "init should be 'assessments', a fitted classifier, or responsibilities of shape "
+            f"{shape} without negative or missing numbers",
+            f"has shape {given.shape}",
+            parameter="init",
+            value=given.shape,
         )
     total = given.sum(axis=1)
     if not (np.abs(total - 1) < 1e-6).all():
-        raise ValueError(
-            "Responsibilities in init should sum to one over the components, but do not in "
-            f"{name_rows(np.abs(total - 1) >= 1e-6)}; divide each row by its sum."
+        raise InputError(
+            "Responsibilities in init should sum to one over the components",
+            f"do not in {name_rows(np.abs(total - 1) >= 1e-6)}",
+            "divide each row by its sum",
+            rows=np.abs(total - 1) >= 1e-6,
         )
     A, _, weight = as_float64(problem.all_rows.sample(n_rows, np.random.RandomState()))
     members = given.T[order] if weight is None else given.T[order] * weight
     empty = members.sum(axis=1) == 0
     if empty.any():
-        raise ValueError(
-            "Every component should be responsible for some item, but in init the columns "
-            f"{np.flatnonzero(empty).tolist()} are zero; leave these components out."
+        raise InputError(
+            "Every component should be responsible for some item",
+            f"in init the columns {np.flatnonzero(empty).tolist()} are zero",
+            "leave these components out",
         )
     return solve_given(problem, A, members, problem.least)
 
@@ -145,9 +153,11 @@ def embed(problem: SupervisedMixture, source: Supervision, owner: IntArray) -> S
         theirs = np.flatnonzero(owner == j)
         n_mine = int((problem.owner == j).sum())
         if len(theirs) > n_mine:
-            raise ValueError(
-                f"init should have at most {n_mine} components in each class, but has "
-                f"{len(theirs)} in one; start from a smaller model."
+            raise InputError(
+                f"init should have at most {n_mine} components in each class",
+                f"has {len(theirs)} in one",
+                "start from a smaller model",
+                parameter="init",
             )
         copies = theirs[np.arange(n_mine) % len(theirs)]
         chosen += copies.tolist()

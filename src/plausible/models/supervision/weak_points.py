@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.base import EmptyClassWarning
-from plausible.engine.loop import Result
+from plausible.engine import Result
 from plausible.models.gaussian.parameters import FloatArray
 from plausible.models.supervision.em_problem import SupervisedMixture
 from plausible.models.supervision.parameters import Supervision, agreement_pass, pool, regress

@@ -1,0 +1,150 @@
+"""The header of a CSV file: what separates its cells, and the names of its columns."""
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from plausible.tables.columns import repeated
+from plausible.tables.errors import TableError, counted, listed, reading
+from plausible.tables.text import Text
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+BAR = "|"  # separates the members of sets, and so no cells
+LONGEST = 1 << 24
+N_LINES = 20
+LONGEST_LINE = 1 << 16
+
+
+class Header(NamedTuple):
+    """What the first lines of a file say.
+
+    delimiter : what separates cells
+    names : of the columns
+    is_alone : whether no rows follow
+    notes : what was assumed
+    """
+
+    delimiter: str
+    names: list[str]
+    is_alone: bool
+    notes: list[str]
+
+
+def read_header(text: Text, is_tabbed: bool) -> Header:
+    """The header of a file."""
+    with reading(text.name, "a CSV file"), text.open_text() as file:
+        first = _first_line(file)
+        if first is None:
+            raise TableError(
+                f"{text.name} should be a CSV file that begins with the names of its columns, but "
+                "it is empty; write a header and one line for each row."
+            )
+        more = list(islice(_short_lines(file), N_LINES))
+    delimiter = "\t" if is_tabbed else find_delimiter(first, more)
+    with reading(text.name, "a CSV file"), text.open_text() as file:
+        # A quoted name may hold line ends, so lines are read until the record is complete.
+        rows = (row for row in csv.reader(_lines(file), delimiter=delimiter) if row)
+        names = next(rows)
+        is_alone = _next(rows) is None
+    if delimiter == ",":
+        check_bars(text.name, first, more)
+    check_title(text.name, names, more, delimiter)
+    check_names(text.name, names)
+    noted = delimiter != "," and not is_tabbed
+    notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
+    return Header(delimiter, names, is_alone, notes)
+
+
+def find_delimiter(first: str, more: list[str]) -> str:
+    """The most frequent mark of a header, among those that cut the lines below alike."""
+    outside = "".join(first.split('"')[::2])
+    marks = sorted(DELIMITERS, key=outside.count, reverse=True)
+    marks = [mark for mark in marks if mark in outside]
+    for mark in marks[: len(marks) if len(marks) > 1 else 0]:
+        if len(set(_cells([first, *more], mark))) == 1:
+            return mark
+    return marks[0] if marks else ","
+
+
+def check_bars(name: str, first: str, more: list[str]) -> None:
+    """Refuse a file whose cells are separated by bars."""
+    count = first.count(BAR)
+    if count and "," not in first and all(line.count(BAR) == count for line in more) and more:
+        raise TableError(
+            f"Cells of {name} should be separated by commas, semicolons or tabs, but seem to be "
+            "separated by '|', which stands for 'or' in sets of classes; write it with commas."
+        )
+
+
+def check_title(name: str, names: list[str], more: list[str], delimiter: str) -> None:
+    """Refuse a file that begins with a title."""
+    given = [cell for cell in names if cell.strip()]
+    if len(given) != 1:
+        return
+    marks = [delimiter] if len(names) > 1 else DELIMITERS
+    counts = [set(_cells(more, mark)) for mark in marks]
+    wider = [min(count) for count in counts if len(count) == 1 and min(count) > 1]
+    if wider and (len(names) > 2 or len(names) < wider[0]):
+        raise TableError(
+            f"{name} should begin with the names of its columns, but its first line says only "
+            f"{given[0][:60]!r}, and the lines below have {wider[0]} cells; if that is a title, "
+            "delete it."
+        )
+
+
+def check_names(name: str, names: list[str]) -> None:
+    """Refuse columns without a name, and names that come twice."""
+    unnamed = [str(number) for number, column in enumerate(names, 1) if not column.strip()]
+    twice = repeated(names)
+    if unnamed:
+        raise TableError(
+            f"Every column of {name} should have a name in the header (line 1), but "
+            f"{counted(len(unnamed), 'column')} {'has' if len(unnamed) == 1 else 'have'} none "
+            f"(column {listed(unnamed)}); name them, or write the file without row numbers "
+            "(index=False in pandas, row.names = FALSE in R)."
+        )
+    if twice:
+        raise TableError(
+            f"The columns of {name} should have different names, but the header (line 1) repeats "
+            f"{listed([repr(column) for column in twice])}; rename them."
+        )
+
+
+def _cells(lines: list[str], mark: str) -> list[int]:
+    """How many cells the records of some lines have; the last one may be cut off."""
+    try:
+        found = [len(row) for row in csv.reader(lines, delimiter=mark) if row]
+    except csv.Error:
+        return []
+    return found[:-1] if len(lines) >= N_LINES and len(found) > 1 else found
+
+
+def _first_line(file: io.TextIOWrapper) -> str | None:
+    while line := file.readline(LONGEST):
+        if line.strip("\r\n"):
+            return line
+    return None
+
+
+def _short_lines(file: io.TextIOWrapper) -> Iterator[str]:
+    while (line := file.readline(LONGEST_LINE)) and len(line) < LONGEST_LINE:
+        if line.strip("\r\n"):
+            yield line
+
+
+def _lines(file: io.TextIOWrapper) -> Iterator[str]:
+    size = 0
+    while line := file.readline(LONGEST):
+        size += len(line)
+        if size > LONGEST:
+            raise csv.Error("the header is longer than 16 MB")
+        yield line
+
+
+def _next(rows: Iterator[list[str]]) -> list[str] | None:
+    try:
+        return next(rows, None)
+    except csv.Error:  # a cell that is longer than Python's reader takes
+        return []

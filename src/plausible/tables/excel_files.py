@@ -1,0 +1,173 @@
+"""Sheets of Excel workbooks (.xlsx), read by python-calamine.
+
+The first row that is not empty names the columns; empty rows are passed over. Cells keep the types
+that Excel gave them, so that a cell that shows 45 % is 0.45; a column of text is typed like that of
+a CSV file, and one of several types becomes text. Cells with an error are missing. In errors, the
+line of a row is its number in the sheet.
+"""
+
+import datetime
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from plausible.checks import guess, shown
+from plausible.tables.content import EXCEL, Content
+from plausible.tables.csv_header import check_names
+from plausible.tables.errors import TableError, arrow, listed, needed, reading
+from plausible.tables.kinds import (
+    BOOL,
+    FLOAT,
+    INT,
+    MISSING,
+    NULL,
+    TEXT,
+    Typing,
+    as_kind,
+)
+from plausible.tables.source import CHUNK_ROWS, Source
+
+EXACT = 2**53  # up to here, floats are exact whole numbers
+
+
+class ExcelSource(Source):
+    """The rows of one sheet."""
+
+    format = EXCEL
+
+    def __init__(self, content: Content) -> None:
+        super().__init__()
+        self.name = content.name
+        calamine = needed("python_calamine", "Reading Excel files", "excel")
+        with reading(self.name, "an Excel workbook"), content.open_file() as file:
+            book = calamine.CalamineWorkbook.from_filelike(file)
+            rows = self._choose(book, content.sheet)
+        self.rows = [(line, row) for line, row in enumerate(rows, 1) if any(map(is_given, row))]
+        if not self.rows:
+            raise TableError(
+                f"{self.name} should begin with the names of its columns, but it is empty; write a "
+                "header and one row for each item."
+            )
+        self._read_header()
+        self._columns: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}
+        self._kinds: dict[str, str] = {}  # of columns of text
+
+    def _choose(self, book: Any, wanted: str | None) -> list[list[Any]]:
+        names = list(book.sheet_names)
+        if wanted is not None:
+            if wanted not in names:
+                raise TableError(
+                    f"{self.name} should have a sheet {shown(wanted)}, but has "
+                    f"{listed([repr(name) for name in names])}{guess(wanted, names) or '.'}"
+                )
+            self.name = f"{self.name}, sheet {wanted!r}"
+            return list(book.get_sheet_by_name(wanted).to_python(skip_empty_area=False))
+        sheets = {
+            name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names
+        }
+        full = [name for name, rows in sheets.items() if rows]
+        if len(full) > 1:
+            self.notes.append(
+                f"{self.name} has several sheets ({listed([repr(name) for name in full])}); "
+                f"{full[0]!r} was read. For another, write its name behind the file, as in "
+                f"{self.name.strip(chr(39))}#{full[1]}"
+            )
+        return list(sheets[full[0]]) if full else []
+
+    def _read_header(self) -> None:
+        (line, header), rows = self.rows[0], self.rows[1:]
+        used = [k for k in range(len(header)) if any(is_given(row[k]) for _, row in self.rows)]
+        given = [k for k in used if is_given(header[k])]
+        if len(given) == 1 and len(used) > 1:
+            raise TableError(
+                f"{self.name} should begin with the names of its columns, but its first row (row "
+                f"{line} of the sheet) says only {as_text(header[given[0]])[:60]!r}, and the rows "
+                f"below have {len(used)} cells; if that is a title, delete it."
+            )
+        self.names = [as_text(header[k]) if is_given(header[k]) else "" for k in used]
+        check_names(self.name, self.names)
+        self.places_of = dict(zip(self.names, used, strict=True))
+        self.rows = rows
+
+    def schema(self, columns: Sequence[str]) -> Any:
+        """Names and types of some columns."""
+        return arrow().schema([(name, self.column(name).type) for name in columns])
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
+    ) -> Iterator[Any]:
+        """Record batches of some columns."""
+        yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
+
+    def column(self, name: str, typed: bool = True) -> Any:
+        """One column, whole."""
+        if name not in self._columns:
+            self._columns[name] = column = self._read(name)
+            self._values[name] = self._type(name, column)
+        return arrow().chunked_array([(self._values if typed else self._columns)[name]])
+
+    def named(self, name: str) -> Any:
+        """A column of names: numbers and truth values as such, all else as it is written."""
+        self.column(name)
+        is_plain = self._kinds.get(name, TEXT) in (INT, FLOAT, BOOL, NULL)
+        return self.column(name, typed=is_plain)
+
+    def lines(self, rows: Sequence[int]) -> list[int]:
+        """Numbers of some rows in the sheet."""
+        return [self.rows[row - 1][0] for row in rows]
+
+    def _read(self, name: str) -> Any:
+        """The cells of a column: of one type, or as text."""
+        pa, place = arrow(), self.places_of[name]
+        cells = [row[place] if is_given(row[place]) else None for _, row in self.rows]
+        there = [value for value in cells if value is not None]
+        kinds = {type(value) for value in there}
+        if kinds <= {float, int}:
+            if all(abs(value) <= EXACT and value == int(value) for value in there):
+                return pa.array([None if value is None else int(value) for value in cells],
+                                pa.int64() if there else pa.null())  # fmt: skip
+            return pa.array(cells, pa.float64())
+        if kinds == {bool} or kinds == {datetime.date}:
+            return pa.array(cells)
+        if kinds <= {datetime.date, datetime.datetime}:
+            midnight = datetime.time()
+            moments = [
+                value
+                if value is None or isinstance(value, datetime.datetime)
+                else datetime.datetime.combine(value, midnight)
+                for value in cells
+            ]
+            return pa.array(moments, pa.timestamp("us"))
+        return pa.array([None if value is None else as_text(value) for value in cells], pa.string())
+
+    def _type(self, name: str, column: Any) -> Any:
+        if not arrow().types.is_string(column.type):
+            return column
+        typing = Typing()
+        typing.add(column)
+        kind, note = typing.resolve(",", lambda: False)
+        self._kinds[name] = kind
+        self.notes += [f"{self.name}: column {name!r} {note}"] if note else []
+        return as_kind(column, kind)
+
+
+def is_given(value: Any) -> bool:
+    """Whether a cell holds something: neither blank nor a word for missing ones."""
+    return not isinstance(value, str) or value.strip() not in MISSING
+
+
+def as_text(value: Any) -> str:
+    """A cell as text."""
+    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
+        return str(int(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip() if isinstance(value, str) else str(value)

@@ -1,0 +1,340 @@
+"""What kind of values a column of text holds, and these values.
+
+A cell of text is missing if it is empty or one of NA, N/A, NaN, null in its usual spellings (not in
+quotes). Every cell rules out the kinds that it cannot be; what all cells of a column leave open is
+its kind, so that neither the order of the rows nor the way they are cut matters. Whole numbers with
+leading zeros (007) or too long for 64 bits are identifiers, and stay text. Where two readings with
+different values remain (1,234 or 01/02/2024), the column stays text, with a note.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plausible.tables.errors import arrow
+
+NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
+SPACED, COMMA, GROUPED, PERCENT = "spaced", "decimal comma", "grouped", "percent"
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
+WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+N_SAMPLE = 40
+LARGEST = 1e18  # whole numbers beyond it do not fit into 64 bits
+
+
+class Rule(NamedTuple):
+    """A kind: the form of its cells, and how to bring them to one that Arrow reads."""
+
+    pattern: str
+    type: str
+    steps: tuple[tuple[str, str], ...] = ()
+    said: str = ""  # what a note says about it
+
+
+WHOLE = r"0|[1-9]\d{0,18}"
+DAY, CLOCK = r"\d{4}-\d\d-\d\d", r"[T ]\d\d:\d\d(:\d\d(\.\d{1,%d})?)?"
+ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
+TIME = r" \d{1,2}:\d\d(:\d\d)?"
+PAD = ((r"-(\d)\b", r"-0\1"), (r" (\d):", r" 0\1:"))
+RULES: dict[str, Rule] = {
+    BOOL: Rule(f"^({'|'.join(WORDS)})$", "bool"),
+    INT: Rule("", "int64"),
+    FLOAT: Rule("", "float64"),
+    SPACED: Rule(
+        rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}(['\x{{a0}}\x{{202f}} ]\d{{3}})+)$", "float64",
+        (("[' \\x{a0}\\x{202f}]", ""),), "has thousands separators",
+    ),
+    COMMA: Rule(
+        rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}([.'\x{{a0}}\x{{202f}} ]\d{{3}})+)(,\d+)?$", "float64",
+        (("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "has decimal commas",
+    ),
+    GROUPED: Rule(  # or simply numbers
+        rf"(?i)^[+-]?((({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d*)?|\.\d+)"
+        r"(e[+-]?\d+)?|inf|infinity)$", "float64",
+        (("[,' \\x{a0}\\x{202f}]", ""),), "has thousands separators",
+    ),
+    PERCENT: Rule(
+        r"^[+-]?(0|[1-9]\d*)(\.\d+|,\d{1,2}|,\d{4,})?[ \x{a0}\x{202f}]?%$", "float64",
+        (("[ %\\x{a0}\\x{202f}]", ""), (",", ".")), "has percent signs",
+    ),
+    "date": Rule(rf"^{DAY}$", "date32"),
+    "moment": Rule(rf"^{DAY}{CLOCK % 6}$", "us"),
+    "fine moment": Rule(rf"^{DAY}{CLOCK % 9}$", "ns"),
+    "moment in a zone": Rule(rf"^{DAY}{CLOCK % 6}{ZONE}$", "us, UTC"),
+    "fine moment in a zone": Rule(rf"^{DAY}{CLOCK % 9}{ZONE}$", "ns, UTC"),
+}  # fmt: skip
+
+# Days in other orders: the form, what is swapped, and what a note says.
+ORDERS = {
+    "year first": (r"\d{4}/\d{1,2}/\d{1,2}", (r"^(\d+)/(\d+)/(\d+)", r"\1-\2-\3"), "has dates"),
+    "dotted": (
+        r"\d{1,2}\.\d{1,2}\.\d{4}", (r"^(\d+)\.(\d+)\.(\d+)", r"\3-\2-\1"), "has dates, day first"
+    ),
+    DAY_FIRST: (
+        r"\d{1,2}[/-]\d{1,2}[/-]\d{4}", (r"^(\d+).(\d+).(\d+)", r"\3-\2-\1"), "has dates, day first"
+    ),
+    MONTH_FIRST: (
+        r"\d{1,2}[/-]\d{1,2}[/-]\d{4}", (r"^(\d+).(\d+).(\d+)", r"\3-\1-\2"),
+        "has dates, month first",
+    ),
+}  # fmt: skip
+for _name, (_form, _swap, _said) in ORDERS.items():
+    RULES[_name] = Rule(f"^{_form}$", "date32", (_swap, *PAD), _said)
+    RULES[f"{_name}, with time"] = Rule(f"^{_form}{TIME}$", "us", (_swap, *PAD), _said)
+
+EVERY = frozenset(RULES)
+WHOLE_KINDS = frozenset({INT, FLOAT, SPACED, COMMA, GROUPED})  # that all whole numbers suit
+# Pairs that leave open what was meant.
+RIVALS = {
+    (COMMA, GROUPED): "in which the comma may be decimal or separate thousands; write numbers as "
+    "1234.5",
+    **{
+        (f"{DAY_FIRST}{time}", f"{MONTH_FIRST}{time}"): "in which the day may be the first number "
+        "or the second; write dates as 2024-12-31"
+        for time in ("", ", with time")
+    },
+}
+POINT_OR_GROUP = (
+    "in which the point may be decimal or, as other columns have decimal commas, separate "
+    "thousands; write numbers alike in all columns"
+)
+COMMA_IN_CELLS = (
+    "which may be a number with a decimal comma, or a list; write 1.5, or separate the cells by "
+    "semicolons"
+)
+
+
+class Typing:
+    """What the cells of a column leave open.
+
+    Attributes
+    ----------
+    possible : frozenset of kinds
+    n_cells : int
+        Cells that are not missing.
+    is_tidy : bool
+        Whether numbers stand without blanks around them, if it is a column of numbers.
+    example : str or None
+        A cell that is not simply a number.
+    """
+
+    def __init__(self) -> None:
+        self.possible = EVERY
+        self.n_cells = 0
+        self.is_tidy = True
+        self.example: str | None = None
+
+    def add(self, column: Any) -> Any:
+        """Learn from more cells; numbers are returned if that is all they hold, else None."""
+        if not self.possible:
+            return None
+        sample = _sample(column)
+        if not len(sample):
+            return None
+        self.n_cells += len(column) - column.null_count
+        likely = {kind for kind in self.possible if suits(kind, sample)}
+        numbers = _numbers(column, likely)
+        if numbers is None and likely:
+            self.is_tidy = False
+            column = without_blanks(column)
+            numbers = _numbers(trim(column), likely)
+        if numbers is not None and arrow().types.is_integer(numbers.type):
+            self.possible &= WHOLE_KINDS
+            return numbers
+        sure = {FLOAT, GROUPED} & likely if numbers is not None else set()
+        self.possible &= self._narrowed(column, sure, likely - sure - {INT, FLOAT})
+        return numbers
+
+    def _narrowed(self, column: Any, sure: set[str], open_: set[str]) -> frozenset[str]:
+        """Kinds that suit all cells, among sure ones and those that suit the first cells."""
+        likely = sure
+        if open_:
+            cells = trim(column.drop_null())
+            likely = sure | {kind for kind in open_ if suits(kind, cells)}
+            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isdigit()):
+                is_whole = arrow(".compute").match_substring_regex(cells, r"^[+-]?[0-9]+$")
+                index = is_whole.index(False).as_py()
+                self.example = cells[max(index, 0)].as_py()
+        return frozenset(likely)
+
+    def resolve(self, delimiter: str, has_commas: Callable[[], bool]) -> tuple[str, str]:
+        """The kind, and a note on what was assumed.
+
+        `has_commas` tells whether other columns of the file surely have decimal commas.
+        """
+        if not self.n_cells:
+            return NULL, ""
+        kind = next((kind for kind in RULES if kind in self.possible), TEXT)
+        doubt = ""
+        is_pointed = kind == FLOAT and COMMA in self.possible and SPACED not in self.possible
+        if is_pointed and delimiter != "," and has_commas():
+            doubt = POINT_OR_GROUP
+        for first, second in RIVALS:
+            if kind == first and second in self.possible:
+                doubt = RIVALS[first, second]
+        if kind == COMMA and delimiter == "," and not doubt:
+            doubt = COMMA_IN_CELLS
+        if doubt:
+            return TEXT, f"has cells such as {self.example!r}, {doubt}. It was read as text"
+        said = RULES[kind].said if kind in RULES else ""
+        if not said:
+            return kind, ""
+        value = as_kind(arrow().array([self.example]), kind)[0].as_py()
+        value = f"{value:.15g}" if isinstance(value, float) else value
+        return kind, f"{said}: {self.example!r} was read as {value}"
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether a comma can only be decimal."""
+        return self.n_cells > 0 and COMMA in self.possible and not {GROUPED, FLOAT} & self.possible
+
+
+def _sample(column: Any) -> Any:
+    """The first cells that are there, without blanks around them."""
+    for part in (column.slice(0, 10 * N_SAMPLE), column):
+        cells = without_blanks(part).drop_null()
+        if len(cells):
+            break
+    return trim(cells.slice(0, N_SAMPLE))
+
+
+def _numbers(column: Any, likely: set[str]) -> Any:
+    """The cells as whole or other numbers, if all of them are; None otherwise."""
+    pa, pc = arrow(), arrow(".compute")
+    for kind, type_ in ((INT, pa.int64()), (FLOAT, pa.float64())):
+        if kind in likely and column.null_count < len(column):
+            try:
+                numbers = pc.cast(column, type_)
+            except pa.ArrowInvalid:
+                continue
+            return None if has_identifiers(column, numbers) else numbers
+    return None
+
+
+def suits(kind: str, cells: Any) -> bool:
+    """Whether all cells, none of which is missing or has blanks around it, are of a kind."""
+    pa, pc = arrow(), arrow(".compute")
+    rule = RULES[kind]
+    if rule.pattern and not pc.all(pc.match_substring_regex(cells, rule.pattern)).as_py():
+        return False
+    if kind == BOOL:
+        return True
+    try:
+        _convert(cells, rule)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _convert(cells: Any, rule: Rule) -> Any:
+    pa, pc = arrow(), arrow(".compute")
+    for pattern, new in rule.steps:
+        cells = pc.replace_substring_regex(cells, pattern, new)
+    unit, _, zone = rule.type.partition(", ")
+    moments = {"us": pa.timestamp("us", zone or None), "ns": pa.timestamp("ns", zone or None)}
+    return pc.cast(cells, moments[unit] if unit in moments else getattr(pa, unit)())
+
+
+def as_kind(column: Any, kind: str) -> Any:
+    """A column of text as values of a kind that suits it."""
+    pa, pc = arrow(), arrow(".compute")
+    if kind == TEXT:
+        return column
+    if kind == NULL:
+        return pa.nulls(len(column))
+    if kind == BOOL:
+        known = pc.is_in(column, pa.array([word for word, value in WORDS.items() if value]))
+        return pc.if_else(pc.is_null(column), pa.scalar(None, pa.bool_()), known)
+    values = without_nan(_convert(trim(column), RULES[kind]))
+    return pc.divide(values, 100.0) if kind == PERCENT else values
+
+
+def type_of(kind: str) -> Any:
+    """The Arrow type of a kind."""
+    pa = arrow()
+    simple = {NULL: pa.null, BOOL: pa.bool_, TEXT: pa.string}
+    return (
+        simple[kind]() if kind in simple else _convert(pa.array([], pa.string()), RULES[kind]).type
+    )
+
+
+def trim(column: Any) -> Any:
+    """Text without blanks around it."""
+    return arrow(".compute").utf8_trim_whitespace(column)
+
+
+def without_blanks(column: Any) -> Any:
+    """A column of text in which cells that are blank, or a marker among blanks, are missing."""
+    pa, pc = arrow(), arrow(".compute")
+    length, n_empty, is_ascii = _extent(column)
+    trimmed = pc.ascii_trim_whitespace(column) if is_ascii else trim(column)
+    if n_empty <= column.null_count and _extent(trimmed)[0] == length:
+        return column
+    blank = pc.and_(
+        pc.is_in(trimmed, pa.array(MISSING, pa.string())),
+        pc.or_(pc.not_equal(trimmed, column), pc.equal(column, "")),
+    )
+    if not pc.any(blank).as_py():
+        return column
+    return pc.if_else(blank, pa.scalar(None, pa.string()), column)
+
+
+def _extent(column: Any) -> tuple[int, int, bool]:
+    """The length of all text of a column, how many cells have none, and whether it is ASCII."""
+    length, n_empty, is_ascii = 0, 0, True
+    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
+        places, letters = places_of(chunk)
+        if len(places) > 1:
+            length += int(places[-1] - places[0])
+            n_empty += int(np.count_nonzero(places[1:] == places[:-1]))
+            inside = letters[places[0] : places[-1]]
+            is_ascii = is_ascii and bool(inside.max(initial=0) < 128)
+    return length, n_empty, is_ascii
+
+
+def places_of(column: Any) -> tuple[Any, Any]:
+    """Where the cells of an array of text begin and end, and its bytes."""
+    _, offsets, data = column.buffers()
+    if offsets is None or data is None:
+        return np.zeros(len(column) + 1, np.int32), np.zeros(0, np.uint8)
+    places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    return places, np.frombuffer(data, np.uint8)
+
+
+def without_nan(column: Any) -> Any:
+    """A column in which numbers that are none are missing."""
+    pc = arrow(".compute")
+    if not arrow().types.is_floating(column.type):
+        return column
+    nowhere = pc.is_nan(column)
+    if not pc.any(nowhere).as_py():
+        return column
+    return pc.if_else(nowhere, arrow().scalar(None, column.type), column)
+
+
+def has_identifiers(column: Any, numbers: Any) -> bool:
+    """Whether text that can be read as numbers has leading zeros, or too many digits."""
+    pc = arrow(".compute")
+    if arrow().types.is_floating(numbers.type):
+        far = pc.greater_equal(pc.abs(numbers), LARGEST)
+        if pc.any(far).as_py():
+            long = pc.match_substring_regex(column.filter(far), r"^\s*[+-]?[0-9]+\s*$")
+            if pc.any(long).as_py():
+                return True
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    return any(_has_leading_zeros(chunk) for chunk in chunks if len(chunk))
+
+
+def _has_leading_zeros(column: Any) -> bool:
+    """Whether a cell of text begins with 0 and a digit, or with 0x, perhaps behind a sign."""
+    places, letters = places_of(column)
+    if not len(letters):
+        return False
+    start, end = places[:-1], places[1:]
+    first = letters.take(start, mode="clip")
+    start = start + ((first == ord("+")) | (first == ord("-")))
+    is_zero = letters.take(start, mode="clip") == ord("0")
+    second = letters[start[is_zero & (start + 1 < end)] + 1]
+    is_digit = (second >= ord("0")) & (second <= ord("9"))
+    return bool(np.any(is_digit | (second == ord("x")) | (second == ord("X"))))

@@ -1,0 +1,138 @@
+"""What every opened table offers, whatever it comes from."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.tables.columns import names_of, values_of
+from plausible.tables.errors import MOST, arrow, counted, listed
+
+CHUNK_ROWS = 16384
+
+
+class Encoded(NamedTuple):
+    """A column of names: each of them once, and which of them is in each row.
+
+    Attributes
+    ----------
+    codes : int array (n,)
+        Places among the names; -1 where a cell is missing.
+    names : array of text, numbers or truth values
+        In the order of their first rows.
+    """
+
+    codes: NDArray[np.int64]
+    names: NDArray[Any]
+
+
+class Source:
+    """An opened table.
+
+    Attributes
+    ----------
+    name : str
+        How errors call it.
+    names : list of str
+        Names of the columns.
+    index : set of str
+        Columns that are left out unless asked for: the index of a data frame of pandas.
+    format : {"CSV", "JSON", "Excel", "Parquet", "Arrow", "memory"}
+    n_rows : int or None
+        Where it is known beforehand.
+    notes : list of str
+        What was assumed, in words; columns are looked at when they are first asked for.
+    """
+
+    name: str
+    names: list[str]
+    format: str = "memory"
+    n_rows: int | None = None
+
+    def __init__(self) -> None:
+        self.index: set[str] = set()
+        self.notes: list[str] = []
+
+    def schema(self, columns: Sequence[str]) -> Any:
+        """Names and types of some columns."""
+        raise NotImplementedError
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
+    ) -> Iterator[Any]:
+        """Record batches of some columns, as text (of a text file) or typed.
+
+        `rows` is how many there should be in a batch at most, if that saves memory. Without `gaps`,
+        NaN may stay, which is faster.
+        """
+        raise NotImplementedError
+
+    def lines(self, rows: Sequence[int]) -> list[int]:
+        """Lines on which some rows, in rising order, begin; none if there are no lines."""
+        return []
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        batches = list(self.batches(columns, typed))
+        schema = batches[0].schema if batches else self.schema(columns)
+        return arrow().Table.from_batches(batches, schema)
+
+    def column(self, name: str, typed: bool = True) -> Any:
+        """One column, whole."""
+        return self.whole([name], typed).column(0)
+
+    def named(self, name: str) -> Any:
+        """A column of names: numbers and truth values as such, all else as it is written."""
+        return self.column(name)
+
+    def encoded(self, name: str) -> Encoded:
+        """A column of names, each of them once, and which of them is in each row.
+
+        Examples
+        --------
+        >>> from plausible.tables import open_table
+        >>> open_table({"who": ["bob", None, "ann", "bob"]}).encoded("who")
+        Encoded(codes=array([ 0, -1,  1,  0]), names=array(['bob', 'ann'], dtype='<U3'))
+        """
+        return encode(names_of(self.named(name), name, self.name))
+
+    def encoded_all(self, names: Sequence[str]) -> dict[str, Encoded]:
+        """The same for several columns, at the same time."""
+        with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as threads:
+            return dict(zip(names, threads.map(self.encoded, names), strict=True))
+
+    def where(self, rows: Sequence[int], count: int | None = None) -> str:
+        """``"2 rows (row 3 on line 4, row 9 on line 10)"``, with rows counted from 1."""
+        count = count or len(rows)
+        return f"{counted(count, 'row')} ({listed(self.places(rows[:MOST]), count)})"
+
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """``"row 3 on line 4"`` for some rows."""
+        lines = self.lines(rows)
+        if len(lines) != len(rows):
+            return [f"row {row}" for row in rows]
+        return [f"row {row} on line {line}" for row, line in zip(rows, lines, strict=True)]
+
+
+def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
+    """A column by its distinct values, of which those are missing that `clean` makes so."""
+    if not len(column) or column.null_count == len(column):
+        return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
+    encoded = column.dictionary_encode()
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.combine_chunks()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    names = encoded.dictionary
+    cleaned = names if clean is None else clean(names)
+    if cleaned.null_count:
+        there = np.asarray(cleaned.is_valid(), dtype=bool)
+        place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+        codes, cleaned = place[codes], cleaned.drop_null()
+    return Encoded(codes, values_of(cleaned))
