@@ -35,8 +35,6 @@ MODELS = {
     "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
     "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
-    "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
-    "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "neighbors": Choice(
         "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
     ),
@@ -46,6 +44,8 @@ MODELS = {
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
     ),
+    "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
+    "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),
