@@ -260,7 +260,6 @@ def says_message(node):
 # Where words of other libraries are all that there is to go by.
 FOREIGN_WORDS = {
     "engine/distributed.py": "a warning of dask has no category of its own",
-    "tables/csv_files.py": "pyarrow has one kind of error for all faults of a CSV file",
     "testing/promises.py": "that a message names what it should is what is tested",
 }
 

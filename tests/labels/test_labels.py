@@ -296,7 +296,7 @@ BAD = {
     "empty name": (lambda: Labels.unknown(1, ["", "a"]), "one is empty, NaN or infinite"),
     "n classes": (lambda: Labels.unknown(1, 3), "a list of names, but 3 was given"),
     "negative n": (lambda: Labels.unknown(-1, ["a"]), "0 or more, but -1"),
-    "a string": (lambda: as_labels("abc"), "but str came; make a list"),
+    "a string": (lambda: as_labels("abc"), "but str was given; make a list"),
     "condition on strangers": (
         lambda: Labels.from_crisp(["a", "b"]).condition(["a", "z"]),
         r"among \['a', 'b'\], but 'z' is not",
@@ -381,7 +381,7 @@ def test_labels_cannot_be_an_array_without_a_copy():
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_array
 
-    with pytest.raises(ValueError, match="a sparse matrix came; use y.toarray"):
+    with pytest.raises(ValueError, match="a sparse matrix was given; use y.toarray"):
         as_labels(csr_array(np.eye(2)))
 
 

@@ -31,6 +31,10 @@ from plausible.base.warnings import (
     SharpenedLabelsWarning,
 )
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.mass import combined as combined
+
 __all__ = [
     "BeliefClassifier",
     "Beliefs",

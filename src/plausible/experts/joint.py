@@ -261,6 +261,31 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))
         return self
 
+    def score(
+        self,
+        X: ArrayLike,
+        y: Annotations | ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Soft accuracy; answers are pooled with the doubts that were learned of people.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        y : Annotations, or labels as `as_labels` takes them
+            What is said about each row. Somebody who did not answer in `fit` is doubted as people
+            are on average.
+        sample_weight : array-like (n,), optional
+        """
+        check_is_fitted(self)
+        if isinstance(y, Annotations):
+            known = self.reliability_
+            doubts = dict(zip(known.annotators.tolist(), known.doubt.tolist(), strict=True))
+            usual = float(np.mean(known.doubt))
+            doubt = [doubts.get(name, usual) for name in y.annotators.tolist()]
+            y = y.pool(doubt=np.array(doubt), on_conflict="vacuous")
+        return super().score(X, y, sample_weight)
+
     def _check_options(self) -> None:
         check_option(self.model, MODELS, "model")
         check_number(self.tol, "tol", 0.0)

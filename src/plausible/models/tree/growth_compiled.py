@@ -55,7 +55,7 @@ def grow_compiled(
         seed,
         workspace(*knowledge.inside.shape),
         tuple(np.empty(len(rows), np.int64) for _ in range(4)),
-        (np.arange(len(features.codes)), np.empty((len(rows) + 1, 5), np.int64)),
+        (np.arange(len(features.codes)), np.empty((len(rows) + 1, 6), np.int64)),
         (whole, real, leaf),
     )
     left, right, feature, missing_left, n_rows = whole[:n_nodes].T.copy()
@@ -318,13 +318,16 @@ def _local_sets(rows, first, last, labels, local, sets):  # type: ignore[no-unty
 
 
 @_part
-def _shuffle(order, state):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """See `growth.draw_order`."""
-    for i in range(len(order) - 1):
-        state = (state * MULTIPLIER) % MODULUS
-        j = i + int((len(order) - i) * (state / MODULUS))
-        order[i], order[j] = order[j], order[i]
-    return state
+def _set_order(order, state, is_random):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """See `growth.draw_order`; without chance, the features as they are."""
+    d = len(order)
+    for i in range(d):
+        order[i] = i
+    if is_random:
+        for i in range(d - 1):
+            state = (state * MULTIPLIER) % MODULUS
+            j = i + int((d - i) * (state / MODULUS))
+            order[i], order[j] = order[j], order[i]
 
 
 @_part
@@ -449,15 +452,10 @@ def _sides_of_missing(codes, n_levels, missing_left, weight, rows, first, middle
 
 
 @_part
-def _push(stack, n, first, last, depth, parent, side):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _push(stack, n, first, last, depth, parent, side, state):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Put a node on the stack, and give its new height."""
-    stack[n, 0], stack[n, 1], stack[n, 2], stack[n, 3], stack[n, 4] = (
-        first,
-        last,
-        depth,
-        parent,
-        side,
-    )
+    stack[n, 0], stack[n, 1], stack[n, 2] = first, last, depth
+    stack[n, 3], stack[n, 4], stack[n, 5] = parent, side, state
     return n + 1
 
 
@@ -469,12 +467,12 @@ def _grow(data, labels, members, weight, rows, options, seed, space, sorting, wa
     order, stack = walk
     whole_numbers, real_numbers, leaf = nodes
     max_depth, min_split = options[2], max(options[3], 2.0 * options[4])
-    state, n_nodes = seed, 0
-    height = _push(stack, 0, 0, len(rows), 0, -1, 0)
+    n_nodes = 0
+    height = _push(stack, 0, 0, len(rows), 0, -1, 0, seed)
     while height > 0:
         height -= 1
         first, last, depth = stack[height, 0], stack[height, 1], stack[height, 2]
-        parent, node = stack[height, 3], n_nodes
+        parent, state, node = stack[height, 3], stack[height, 5], n_nodes
         n_nodes += 1
         if parent >= 0:
             whole_numbers[parent, stack[height, 4]] = node
@@ -491,8 +489,7 @@ def _grow(data, labels, members, weight, rows, options, seed, space, sorting, wa
             leaf[rows[i]] = node
         if depth >= max_depth or last - first < min_split or held < 2.0 * options[5]:
             continue
-        if options[8] < len(order):
-            state = _shuffle(order, state)
+        _set_order(order, state, options[8] < len(order))
         cost, feature, low, high, missing_left = _best_split(
             data,
             labels,
@@ -523,6 +520,8 @@ def _grow(data, labels, members, weight, rows, options, seed, space, sorting, wa
             own, n_levels, missing_left, weight, rows, first, middle, last
         )
         real_numbers[node, 0] = _threshold(levels[start : start + n_levels], n_levels, low, high)
-        height = _push(stack, height, middle, last, depth + 1, node, 1)
-        height = _push(stack, height, first, middle, depth + 1, node, 0)
+        other = max((state * 69621 + 1) % MODULUS, 1)
+        height = _push(stack, height, middle, last, depth + 1, node, 1, other)
+        other = (state * 16807) % MODULUS
+        height = _push(stack, height, first, middle, depth + 1, node, 0, other)
     return n_nodes
