@@ -25,6 +25,8 @@ metrics
     Scores against imprecise truth, and scorers for model selection.
 models
     Estimators.
+neighbors
+    Estimators by evidence from near items, and labels for unlabeled ones.
 report
     One HTML page about labels, experts and a model.
 tables
@@ -50,6 +52,7 @@ _ROOMS = (
     "labels",
     "metrics",
     "models",
+    "neighbors",
     "report",
     "tables",
     "testing",

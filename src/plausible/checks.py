@@ -58,6 +58,17 @@ def example(values: NDArray[Any], bad: NDArray[np.bool_] | np.bool_) -> Any:
     return np.asarray(values)[np.asarray(bad)].flat[0]
 
 
+def counted(count: int, thing: str, things: str = "") -> str:
+    """A number of things, one or several.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3, "row"), counted(2, "class", "classes")
+    ('1 row', '3 rows', '2 classes')
+    """
+    return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
+
+
 def name_options(options: Sequence[str]) -> str:
     """Write options as ``"'a', 'b' or 'c'"``."""
     quoted = [repr(option) for option in options]

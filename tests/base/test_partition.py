@@ -67,7 +67,7 @@ def test_a_partition_agrees_with_itself_and_less_with_others():
 def test_items_can_be_selected_and_counted():
     assert len(PARTITION[1:3]) == 2
     assert PARTITION[2].is_outlier.tolist() == [True]
-    assert repr(PARTITION) == "<CredalPartition: 4 items in 3 clusters, 1 outliers>"
+    assert repr(PARTITION) == "<CredalPartition: 4 items in 3 clusters, 1 outlier>"
 
 
 def test_bad_partitions_are_refused():

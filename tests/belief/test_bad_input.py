@@ -7,6 +7,7 @@ import pytest
 
 import plausible.belief as b
 from plausible.belief import SparseMasses
+from plausible.labels import Labels
 
 GOOD = [0.0, 0.5, 0.2, 0.3]
 
@@ -177,3 +178,41 @@ def test_input_may_be_read_only_and_lists():
                 _numbers(function(masses)), _numbers(function(masses.tolist())), strict=True
             ):
                 np.testing.assert_array_equal(one, other)
+
+
+PROBABILITIES = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.1, 0.1, 0.4]])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p: b.dempster(p, b.bayesian(p)),
+        lambda p: b.conflict(b.bayesian(p), p),
+        lambda p: b.expected_losses(p, 1 - np.eye(4)),
+        lambda p: b.decide(p, kind="masses", loss=1 - np.eye(4)),
+    ],
+)
+def test_probabilities_that_show_as_such_are_not_read_as_masses(call):
+    with pytest.raises(ValueError, match=r"bayesian\(array\) if these are prob.* of 4 classes"):
+        call(PROBABILITIES)
+
+
+def test_other_arrays_that_are_no_masses_are_refused_with_the_right_call():
+    with pytest.raises(ValueError, match="say kind='probability' or kind='plausibility' if"):
+        b.decide(PROBABILITIES, kind="masses", classes="abcd")
+    with pytest.raises(ValueError, match=r"consonant\(\) if these are plausibilities"):
+        b.pignistic([[1.0, 0.2, 0.3, 0.4]])
+    with pytest.raises(ValueError, match="a Decision was given, which is decided already"):
+        b.contour(b.decide(PROBABILITIES, kind="probability"))
+    for kind in ("probability", "plausibility"):
+        with pytest.raises(ValueError, match=f"kind='{kind}'\\)? for predict_"):
+            b.decide(PROBABILITIES)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_what_knows_its_kind_is_taken_as_it_is(n_classes):
+    p = PROBABILITIES[:, -n_classes:] / PROBABILITIES[:, -n_classes:].sum(axis=1, keepdims=True)
+    labels = Labels.from_probability(p)
+    np.testing.assert_allclose(b.contour(labels), p)
+    np.testing.assert_allclose(b.pignistic(b.dempster(labels, b.vacuous(n_classes))), p)
+    assert b.decide(labels).index.tolist() == p.argmax(axis=1).tolist()

@@ -43,7 +43,7 @@ def test_order_of_columns_and_further_ones_do_not_matter(plausible, folder):
     mixed |= {"length": table["length"], "depth": [1.5] * 5}
     for name in ("mixed.csv", "mixed.jsonl", "mixed.feather"):
         write_table(mixed, folder / name)
-        ok(plausible("predict", "model.skops", name, "-o", "mixed_out.csv"))
+        ok(plausible("predict", "model.skops", name, "-o", "mixed_out.csv", "--keep", "none"))
         assert (folder / "mixed_out.csv").read_bytes() == (folder / "plain.csv").read_bytes()
 
 
@@ -74,7 +74,9 @@ def test_numbers_that_name_items_match_in_any_type(plausible, folder, names):
 def test_rows_are_numbered_or_matched_in_order(plausible, folder):
     (folder / "bare.csv").write_text("length\n1.5\n2.5\n3.5\n")
     (folder / "by_number.csv").write_text("item,label\n2,ash\n0,elm\n")
-    done = ok(plausible("fit", "by_number.csv", "bare.csv", "-o", "out.skops"))
+    words = "fit", "by_number.csv", "bare.csv", "-o", "out.skops"
+    assert "--id row" in plausible(*words).stderr
+    done = ok(plausible(*words, "--id", "row"))
     assert "whose numbers, from 0, are the items" in done.stderr
     (folder / "in_order.csv").write_text("label\nash\nelm\nash\n")
     done = ok(plausible("fit", "in_order.csv", "bare.csv", "-o", "out.skops"))

@@ -59,8 +59,19 @@ def test_list_has_every_figure_with_paper_ours_and_verdict(plausible):
     assert [line["figure"] for line in one["figures"]] == ["lu-2020-table-1"]
 
 
+def test_without_a_name_nothing_is_run(plausible, folder):
+    before = sorted(folder.iterdir())
+    done = plausible("reproduce")
+    assert done.code == 0
+    assert done.stdout == plausible("reproduce", "--list").stdout
+    assert "Nothing was run" in done.stderr
+    assert "plausible reproduce all" in done.stderr
+    assert sorted(folder.iterdir()) == before
+
+
 @pytest.mark.parametrize(("words", "code", "says"), [
-    (["nonsense"], USAGE, ["nonsense", "did you mean"]),
+    (["nonsense"], USAGE, ["nonsense", "the experiments are come_2008, "]),
+    (["come_2007"], USAGE, ["come_2007", "did you mean come_2008"]),
     (["--list", "nonsense"], USAGE, ["nonsense"]),
     (["--list", "-o", "no folder"], BAD_DATA, ["'no folder'", "name another"]),
     (["come_2008", "--quick", "-o", "answers.csv"], BAD_DATA, ["answers.csv", "name another"]),
@@ -78,7 +89,7 @@ def test_missing_data_are_named_and_fail_only_what_was_asked_for(
     assert "crowds: skipped. crowds needs 8 sets" in capsys.readouterr().out
     chosen = [one for one in catalogue.CATALOGUE if one.name in ("come_2008", "crowds")]
     monkeypatch.setattr(reproduction, "select", lambda names: chosen)
-    assert main(["reproduce", "-o", str(tmp_path)]) == 0
+    assert main(["reproduce", "all", "-o", str(tmp_path)]) == 0
     assert "PLAUSIBLE_DATA is not set" in capsys.readouterr().out
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.labels import Labels, as_labels
+from plausible.testing.subject import takes_argument
 
 NAMES = ["cow", "ant", "bee"]
 N = 18
@@ -185,7 +186,8 @@ Fit = Callable[[Any, Case], Any]
 
 
 def fit_labels(model: Any, case: Case) -> Any:
-    return model.fit(case.X, case.y, sample_weight=case.weight)
+    weighted = takes_argument(model.fit, "sample_weight")
+    return model.fit(case.X, case.y, **({"sample_weight": case.weight} if weighted else {}))
 
 
 def check_case(model: Any, fit: Fit, case: Case, foreign: tuple[type[Warning], ...] = ()) -> None:

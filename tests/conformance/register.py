@@ -6,6 +6,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
@@ -15,6 +17,11 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+)
+from plausible.neighbors import (
+    ContextualNeighborsClassifier,
+    EvidentialNeighborsClassifier,
+    RelabellingClassifier,
 )
 from plausible.testing.subject import Subject
 
@@ -31,6 +38,8 @@ def fit_annotations(estimator, X, labels, sample_weight):
     said = Annotations.from_classes(labels.scaled(), "plausibility", labels.classes.tolist())
     return estimator.fit(X, said, sample_weight=sample_weight)
 
+
+NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
 
 # Estimators that take Labels.
 ESTIMATORS: dict[str, Subject] = {
@@ -81,6 +90,25 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
+    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), vacuous="refuses"),
+    "EvidentialNeighborsClassifier c1": Subject(
+        EvidentialNeighborsClassifier([5, 9, 15], loss="c1", unknown="skip"), vacuous="refuses"
+    ),
+    "EvidentialNeighborsClassifier contours": Subject(
+        EvidentialNeighborsClassifier(15, loss="c1", combination="contours"), vacuous="refuses"
+    ),
+    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), vacuous="refuses"),
+    "RelabellingClassifier": Subject(
+        RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
+    ),
+    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"),
+    "BeliefForestClassifier": Subject(
+        BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
+    ),
+    "BeliefForestClassifier dempster": Subject(
+        BeliefForestClassifier(10, max_depth=3, combination="dempster", random_state=0),
+        vacuous="works",
+    ),
 }
 
 TOLD_APART = "assessments are data, as features are: doubted ones still tell classes apart here"
@@ -110,4 +138,7 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "EvidentialNeighborsClassifier c1",
+    "EvidentialNeighborsClassifier contours",
+    "BeliefForestClassifier dempster",
 }

@@ -73,7 +73,7 @@ def test_names_of_rows():
     ]:
         with pytest.raises(TableError, match=re.escape(words)):
             read_features(text(*rows), id="item")
-    with pytest.raises(TableError, match="'id' is not there"):
+    with pytest.raises(TableError, match="should have a column 'id', but does not"):
         read_features(text(*source), id="id")
     with pytest.raises(TableError, match="beside the id"):
         read_features(text("item", "x"), id="item")
@@ -82,14 +82,14 @@ def test_names_of_rows():
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["a,b", "1,2", "x,3"], "1 cell (row 2 on line 3, column 'a' holds 'x')"),
+        (["a,b", "1,2", "x,3"], "1 cell is not (row 2 on line 3, column 'a' holds 'x')"),
         (
             ["a,b", "1,", "NA,3"],
-            "2 cells (row 1 on line 2, column 'b', row 2 on line 3, column 'a')",
+            "2 cells are empty (row 1 on line 2, column 'b', row 2 on line 3, column 'a')",
         ),
-        (["a,b", "1,inf"], "1 cell (row 1 on line 2, column 'b' holds 'inf')"),
-        (["a,b", "1,1e999"], "infinite numbers stand in 1 cell"),
-        (["a,b", *["x,y"] * 9], "18 cells (row 1 on line 2"),
+        (["a,b", "1,inf"], "1 cell is infinite (row 1 on line 2, column 'b' holds inf)"),
+        (["a,b", "1,1e999"], "1 cell is infinite"),
+        (["a,b", *["x,y"] * 9], "18 cells are not (row 1 on line 2"),
         (["a,b"], "at least one row"),
     ],
 )

@@ -99,7 +99,7 @@ def test_rows_of_the_wrong_length_are_named_with_their_lines(rows, end):
         is_blank = row == [b""]
         number += not is_blank
         if not is_blank and len(row) != 2:
-            bad.append(f"row {number} on line {line}, with {len(row)} cell")
+            bad.append(f"row {number} on line {line} has {len(row)} cell")
         line += 1 + b",".join(row).count(b"\n")
     if not bad:
         assert read_table(io.BytesIO(content)).num_rows == number
@@ -160,7 +160,7 @@ def test_names_of_columns_that_are_no_text(ending):
         path = Path(folder) / f"x.{ending}"
         write_table({"a column": [1.5, 2.5]}, path)
         content = path.read_bytes().replace(b"a column", b"a \x80olumn")
-    with pytest.raises(TableError, match=rf"x\.{ending}.*cannot be read.*write or fetch it again"):
+    with pytest.raises(TableError, match=rf"x\.{ending}.*cannot be read.*write or download it"):
         read_table(named(content, f"x.{ending}"))
 
 

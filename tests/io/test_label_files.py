@@ -155,7 +155,7 @@ def test_what_masses_are_lost_is_known(tmp_path):
         (["plausibility:a,plausibility:b", "1,1", "1,"], "empty in 1 row (row 2 on line 3)"),
         (["plausibility:a,plausibility:b", "0,0"], "possible class, but none is in 1 row (row 1"),
         (["mass:,mass:a", "1,0"], "possible class, but none is in 1 row (row 1"),
-        (["plausibility:a,plausibility:b", "1,x"], "1 cell (row 1 on line 2, column"),
+        (["plausibility:a,plausibility:b", "1,x"], "1 cell is not (row 1 on line 2, column"),
         (["probability:a,probability:b", "1,1"], "sum to one, but does not in 1 row (row 1"),
         (["possible:a,possible:b", "1,0.5"], "1 and others 0, but other numbers are in 1 row"),
         (["mass:a,mass:b", "0.5,0.2"], "sum to one"),

@@ -59,7 +59,9 @@ def test_names_of_items_are_kept(tmp_path, model):
     new = read_features(
         {"item": ["007", 'say "x"', "ö"], "x": [0.0, 1, 2], "y": [0.0, 0, 0]}, "item"
     )
-    write_predictions(model, new, tmp_path / "p.csv")
+    with pytest.raises(ValueError, match="know the names of its features.*give names="):
+        write_predictions(model, new, tmp_path / "p.csv")
+    write_predictions(model, new, tmp_path / "p.csv", names=["x", "y"])
     with open(tmp_path / "p.csv", encoding="utf-8", newline="") as file:
         assert [row["item"] for row in csv.DictReader(file)] == ["007", 'say "x"', "ö"]
 

@@ -40,7 +40,7 @@ def test_how_items_are_found():
     by_content = {"x": [1.0, 2.0], "photo": ["q", "p"]}
     found = read_training(labels, by_content)
     assert (found.names, found.rows.tolist()) == (["x"], [1, 0])
-    found = read_training({"item": [1, 0], "label": ["a", "b"]}, {"x": [1.0, 2.0, 3.0]})
+    found = read_training({"item": [1, 0], "label": ["a", "b"]}, {"x": [1.0, 2.0, 3.0]}, id="row")
     assert (found.rows.tolist(), found.items.tolist()) == ([1, 0], [0, 1, 2])
     in_order = read_training({"label": ["a", "b"]}, {"item": ["p", "q"], "x": [1.0, 2.0]})
     assert (in_order.names, in_order.items.tolist()) == (["x"], ["p", "q"])
@@ -52,10 +52,16 @@ def test_errors_of_matching():
         (labels, {"item": ["p"], "x": [1.0]}, {}, "1 item of 2 has none (q)"),
         (labels, {"photo": ["p"], "x": [1.0]}, {}, "should hold all items (p, q), but none does"),
         (labels, {"x": [1.0]}, {}, "name it with id="),
-        ({"item": [0, 5], "label": ["a", "b"]}, {"x": [1.0, 2.0]}, {}, "1 item of 2 has none (5)"),
+        ({"item": [0, 5], "label": ["a", "b"]}, {"x": [1.0, 2.0]}, {}, "say id='row' if"),
+        (
+            {"item": [0, 5], "label": ["a", "b"]},
+            {"x": [1.0, 2.0]},
+            {"id": "row0"},
+            "1 item of 2 has none (5)",
+        ),
         ({"label": ["a", "b"]}, {"x": [1.0]}, {}, "there are 2 labels and 1 rows"),
         (labels, {"item": ["p", "q"], "x": [1.0, None]}, {}, "(row 2, column 'x')"),
-        (labels, {"item": ["p", "q"], "x": [1.0, 2.0]}, {"columns": ["y"]}, "'y' is not there"),
+        (labels, {"item": ["p", "q"], "x": [1.0, 2.0]}, {"columns": ["y"]}, "have a column 'y'"),
         (labels, {"item": ["p", "p"], "x": [1.0, 2.0]}, {}, "repeats 'p'"),
     ]:
         with pytest.raises(TableError, match=re.escape(words)):

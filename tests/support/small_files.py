@@ -42,4 +42,7 @@ def make_small_files(folder):
     write_labels(training.known.labels, folder / "labels.csv", items=training.known.items)
     model = PartialLogisticRegression(random_state=0).fit(training.X, training.labels)
     save(model, folder / "model.skops", features=training.names)
-    save(SoftNearestCentroid().fit(training.X, training.labels), folder / "nameless.skops")
+    save(
+        SoftNearestCentroid().fit(np.asarray(training.X), training.labels),
+        folder / "nameless.skops",
+    )

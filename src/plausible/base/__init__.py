@@ -6,11 +6,13 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
+from plausible.base.class_order import align_loss, by_class, order_of_labels, remember_order
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
 from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
+from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition
 from plausible.base.tags import LabelTags, takes_labels, with_labels
@@ -20,8 +22,23 @@ from plausible.base.training import (
     check_weights,
     is_dask,
     training_rows,
+    warn_of_sharpening,
 )
-from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
+from plausible.base.warnings import (
+    EmptyClassWarning,
+    FarPointWarning,
+    OutlierWarning,
+    SharpenedLabelsWarning,
+)
+
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.mass import combined as combined
+
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.features import check_names as check_names
+from plausible.base.mass import combined as combined
 
 __all__ = [
     "BeliefClassifier",
@@ -32,19 +49,28 @@ __all__ = [
     "EmptyClassWarning",
     "EvidenceClassifier",
     "FarPointWarning",
+    "FeatureTable",
     "LabelTags",
     "MassClassifier",
+    "NamedArray",
     "OutlierWarning",
+    "SharpenedLabelsWarning",
     "TrainingRows",
+    "align_loss",
     "believe",
+    "by_class",
     "check_features",
     "check_labels_and_weights",
     "check_weights",
     "count_rows",
     "is_dask",
     "log_normalized",
+    "names_of_columns",
     "normalized",
+    "order_of_labels",
+    "remember_order",
     "takes_labels",
     "training_rows",
+    "warn_of_sharpening",
     "with_labels",
 ]

@@ -8,13 +8,16 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from plausible.base.named import NamedArray
 from plausible.checks import as_array, as_list, shown
 from plausible.errors import InputError
 
 ENCODE = (
-    "encode it as numbers, with sklearn.preprocessing.OneHotEncoder for categories, or leave it out"
+    "encode it as numbers, with plausible.models.FeaturePreparation or "
+    "sklearn.preprocessing.OneHotEncoder before the model in a pipeline, or leave it out"
 )
 
 
@@ -30,16 +33,61 @@ def check_features(estimator: Any, X: Any, **options: Any) -> Any:
     >>> check_features(SoftNearestCentroid(), [[1, "red"], [3, "blue"]], dtype=float)
     Traceback (most recent call last):
     ValueError: X should hold numbers, but column 1 holds text such as 'red' (could not convert
-    string to float: 'red'); encode it as numbers, with sklearn.preprocessing.OneHotEncoder for
-    categories, or leave it out.
+    string to float: 'red'); encode it as numbers, with plausible.models.FeaturePreparation or
+    sklearn.preprocessing.OneHotEncoder before the model in a pipeline, or leave it out.
     """
     try:
+        if isinstance(X, NamedArray) and X.names:
+            return validate_named(estimator, X, **options)
         return validate_data(estimator, X, **options)
+    except FeatureNameError:
+        raise
     except Exception as error:
         clearer = explained(X, error)
         if clearer is None:
             raise
         raise clearer from None
+
+
+class FeatureNameError(ValueError):
+    """The columns of features are not those that a model has learned, or stand in another order."""
+
+
+def validate_named(estimator: Any, X: NamedArray, reset: bool = True, **options: Any) -> Any:
+    """The same for an array with names: they are kept in `fit`, and compared afterwards.
+
+    scikit-learn does so for data frames; an array of ours is no more than an array to it.
+    """
+    if reset:
+        data = validate_data(estimator, np.asarray(X), **options)
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
+        return data
+    learned = getattr(estimator, "feature_names_in_", None)
+    if learned is None:
+        return validate_data(estimator, np.asarray(X), reset=False, **options)
+    check_names(list(learned), X.names, type(estimator).__name__)
+    if options.pop("skip_check_array", False):
+        return X
+    return check_array(np.asarray(X), input_name="X", estimator=estimator, **options)
+
+
+def check_names(learned: list[str], names: list[str], model: str) -> None:
+    """Refuse features that are not those of a model, or stand in another order."""
+    if names == learned:
+        return
+    lost = [name for name in learned if name not in names]
+    more = [name for name in names if name not in learned]
+    came = " and ".join(
+        f"{verb} {', '.join(map(repr, some[:5]))}{', ...' if len(some) > 5 else ''}"
+        for verb, some in (("lacks", lost), ("has also", more))
+        if some
+    )
+    raise FeatureNameError(
+        f"X should have the features that the {model} has learned, in their order "
+        f"({shown(learned, 200)}), but {came or 'has them in another order'}; "
+        f"{'add the columns' if lost else 'write X.select(model.feature_names_in_)'}, or read "
+        "them with plausible.io.read_new(source, names)."
+    )
 
 
 def count_rows(X: Any) -> int:
@@ -121,7 +169,8 @@ def fault_of_column(table: Any, X: Any) -> tuple[str, str] | None:
             if entry is None or type(entry).__name__ == "NAType":
                 return (
                     f"hold numbers, but column {shown(name)} has missing entries",
-                    "fill them, with sklearn.impute.SimpleImputer, or leave these rows out",
+                    "fill them, with plausible.models.FeaturePreparation or "
+                    "sklearn.impute.SimpleImputer, or leave these rows out",
                 )
             if not is_number(entry):
                 what = "text such as " if isinstance(entry, str) else ""

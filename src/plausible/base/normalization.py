@@ -68,7 +68,7 @@ def within_numbers(evidence: FloatArray, learned: NDArray[np.bool_]) -> FloatArr
     if lost.any():
         warnings.warn(
             "Items should lie where numbers can tell the classes apart, but evidence overflows in "
-            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            f"{name_rows(lost)}, where all classes count as equally likely; scale the features.",
             FarPointWarning,
             stacklevel=6,
         )

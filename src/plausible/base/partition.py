@@ -29,7 +29,7 @@ from plausible.belief import (
     pignistic,
     to_sparse,
 )
-from plausible.checks import check_option, name_rows
+from plausible.checks import check_option, counted, name_rows
 from plausible.errors import InputError
 from plausible.labels import Labels
 
@@ -94,8 +94,9 @@ class CredalPartition:
 
     def __repr__(self) -> str:
         return (
-            f"<CredalPartition: {len(self)} items in {self.n_clusters} clusters, "
-            f"{int(self.is_outlier.sum())} outliers>"
+            f"<CredalPartition: {counted(len(self), 'item')} in "
+            f"{counted(self.n_clusters, 'cluster')}, "
+            f"{counted(int(self.is_outlier.sum()), 'outlier')}>"
         )
 
     @property

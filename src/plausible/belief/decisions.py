@@ -27,7 +27,7 @@ E-admissible if and only if
 .. math:: pl(k) \ge \max(1 - c, \max_A bel(A) / |A|),
 
 and refusing if and only if the second maximum does not exceed 1 - c; other losses need one linear
-programme for each row and act in question.
+program for each row and act in question.
 
 References
 ----------
@@ -165,9 +165,9 @@ class Decision:
             if self.classes is None:
                 raise InputError(
                     "names should be given the names of the acts",
-                    "none came, and the decision does not know the classes",
+                    "none were given, and the decision does not know the classes",
                     "write names(classes), or decide(..., classes=)",
-                    parameter="names",
+                    parameter="acts",
                 )
             acts = self.classes.tolist()
         count = self.chosen.shape[-1] - self.offers_refusal
@@ -429,14 +429,14 @@ def _with_kind(
     elif isinstance(beliefs, Decision):
         raise InputError(
             "decide should be given what is believed",
-            "a Decision came, which is decided already",
+            "a Decision was given, which is decided already",
             "use its index, chosen or names()",
-            parameter="decide",
+            parameter="beliefs",
         )
     elif kind is None:
         raise InputError(
             "decide should be told what the numbers of an array are",
-            f"an array of shape {np.shape(beliefs)} came without",
+            f"an array of shape {np.shape(beliefs)} was given without its kind",
             "write decide(array, kind='probability') for predict_proba, kind='plausibility' for "
             "predict_plausibility, kind='masses' for masses of all sets (n, 2^K), or ask the model "
             "itself: model.decide(X)",
@@ -468,7 +468,9 @@ def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
         raise InputError(
             f"classes should be one name for each of the {n_classes} classes",
             f"have shape {names.shape}",
-            "give them in the order of the columns",
+            "say kind='probability' or kind='plausibility' if the array has a column for each class"
+            if kind == "masses" and names.shape == (1 << n_classes,)
+            else "give them in the order of the columns",
             parameter="classes",
             value=names.shape,
         )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief.forms import check_unit_interval
+from plausible.belief.forms import are_degrees, check_unit_interval
 from plausible.belief.masses import check_probabilities
 from plausible.belief.sets import MAX_CLASSES, BoolArray, FloatArray, IntArray
 from plausible.checks import as_floats, check_number, example, found
@@ -59,10 +59,10 @@ def scaled(contour: FloatArray) -> FloatArray:
 
 def second_best(values: FloatArray) -> FloatArray:
     """The second largest value (n,) of each row; 0 if there is but one."""
-    first, second = values[:, 0], np.zeros(len(values))
+    first, second = values[:, 0].copy(), np.zeros(len(values))
     for column in values.T[1:]:
-        second = np.maximum(second, np.minimum(first, column))
-        first = np.maximum(first, column)
+        np.maximum(second, np.minimum(first, column), out=second)
+        np.maximum(first, column, out=first)
     return second
 
 
@@ -75,8 +75,12 @@ def not_ruled_out(contour: FloatArray) -> BoolArray:
     array([[ True, False, False],
            [ True,  True,  True]])
     """
+    limit = 1.0 - second_best(contour)
     slack = 2 * error_rounding(contour.shape[1])
-    return contour >= 1.0 - second_best(contour)[:, None] - slack
+    kept = np.empty(contour.shape[::-1], dtype=np.bool_)
+    for k, column in enumerate(contour.T):  # columns are long, rows are short
+        np.greater_equal(column, limit - slack[k], out=kept[k])
+    return kept.T
 
 
 def belief_of_contour(contour: FloatArray) -> FloatArray:
@@ -255,12 +259,13 @@ def loss_matrix(
 ) -> FloatArray:
     """Losses (acts, classes), 0 and 1 by default, with refusing as the last act if offered."""
     losses = 1.0 - np.eye(n_classes) if loss is None else as_floats(loss, "loss")
+    n_columns = losses.shape[-1] if losses.ndim else 0
     if losses.ndim != 2 or losses.shape[1] != n_classes or len(losses) == 0:
         raise InputError(
             f"loss should be an array (number of acts, {n_classes}), one column for each class"
             + (" and a last one for the unknown class" if unknown else ""),
             f"has shape {losses.shape}",
-            "rows are acts, columns are what is true",
+            are_degrees(1 << n_classes, n_columns) or "rows are acts, columns are what is true",
             parameter="loss",
             value=losses.shape,
         )

@@ -37,8 +37,8 @@ SUM_TOLERANCE = 1e-5  # masses typed with six decimals, or held in float32, sum 
 ROUNDING = 1e-9  # what the caller's own arithmetic may have left below zero or above one
 MAX_ENTRIES = 1 << 30  # 8 GB of masses
 SUM_REMEDY = (
-    "divide each row by its sum (by 100 if these are percentages), or give the mass that is "
-    "missing to the whole frame"
+    "divide each row by its sum (by 100 if these are percentages), give the mass that is missing "
+    "to the whole frame, or use consonant() if these are plausibilities of classes"
 )
 MASSES_REMEDY = (
     "use bayesian() for probabilities, consonant() for plausibilities of classes, or SparseMasses "
@@ -213,9 +213,16 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     if isinstance(masses, (list, tuple)) and any(isinstance(m, SparseMasses) for m in masses):
         raise InputError(
             f"{name} should be one array or SparseMasses",
-            "a list of SparseMasses came",
+            "a list of SparseMasses was given",
             "pass sources one by one, rule(*sources), or use combine(sources) or "
             "concatenate(parts)",
+            parameter=name,
+        )
+    if hasattr(masses, "offers_refusal"):
+        raise InputError(
+            f"{name} should be what is believed",
+            "a Decision was given, which is decided already",
+            "give what it was decided from, such as model.believe(X)",
             parameter=name,
         )
     values = as_floats(masses, name)
@@ -223,8 +230,27 @@ def check_masses(masses: ArrayLike | SparseMasses, name: str = "masses") -> Mass
     return check_values(values, name)
 
 
+def dense_width(masses: Masses) -> int:
+    """Columns of an array; 0 for SparseMasses, which know their sets."""
+    return 0 if isinstance(masses, SparseMasses) else masses.shape[-1]
+
+
+def are_degrees(n_columns: int, n_classes: int) -> str:
+    """What to do where an array, read as masses of all sets, has a column for each class instead.
+
+    An array of K columns, K a power of two, can be probabilities of K classes as well as masses of
+    the sets of fewer. Where another number of classes is said beside it, this shows.
+    """
+    if n_columns != n_classes:
+        return ""
+    return (
+        f"use bayesian(array) if these are probabilities of {n_classes} classes, and "
+        "consonant(array) if they are plausibilities"
+    )
+
+
 def check_every_set(values: FloatArray, name: str, remedy: str) -> None:
-    """Refuse an array that has not one column for each set of a frame."""
+    """Refuse an array that does not have one column for each set of a frame."""
     n_sets = values.shape[-1] if values.ndim else 0
     if n_sets < 2 or n_sets & (n_sets - 1):
         raise InputError(

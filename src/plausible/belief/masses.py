@@ -32,6 +32,7 @@ from plausible.checks import as_floats, as_list, check_kind, check_option, name_
 from plausible.errors import InputError
 
 FEW_CLASSES = 24
+ROWS_AT_ONCE = 1 << 14  # of few columns, these stay in a processor's cache
 ON_CONFLICT = ("raise", "vacuous", "empty")
 REPLACE_REMEDY = "replace such rows first with normalize(masses, on_conflict='vacuous')"
 FALLBACK_REMEDY = "choose a fallback with {on_conflict} or 'empty'"
@@ -57,7 +58,7 @@ def masses_from_dicts(
     if isinstance(rows, Mapping):
         raise InputError(
             "rows should be a sequence of mappings",
-            "a single one came",
+            "a single one was given",
             "write [mapping]",
             parameter="rows",
         )
@@ -158,19 +159,24 @@ def contour_of_bets(probabilities: ArrayLike) -> FloatArray:
     array([1. , 0.7, 0.3])
     """
     bets = check_probabilities(probabilities)
-    columns = np.ascontiguousarray(bets.reshape(-1, bets.shape[-1]).T)
-    sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
-    # Of the best class, sums may miss one by rounding.
-    plausible = np.where(columns == columns.max(axis=0), 1.0, np.minimum(sums, 1.0))
-    return np.ascontiguousarray(plausible.T).reshape(bets.shape)
+    flat = bets.reshape(-1, bets.shape[-1])
+    plausible = np.empty(flat.shape[::-1])  # column after column, as sums and minima go
+    for start in range(0, len(flat), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        columns = np.ascontiguousarray(flat[rows].T)
+        sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
+        np.minimum(sums, 1.0, out=plausible[:, rows])
+        is_best = columns == columns.max(axis=0)  # whose sum may miss one by rounding
+        np.copyto(plausible[:, rows], 1.0, where=is_best)
+    return plausible.T.reshape(bets.shape)
 
 
 def _sums_of_minima(columns: FloatArray) -> FloatArray:
     """The sums (K, n), pair by pair: quicker than sorting while classes are few."""
-    sums = columns.copy()
+    sums, least = columns.copy(), np.empty_like(columns[0])
     for k in range(len(columns)):
         for other in range(k):
-            least = np.minimum(columns[k], columns[other])
+            np.minimum(columns[k], columns[other], out=least)
             sums[k] += least
             sums[other] += least
     return sums

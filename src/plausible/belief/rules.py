@@ -39,10 +39,12 @@ from plausible.belief.forms import (
     MassesT,
     SparseMasses,
     add_up,
+    are_degrees,
     check_masses,
     check_values,
     columns,
     concatenate,
+    dense_width,
     repack,
     sparse_form,
 )
@@ -56,7 +58,7 @@ from plausible.belief.weights import (
     log_weights,
     masses_after_change,
 )
-from plausible.checks import as_floats, as_list, check_option, name_options, shown
+from plausible.checks import as_floats, as_list, check_option, counted, name_options, shown
 from plausible.errors import InputError
 
 MAX_TUPLES = 1e9
@@ -316,10 +318,12 @@ def conform(sources: tuple[MassesT, ...]) -> list[MassesT]:
     sizes = [columns(part)[2] for part in parts]
     for s, size in enumerate(sizes):
         if size != sizes[0]:
+            first, other = (dense_width(part) for part in (parts[0], parts[s]))
+            degrees = are_degrees(first, size) or are_degrees(other, sizes[0])
             raise InputError(
                 "Sources should speak of one frame",
-                f"source 0 has {sizes[0]} classes and source {s} has {size}",
-                "bring them to a common frame with refine or coarsen",
+                f"source 0 has {counted(sizes[0], 'class', 'classes')} and source {s} has {size}",
+                degrees or "bring them to a common frame with refine or coarsen",
             )
     try:
         np.broadcast_shapes(*(part.shape[:-1] for part in parts))

@@ -7,12 +7,15 @@ import argparse
 from typing import Any
 
 from plausible.cli.options import (
+    add_features,
     add_known,
     add_seed,
+    add_trust,
     check_streams,
+    feature_options,
     known_options,
 )
-from plausible.cli.predict import load_model
+from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk
 
 
@@ -21,9 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="model that plausible fit has saved")
     parser.add_argument("truth", help="table of labels, or of answers")
     parser.add_argument("features", help="table of features, a row for each item")
-    parser.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
+    add_trust(parser)
     add_seed(parser)
     add_known(parser)
+    add_features(parser, learned=True)
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -32,10 +36,12 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.io import read_training
     from plausible.report import summarize
 
-    model, about = load_model(given.model)
+    model, about = load_model(given.model, given.trusted)
     chosen = {"classes": about["classes"]} | known_options(given)
-    learned = {"columns": about["features"], "n_features": about["n_features"]}
-    test = read_training(given.truth, given.features, id=given.id, **learned, **chosen)
+    chosen |= feature_options(given) | learned(model, about, given)
+    with for_model():
+        test = read_training(given.truth, given.features, **chosen)
+    check_order(about, given, len(test.names))
     talk.note(*test.notes, "rows that have a label are scored", f"seed {given.seed}")
     found = summarize(
         model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed

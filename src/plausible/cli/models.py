@@ -19,6 +19,7 @@ class Choice:
     about : what it is, in some words
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
+    streams : whether it learns from rows that do not fit into memory
     """
 
     room: str
@@ -26,15 +27,35 @@ class Choice:
     about: str
     is_scaled: bool = False
     from_answers: bool = False
+    streams: bool = False
 
 
 MODELS = {
     "logistic": Choice(
-        "models", "PartialLogisticRegression", "logistic regression for partial labels", True
+        "models",
+        "PartialLogisticRegression",
+        "logistic regression for partial labels",
+        True,
+        streams=True,
     ),
-    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
-    "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
+    "mixture": Choice(
+        "models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled", streams=True
+    ),
+    "discriminant": Choice(
+        "models", "DiscriminantClassifier", "Gaussians of equal covariance", streams=True
+    ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
+    "neighbors": Choice(
+        "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
+    ),
+    "contextual": Choice(
+        "neighbors", "ContextualNeighborsClassifier", "the same, trusted class by class", True
+    ),
+    "relabelling": Choice(
+        "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
+    ),
+    "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
+    "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
         "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
     ),
@@ -50,7 +71,7 @@ def in_words() -> str:
 
 
 def make(name: str, settings: list[str], seed: int) -> Any:
-    """An estimator, or a pipeline that standardizes first."""
+    """An estimator."""
     choice = MODELS[name]
     model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
     known = model.get_params(deep=False)
@@ -69,12 +90,23 @@ def make(name: str, settings: list[str], seed: int) -> Any:
         from plausible.models import PartialLogisticRegression
 
         model.set_params(classifier=PartialLogisticRegression(random_state=seed))
-    if not choice.is_scaled:
+    return model
+
+
+def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
+    """A pipeline that prepares features first; the model itself if it needs no preparation.
+
+    Models with covariances get categories without the column that the others imply.
+    """
+    is_scaled = MODELS[name].is_scaled
+    is_plain = not hasattr(training.X, "columns")
+    if is_plain and not is_scaled and not always:
         return model
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), model)
+    from plausible.models import FeaturePreparation
+
+    return make_pipeline(FeaturePreparation(training.kinds, full_rank=not is_scaled), model)
 
 
 def value_of(text: str) -> Any:

@@ -5,16 +5,22 @@ import json
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from plausible.cli.talk import UsageError
+from plausible.cli.wording import as_option
 
 RULES = (
     "dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager", "dubois_prade", "pcr6",
     "mean",
 )  # fmt: skip
-MEANINGS = ("item", "annotator", "label", "doubt", "plausibility", "probability", "mass")
+MEANINGS = (
+    "item", "annotator", "label", "doubt", "confidence", "plausibility", "probability", "mass",
+)  # fmt: skip
+EXPORTS = ("label-studio", "doccano", "prodigy", "argilla")
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv.gz")
 
 
 def names(text: str) -> list[str]:
@@ -37,6 +43,31 @@ def mapping(text: str) -> dict[str, str]:
     if strange:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} should be one of {', '.join(MEANINGS)}")
     return {left.strip(): right.strip() for left, _, right in pairs}
+
+
+def meaning(text: str) -> dict[str, str]:
+    """``"not sure=cannot tell"``, or an object of JSON."""
+    if text.startswith("{"):
+        with suppress(ValueError):
+            found = json.loads(text)
+            if isinstance(found, dict):
+                return {str(cell): str(meant) for cell, meant in found.items()}
+    cell, middle, meant = text.partition("=")
+    if not (middle and meant.strip()):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should say what an answer means, such as 'not sure=cannot tell'"
+        )
+    return {cell.strip(): meant.strip()}
+
+
+def doubts(text: str) -> dict[str, float]:
+    """``"high=0.05,low=0.5"``."""
+    pairs = [part.rpartition("=") for part in names(text)]
+    if not all(middle and word.strip() for word, middle, _ in pairs):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should be the doubt of each word, such as high=0.05,low=0.5"
+        )
+    return {word.strip(): share(number.strip()) for word, _, number in pairs}
 
 
 def share(text: str) -> float:
@@ -62,21 +93,60 @@ def seed(text: str) -> int:
     return int(text)
 
 
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Classes that a model file may hold beside those of plausible and scikit-learn."""
+    parser.add_argument(
+        "--trust", action="append", default=[], dest="trusted", metavar="MODULE.CLASS",
+        help="a class of somebody else that the model may hold, if you know who wrote the file; "
+        "may be given several times",
+    )  # fmt: skip
+
+
+def named_class(name: str) -> type:
+    """A class that the user has named; a file is never asked what to import."""
+    module, _, last = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), last) if module else None
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"--trust should name a class that can be imported, as in package.module.Class, but "
+            f"{name!r} cannot be ({error}); is its folder in PYTHONPATH?"
+        ) from None
+    if not isinstance(found, type):
+        raise UsageError(
+            f"--trust should name a class, as in package.module.Class, but {name!r} is none; "
+            "functions and modules are never trusted."
+        )
+    return found
+
+
 def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     """What a parameter of the library is called here; None where the verb has no such option.
 
     A parameter of a model is given with --set.
     """
     settings = {} if value is None else {name: value}
+    if name == "trusted" and hasattr(given, name):
+        return "--trust"
+    if name == "kinds":
+        return name_kinds(value) if hasattr(given, "prepare") else None
     if name in getattr(given, "parameters", ()):
         return f"--set {name}={settings.get(name, '')}"
     if not hasattr(given, name):
         return None
-    if isinstance(value, dict):
-        value = ",".join(f"{key}={column}" for key, column in value.items())
-    elif isinstance(value, list):
-        value = ",".join(map(str, value))
-    return " ".join([f"--{name.replace('_', '-')}", *([str(value)] if settings else [])])
+    return as_option(name, value)
+
+
+def name_kinds(kinds: Any) -> str:
+    """What kinds of columns are called here."""
+    if not isinstance(kinds, dict):
+        return "--prepare auto"
+    options = {"category": "--categories", "left out": "--leave-out"}
+    return " ".join(
+        f"{option} {','.join(name for name, one in kinds.items() if one == kind)}"
+        for kind, option in options.items()
+        if kind in kinds.values()
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
@@ -97,8 +167,8 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("answers or labels")
     group.add_argument(
         "--form",
-        choices=("answers", "labels", "label-studio", "doccano"),
-        help="what the file holds (default: as its columns say)",
+        choices=("answers", "labels", *EXPORTS),
+        help="what the file holds (default: as it tells by itself)",
     )
     group.add_argument(
         "--names", type=mapping, metavar="MEANING=COLUMN,...",
@@ -109,11 +179,26 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="a row for each answer, or a column for each annotator or class",
     )  # fmt: skip
     group.add_argument(
-        "--kind", choices=("plausibility", "probability", "count", "mass"),
+        "--kind", choices=("plausibility", "probability", "count", "mass", "set"),
         help="what numbers by class mean",
     )  # fmt: skip
     group.add_argument(
         "--classes", type=names, metavar="NAME,...", help="the classes, and their order"
+    )
+    group.add_argument(
+        "--map", type=meaning, action="append", metavar="ANSWER=MEANING",
+        help="what an answer means, such as 'not sure=cannot tell' or 'A & B=A|B'; repeat it",
+    )  # fmt: skip
+    group.add_argument(
+        "--words", type=doubts, metavar="WORD=DOUBT,...",
+        help="doubt of each word or rating of confidence, such as high=0.05,low=0.5",
+    )  # fmt: skip
+    group.add_argument(
+        "--repeats", choices=("all", "once", "first", "last"),
+        help="answers that a person gives twice about an item: which count (default: all)",
+    )  # fmt: skip
+    group.add_argument(
+        "--ignore", type=names, metavar="NAME,...", help="columns of answers that are not used"
     )
     group.add_argument(
         "--rule", choices=RULES, default="dempster", metavar="RULE",
@@ -133,7 +218,10 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     """Options of `read_known` that were given."""
     found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
     found |= {"on_conflict": given.on_conflict, "layout": given.layout}
-    found |= {"kind": given.kind, "names": given.names}
+    found |= {"kind": given.kind, "names": given.names, "words": given.words}
+    found |= {"repeats": given.repeats, "ignore": given.ignore}
+    if given.map is not None:
+        found["map"] = {cell: meant for pair in given.map for cell, meant in pair.items()}
     if given.classes is not None:
         from plausible.io import read_names
 
@@ -147,19 +235,88 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def add_features(parser: argparse.ArgumentParser) -> None:
-    """How features are read."""
+def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None:
+    """How features are read; those of a model that has `learned` them are known."""
     group = parser.add_argument_group("features")
-    group.add_argument("--id", metavar="COLUMN", help="column of the features that names items")
-    group.add_argument(
-        "--columns", type=names, metavar="NAME,...", help="the features (default: all)"
+    add_id(group)
+    told = (
+        "in the order of the model, if its file does not name them" if learned else "default: all"
     )
+    group.add_argument("--columns", type=names, metavar="NAME,...", help=f"the features ({told})")
+    add_missing(group)
+    group.add_argument(
+        "--on-unmatched", choices=("raise", "drop"), default="raise",
+        help="items without features: an error, or left out",
+    )  # fmt: skip
+    if learned:
+        return
+    group.add_argument(
+        "--categories", type=names, metavar="NAME,...", default=[],
+        help="features that are names, though they look like numbers",
+    )  # fmt: skip
+    group.add_argument(
+        "--leave-out",
+        type=names,
+        metavar="NAME,...",
+        default=[],
+        help="columns that are no features",
+    )
+    group.add_argument(
+        "--prepare", choices=("auto", "always", "never"), default="auto",
+        help="gaps, categories and dates are prepared where there are some (auto), also if only "
+        "new items have some (always), or are an error (never)",
+    )  # fmt: skip
+
+
+def add_id(parser: Any) -> None:
+    """Which column of features names items."""
+    parser.add_argument(
+        "--id", metavar="COLUMN",
+        help="column of the features that names items (default: the one that holds all of them); "
+        "row, row0 or row1 if items are numbers of rows, from 0 or 1",
+    )  # fmt: skip
+
+
+def add_missing(parser: Any) -> None:
+    """Words for empty cells of features."""
+    parser.add_argument(
+        "--missing", type=names, metavar="WORD,...", default=[],
+        help="words in features that mean an empty cell, such as ?,n.d.,-999",
+    )  # fmt: skip
+
+
+def feature_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Options of `read_training` about features."""
+    found = {"id": given.id, "missing": given.missing, "on_unmatched": given.on_unmatched}
+    if not hasattr(given, "prepare"):
+        return found
+    kinds = dict.fromkeys(given.categories, "category") | dict.fromkeys(given.leave_out, "left out")
+    if given.prepare != "never":
+        return found | {"columns": given.columns, "kinds": kinds or "any"}
+    if kinds or given.missing:
+        raise UsageError(
+            "--categories, --leave-out and --missing should prepare features, but --prepare never "
+            "came; leave it out, or name the features with --columns."
+        )
+    return found | {"columns": given.columns}
 
 
 def check_streams(*sources: str | None) -> None:
     """Standard input can be read once."""
     if sum(source == "-" for source in sources) > 1:
         raise UsageError("Only one file should come from standard input (-); name the others.")
+
+
+def check_table(path: str) -> None:
+    """Refuse the name of a table that cannot be written, before any work is done."""
+    if path == "-" or path.lower().endswith(TABLES):
+        return
+    from plausible.io import kind_of_name
+
+    try:
+        kind_of_name(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def check_output(path: str, *inputs: str | None) -> None:

@@ -6,7 +6,7 @@ Example: plausible pool answers.csv -o labels.csv
 import argparse
 from typing import Any
 
-from plausible.cli.options import add_known, add_output, check_output, known_options
+from plausible.cli.options import add_known, add_output, check_output, check_table, known_options
 from plausible.cli.talk import Talk
 
 
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, pool and write; gives what was found."""
     check_output(given.output, given.answers)
+    check_table(given.output)
     from plausible.io import read_known, write_labels
 
     known = read_known(given.answers, **known_options(given))

@@ -2,8 +2,9 @@
 
 Example: plausible reproduce come_2008 --quick
 
-Names are papers, figures or experiments (plausible reproduce --list shows them), or "all". Real
-data are not bundled: experiments that need them say which set is missing and where to put it.
+Names are papers, figures or experiments, or "all". Without a name nothing is run: what there is is
+listed. Real data are not bundled: experiments that need them say which set is missing and where to
+put it.
 """
 
 import argparse
@@ -18,8 +19,9 @@ from plausible.cli.talk import Talk, UsageError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
     parser.add_argument(
-        "names", nargs="*", default=["all"], metavar="NAME", help="paper, figure, experiment or all"
-    )
+        "names", nargs="*", metavar="NAME",
+        help="paper, figure, experiment or all; without a name, there is only a list",
+    )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="small runs, of seconds each")
     parser.add_argument("--list", action="store_true", help="what full runs gave; runs nothing")
     parser.add_argument(
@@ -33,11 +35,21 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Run or list experiments."""
     from plausible.experiments import select
 
+    is_bare = not given.names
+    given.names = given.names or ["all"]
     try:
         select(given.names)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return show_list(given, talk) if given.list else run_all(given, talk)
+    if not is_bare or given.list:
+        return show_list(given, talk) if given.list else run_all(given, talk)
+    given.output = None
+    found = show_list(given, talk)
+    talk.note(
+        "Nothing was run. Name a paper, a figure or an experiment, as in plausible reproduce "
+        "come_2008 --quick; plausible reproduce all takes about an hour (--quick some minutes)."
+    )
+    return found
 
 
 def show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:

@@ -197,7 +197,7 @@ def check_criterion(statistics: Any) -> float:
     except Exception:
         raise InputError(
             "Statistics should have a number as their criterion",
-            f"{shown(statistics)} has not",
+            f"{shown(statistics)} has none",
             "give them an attribute criterion",
             value=statistics,
         ) from None

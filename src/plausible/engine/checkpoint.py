@@ -123,8 +123,8 @@ def check_folder(path: str | Path) -> None:
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise InputError(
             f"The checkpoint {path} should be in a folder that can be written",
-            f"{folder} is none",
-            "create it, or choose another",
+            f"{folder} cannot",
+            "create it, or choose another folder",
         )
 
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
 
+from plausible.checks import counted
+
 # Dask itself gives the work of a silent worker to others after worker-ttl, five minutes, for which
 # it looks every five minutes: that should come first.
 TIMEOUT = 600.0
@@ -185,11 +187,11 @@ class Watch:
                 f"The scheduler at {place} should have workers, but had none for {self.timeout:g} "
                 f"s ({self._burden()})",
                 "workers",
-                "Start workers, larger ones if these were killed for want of memory, or connect to "
+                "Start workers, larger ones if these ran out of memory, or connect to "
                 "another cluster",
             )
         told = (
-            f"The workers at {place} should get on, but for {self.timeout:g} s none has computed "
+            f"The workers at {place} should compute, but for {self.timeout:g} s none has computed "
         )
         paused = [a for a, worker in self.workers.items() if worker.get("status") == "paused"]
         if paused:
@@ -198,11 +200,11 @@ class Watch:
         now = time.monotonic()
         silence = {address: now - self._heard[address] for address in self.workers}
         silent = [f"{a} for {s:.0f} s" for a, s in silence.items() if s > self.timeout / 2]
-        who = f"not heard of: {', '.join(silent)}" if silent else "all are heard of"
+        who = f"not heard from: {', '.join(silent)}" if silent else "all still answer"
         return ClusterLostError(
-            f"{told}anything ({len(self.workers)} workers; {who})",
+            f"{told}anything ({counted(len(self.workers), 'worker')}; {who})",
             "progress",
-            "Mend or replace them, or raise DaskRows(..., timeout=) if they only were slow",
+            "Fix or replace them, or raise DaskRows(..., timeout=) if they were only slow",
         )
 
     def _burden(self) -> str:

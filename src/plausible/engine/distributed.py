@@ -27,7 +27,7 @@ from plausible.engine.rows import (
     ArrayRows,
     Columns,
     Rows,
-    Summary,
+    Summarizer,
     as_column,
     is_sparse,
     length,
@@ -97,7 +97,7 @@ def _as_block(number: int, *columns: Any) -> Columns:
     return block
 
 
-def _sum(columns: Columns, summary: Summary, parameters: tuple[Any, ...]) -> Any:
+def _sum(columns: Columns, summary: Summarizer, parameters: tuple[Any, ...]) -> Any:
     return ArrayRows(*columns).reduce(summary, *parameters) if length(columns) else None
 
 
@@ -369,7 +369,7 @@ class DaskRows(Rows):
         """How many rows there are, counted where they lie."""
         return sum(self._lengths)
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over blocks of ``summary(columns, *parameters)``."""
         own = [(summary, parameters)] * len(self._blocks.delayed)
         return total(part for part in self._blocks.each(_sum, own) if part is not None)

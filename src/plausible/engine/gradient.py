@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from plausible.checks import counted
 from plausible.engine.loop import Callback, Progress, Result
 from plausible.engine.threads import one_blas_thread
 from plausible.errors import InputError
@@ -226,7 +227,8 @@ def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result
     converged = watch.slope <= (watch.tol if cut_short else max(watch.tol, FLAT))
     if interrupted:
         message = (
-            f"The fit was interrupted after {watch.n_iter} iterations; the best so far is kept."
+            f"The fit was interrupted after {counted(watch.n_iter, 'iteration')}; the best so far "
+            "is kept."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif warn and not converged and watch.stopped != "callback":

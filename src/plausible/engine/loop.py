@@ -18,6 +18,7 @@ from plausible.checks import (
     check_path,
     check_text,
     check_whole,
+    counted,
     shown,
 )
 from plausible.engine.ascent import Ascent, Chart, Statistics
@@ -239,7 +240,7 @@ def check_arguments(
 
 
 def check_chart(chart: Any) -> None:
-    """Refuse what has not the methods of coordinates."""
+    """Refuse what lacks the methods of coordinates."""
     if chart is None:
         return
     for method in ("flatten", "restore"):
@@ -337,8 +338,8 @@ def conclude(
     best = ascents[number]
     if interrupted:
         message = (
-            f"The fit was interrupted after {best.n_iter} iterations; the best parameters so far "
-            "are kept, and fitting on from a checkpoint gives the rest."
+            f"The fit was interrupted after {counted(best.n_iter, 'iteration')}; the best "
+            "parameters so far are kept, and fitting on from a checkpoint gives the rest."
         )
         warnings.warn(message, InterruptedFitWarning, stacklevel=4)
     elif best.ended and not best.converged:

@@ -31,7 +31,7 @@ from plausible.errors import InputError
 
 Array = NDArray[Any]
 Columns = tuple[Array | None, ...]
-Summary = Callable[..., Any]
+Summarizer = Callable[..., Any]
 
 CHUNK_BYTES = 3 << 19  # a chunk and the work on it share a core's second-level cache
 ORDER_BYTES = 3 << 23  # rows among which like is put beside like: the last-level cache
@@ -65,7 +65,7 @@ def as_column(column: Any, number: int) -> Any:
 
 
 def check_draw(n_rows: Any, random: Any) -> None:
-    """Refuse to draw a number of rows that is none, or without a source of random numbers."""
+    """Refuse what is not a number of rows, or not a source of random numbers."""
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
     check_kind(random, kinds, "random", "give numpy.random.RandomState(0)")
@@ -170,7 +170,7 @@ class Rows(ABC):
         """How many rows there are; a stream may have to count them."""
 
     @abstractmethod
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over chunks of ``summary(columns, *parameters)``."""
 
     @abstractmethod
@@ -275,7 +275,7 @@ class ArrayRows(Rows):
         """How many rows there are."""
         return length(self.columns) if self.order is None else len(self.order)
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over chunks of ``summary(columns, *parameters)``."""
         check_callable(summary, "summary", "the columns of some rows")
         if self.n_rows <= self.chunk_rows:

@@ -21,7 +21,7 @@ from plausible.engine.rows import (
     ArrayRows,
     Columns,
     Rows,
-    Summary,
+    Summarizer,
     is_sparse,
     length,
     n_bytes,
@@ -137,10 +137,14 @@ class CheckedSource:
         self._check_length(start)
 
     def _open_labels(self, chunk: Chunk) -> Chunk:
-        """The chunk with plausibilities for Labels, all in the order of the first ones."""
+        """The chunk with plausibilities for Labels, all in the order of the first ones.
+
+        A fourth column says which of them are probabilities.
+        """
         if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
             return chunk
         opened = []
+        shares = None
         for column in chunk:
             if hasattr(column, "contour"):
                 names = column.classes.tolist()
@@ -152,8 +156,11 @@ class CheckedSource:
                         "make them with {classes}",
                         settings={"classes": None},
                     )
+                shares = column.is_probability
                 column = column.reorder(self.classes).contour
             opened.append(column)
+        if shares is not None and len(opened) <= 3:
+            opened += [None] * (3 - len(opened)) + [shares]
         return tuple(opened)
 
     def _check_layout(self, columns: Columns, where: str) -> None:
@@ -243,7 +250,7 @@ class StreamRows(Rows):
             self._n_rows = self._count(lambda columns: 0, sum)[0]
         return self._n_rows
 
-    def reduce(self, summary: Summary, *parameters: Any) -> Any:
+    def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over pieces of chunks of ``summary(columns, *parameters)``."""
         check_callable(summary, "summary", "the columns of some rows")
         _, result = self._count(lambda columns: summary(columns, *parameters), total)

@@ -17,6 +17,7 @@ PAPERS = {
     "denoeux_2015": "Denoeux: Classification and clustering, slides, 2015",
     "grandvalet_2002": "Grandvalet: Logistic regression for partial labels, 2002",
     "lu_2020": "Lu, Qiao, Zhu, Wang, Ma, Xue: Generalisations of stochastic supervision, 2020",
+    "vannoorenberghe": "Vannoorenberghe: Reasoning with unlabeled samples and belief functions",
     "real_sets": "no paper: what the same methods give on real sets",
 }
 EVERYTHING = "all"
@@ -64,6 +65,26 @@ CATALOGUE = (
         "denoeux_2015_lda",
         "denoeux_2015",
         {"denoeux-2015-faces": "Denoeux 2015: faces judged by five people (simulated)"},
+    ),
+    Experiment(
+        "denoeux_2015_neighbors",
+        "denoeux_2015",
+        {"denoeux-2015-ionosphere": "Denoeux 2015, evidential k-NN: ionosphere"},
+        {"evclass/ionosphere.npz": "ionosphere"},
+    ),
+    Experiment(
+        "denoeux_2015_eeg",
+        "denoeux_2015",
+        {"denoeux-2015-eeg": "Denoeux 2015: waves judged by five experts (simulated)"},
+    ),
+    Experiment(
+        "vannoorenberghe",
+        "vannoorenberghe",
+        {
+            "vannoorenberghe-figure-1": "Vannoorenberghe, figure 1: one unlabeled item of four",
+            "vannoorenberghe-table-2": "Vannoorenberghe, table II: 100 of 150 items unlabeled",
+            "vannoorenberghe-figure-2": "Vannoorenberghe, figure 2: missing labels",
+        },
     ),
     Experiment(
         "grandvalet_2002",
@@ -124,6 +145,18 @@ CATALOGUE = (
         },
     ),
     Experiment(
+        "real_belief_labels",
+        "real_sets",
+        {"real-sets-belief-labels": "Real belief labels (neighbors, trees, forests)"},
+        {
+            "cifar10s/cifar10s.npz": "cifar10s",
+            "cifar10h/cifar10h_test.npz": "cifar10s",
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "ferplus/ferplus.npz": "ferplus",
+        },
+    ),
+    Experiment(
         "crowds",
         "real_sets",
         {"real-sets-crowds": "Real answers of crowds"},
@@ -174,10 +207,15 @@ def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
     known = {plain(name): name for name in (EVERYTHING, *PAPERS, *EXPERIMENTS, *TITLES)}
     for name in wanted:
         if plain(name) not in known:
-            near = [known[one] for one in get_close_matches(plain(name), known)] or sorted(PAPERS)
+            near = [known[one] for one in get_close_matches(plain(name), known)]
+            near = [one for one in near if one != EVERYTHING]
             raise ValueError(
                 f'Expected a paper, a figure, an experiment or "all", but {name!r} is none of '
-                f"them; did you mean {' or '.join(near)}?"
+                + (
+                    f"them; did you mean {' or '.join(near)}?"
+                    if near
+                    else f"them; the experiments are {', '.join(EXPERIMENTS)}."
+                )
             )
     chosen = {plain(name) for name in wanted}
     return [

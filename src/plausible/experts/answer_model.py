@@ -50,7 +50,7 @@ class Parameters(NamedTuple):
     learned: FloatArray
 
 
-class Summary(NamedTuple):
+class AnswerStatistics(NamedTuple):
     """Expected answers, as the model counts them, shares (K,) of the classes, the criterion."""
 
     counts: Any
@@ -102,7 +102,7 @@ class AnswerProblem(ABC):
 
     @abstractmethod
     def tally(self, counts: Any) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
 
     @abstractmethod
     def vote_shares(self) -> FloatArray:
@@ -125,15 +125,15 @@ class AnswerProblem(ABC):
         total = self.smoothing * self.n_cells
         return total * (1 + 1 / self.n_classes) / 2, total
 
-    def summarize(self, points: list[Parameters]) -> list[Summary]:
+    def summarize(self, points: list[Parameters]) -> list[AnswerStatistics]:
         """The E step for each point."""
         return [self._summary(point) for point in points]
 
-    def _summary(self, point: Parameters) -> Summary:
+    def _summary(self, point: Parameters) -> AnswerStatistics:
         self.last = None  # before the next one takes as much memory
         self.last, shares = self._expect(point)
         criterion = self.last.log_likelihood + self.log_prior(point.learned)
-        return Summary(self.last.counts, shares / self.n_items, criterion)
+        return AnswerStatistics(self.last.counts, shares / self.n_items, criterion)
 
     def expect(self, point: Parameters) -> Expectation:
         """The E step at a point, which most often was the last one."""
@@ -142,7 +142,7 @@ class AnswerProblem(ABC):
         assert self.last is not None
         return self.last
 
-    def solve(self, summary: Summary) -> Parameters:
+    def solve(self, summary: AnswerStatistics) -> Parameters:
         """The M step."""
         prior = np.maximum(summary.shares, FLOOR) if self.prior is None else self.prior
         return Parameters(prior, self._learn(summary.counts))
@@ -250,7 +250,7 @@ class AnswerModel(AnswerProblem):
         return float((self.imagined_answers * np.log(np.maximum(learned, TINY))).sum())
 
     def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
         return np.diagonal(counts, axis1=1, axis2=2).sum(axis=1), counts.sum(axis=(1, 2))
 
     def vote_shares(self) -> FloatArray:
@@ -291,7 +291,7 @@ def check_confusions(n_annotators: int, n_classes: int) -> None:
             f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities",
             f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
             f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several",
-            "use {model} or 'class', which need no such table",
+            "use {model} or model='class', which need no such table",
             parameter="model",
             value="full",
             settings={"model": "one_coin"},

@@ -1,7 +1,7 @@
 """Sums over answers: of kinds of answers for each item, of items for each kind, and the E step.
 
-A kind is an annotator with one of his statements. Sparse products need no compiler and suffice for
-most; from `FAST_WORK` on `compiled_answers` does the same in one pass.
+A kind is an annotator with one of their statements. Sparse products need no compiler and suffice
+for most; from `FAST_WORK` on `compiled_answers` does the same in one pass.
 """
 
 from typing import NamedTuple, Protocol

@@ -32,7 +32,7 @@ class Pooled(NamedTuple):
 
 
 def pool_contours(annotations: Annotations, doubt: FloatArray) -> Pooled:
-    """Contours of the pool, vacuous where there is a clash.
+    """Contours of the pool, unknown where there is a clash.
 
     The conflict is exact for items with answers that name one class, all or none; for others what
     the contour leaves is an upper bound.
@@ -83,7 +83,7 @@ def pool_block(part: Annotations, doubt: FloatArray) -> Pooled:
 def product_logs(part: Annotations, doubt: FloatArray) -> FloatArray:
     """Logs (n, K) of the products of discounted contours."""
     n_items, n_classes = len(part.items), part.n_classes
-    speaks = ~part.facts.is_vacuous[part.statement]
+    speaks = ~part.facts.is_unknown[part.statement]
     part, doubt = part.select(speaks), doubt[speaks]
     sure = doubt == 0
     floor = np.log(np.where(sure, 1.0, doubt))

@@ -133,8 +133,8 @@ def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]
     if not ((values >= 0) & (values <= 1)).all():
         raise InputError(
             "doubt should be in [0, 1]",
-            "is not everywhere",
-            "0 is sure, 1 nothing",
+            "some values are not",
+            "0 means sure, 1 that the answer says nothing",
             parameter="doubt",
         )
     if values.ndim == 0:

@@ -105,7 +105,7 @@ def next_items(
     if not ((open_ >= 0) & (open_ <= 1)).all():
         raise InputError(
             "imprecision should be in [0, 1]",
-            "is not everywhere",
+            "some values are not",
             "scale it",
             parameter="imprecision",
         )

@@ -25,11 +25,11 @@ from plausible.experts.answer_model import (
     FLOOR,
     TINY,
     AnswerProblem,
+    AnswerStatistics,
     Expectation,
     FloatArray,
     IntArray,
     Parameters,
-    Summary,
     different,
 )
 from plausible.experts.answer_sums import normalize
@@ -254,12 +254,12 @@ class RateModel(AnswerProblem):
             log_likelihood += float(totals.sum())
         return Expectation(point, posterior, counter.counts(), log_likelihood), shares
 
-    def _summary(self, point: Parameters) -> Summary:
+    def _summary(self, point: Parameters) -> AnswerStatistics:
         if self.cells is None:
             return super()._summary(point)
         counts, shares, log_likelihood = self._expect_named(self.cells, point)
         criterion = log_likelihood + self.log_prior(point.learned)
-        return Summary(counts, shares / self.n_items, criterion)
+        return AnswerStatistics(counts, shares / self.n_items, criterion)
 
     def _expect_named(self, cells: Cells, point: Parameters) -> tuple[Counts, FloatArray, float]:
         """The E step by way of the named classes: counts, shares (K,) in all, log likelihood."""
@@ -301,7 +301,7 @@ class RateModel(AnswerProblem):
         return float((right * np.log(sure) + (total - right) * np.log(wrong)).sum())
 
     def tally(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
-        """How often each annotator (R,) is expected to be right, and how often he answered."""
+        """How often each annotator (R,) is expected to be right, and how often they answered."""
         return counts.right.sum(axis=1), counts.total.sum(axis=1)
 
     def _learn(self, counts: Counts) -> FloatArray:

@@ -113,7 +113,7 @@ class StatementFacts:
         return self.n_possible == 0
 
     @cached_property
-    def is_vacuous(self) -> BoolArray:
+    def is_unknown(self) -> BoolArray:
         """Which find every class fully plausible: "cannot tell"."""
         return self.smallest == 1
 
@@ -125,7 +125,7 @@ class StatementFacts:
     @cached_property
     def is_simple(self) -> BoolArray:
         """Which name one class, all or none."""
-        return self.is_hard | self.is_vacuous | self.is_empty
+        return self.is_hard | self.is_unknown | self.is_empty
 
     def _reduced(self, function: np.ufunc) -> FloatArray:
         """A function of the positive plausibilities of each row; 0 where there are none."""

@@ -1,7 +1,9 @@
 """The error of model files."""
 
+from plausible.errors import InputError
 
-class ModelFileError(ValueError):
+
+class ModelFileError(InputError):
     """A model file that cannot be read, or may not be; the message says why, and what to do.
 
     Examples

@@ -1,15 +1,23 @@
-"""Features from files: a matrix of numbers, with the names of its columns and of its rows."""
+"""Features from files: columns of numbers, or of any kind, with their names and those of the rows.
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+An id is never a feature. Which column names the rows is said by `id`, or else by its name;
+`plausible.io.matching` finds it by what it holds, where items are known.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import as_list, check_text
+from plausible.base import FeatureTable, NamedArray
+from plausible.checks import as_list, check_kind, check_option, check_text, check_texts, guess
 from plausible.experts import canonical
+from plausible.io.faults import Faults
+from plausible.io.mixed import as_kinds, read_mixed, told_left_out
+from plausible.models.preparation import KINDS, NUMBER, names_rows, says_id
 from plausible.tables import (
-    MOST,
     Source,
     TableError,
     arrow,
@@ -20,21 +28,28 @@ from plausible.tables import (
     names_of,
     open_table,
     repeated,
-    show,
     values_of,
 )
 
 LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
+ROWS = {"row": None, "row0": 0, "row1": 1}  # numbers of rows as ids, and from where they count
+ITEMS = ("item", "task", "item_id", "task_id", "id")  # columns that name items, in any case
 
 
-class Features(NamedTuple):
-    """What `read_features` returns.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What `read_features` returns; unpacked, it is `X, names, ids`.
 
     Attributes
     ----------
-    X : float array (n, d)
+    X : NamedArray (n, d), or FeatureTable where columns are not all numbers
     names : list of d column names
     ids : array (n,) of what the id column holds, or None
+    id : name of that column, or None
+    others : table of pyarrow with the columns that are neither, or None
+    notes : list of str
+        What was assumed, in words.
+    kinds : dict of what the columns hold: "number", "category" or "date"
 
     Examples
     --------
@@ -43,11 +58,18 @@ class Features(NamedTuple):
     ['a', 'b']
     """
 
-    X: NDArray[np.float64]
+    X: Any
     names: list[str]
     ids: NDArray[Any] | None
+    id: str | None = None
+    others: Any = None
+    notes: list[str] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
 
-    def of(self, items: Iterable[Any]) -> NDArray[np.float64]:
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.names, self.ids))
+
+    def of(self, items: Iterable[Any]) -> Any:
         """The rows of these items, in their order: what goes with labels of the items.
 
         Names are compared as text, so that the number 7 and the text "7" are one item.
@@ -76,38 +98,12 @@ class Features(NamedTuple):
         return self.X[[place[name] for name in wanted]]
 
 
-class Faults:
-    """Cells that are not what they should be, and how many there are."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: list[tuple[int, str]] = []
-
-    def add(self, bad: NDArray[np.bool_], start: int, name: str, column: Any = None) -> None:
-        """Note the bad cells of a column in rows that follow row number `start`."""
-        self.count += int(bad.sum())
-        for row in np.flatnonzero(bad)[: MOST - len(self.first)].tolist():
-            held = "" if column is None else f" holds {show(column, row)}"
-            self.first.append((start + row + 1, f"column {name!r}{held}"))
-
-    def places(self, source: Source) -> str:
-        """``"2 cells (row 3 on line 4, column 'b' holds 'x', ...)"``."""
-        self.first.sort()
-        rows = sorted({row for row, _ in self.first})
-        lines = dict(zip(rows, source.lines(rows), strict=False))
-        named = [
-            f"row {row}{f' on line {lines[row]}' if row in lines else ''}, {cell}"
-            for row, cell in self.first
-        ]
-        return f"{counted(self.count, 'cell')} ({listed(named, self.count)})"
-
-
 def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> NDArray[np.float64]:
     """A matrix of numbers, with NaN in gaps if these are allowed; all else is refused."""
     missing, wrong, infinite = Faults(), Faults(), Faults()
     parts = [np.empty((0, len(names)))]
     start = 0
-    for batch in table.batches(names, typed=False):
+    for batch in table.batches(names):
         part = np.empty((batch.num_rows, len(names)))
         for i, name in enumerate(names):
             column = batch.column(i)
@@ -117,31 +113,37 @@ def read_numbers(table: Source, names: Sequence[str], what: str, gaps: bool) -> 
             infinite.add(np.isinf(part[:, i]), start, name, column)
         parts.append(part)
         start += batch.num_rows
+    prepare = ("say {kinds} to have them prepared",) if what == "Features" else ()
     faulty: tuple[tuple[Faults, str, tuple[str, ...]], ...] = (
-        (wrong, "no numbers", ("correct them", "leave these columns out with {columns}")),
-        (missing, "nothing", ("fill them", "drop these rows", "leave these columns out")),
-        (infinite, "infinite numbers", ("correct them", "drop these rows")),
+        (wrong, "not", ("correct them", *prepare, "leave these columns out with {columns}")),
+        (missing, "empty", ("fill them", "drop these rows", *prepare, "leave these columns out")),
+        (infinite, "infinite", ("correct them", "drop these rows")),
     )
+    settings = {"columns": None} | ({"kinds": "any"} if prepare else {})
     for faults, came, remedy in faulty:
         if faults.count:
             raise TableError(
                 f"{what} in {table.name} should be numbers",
-                f"{came} stand{'s' if came == 'nothing' else ''} in {faults.places(table)}",
+                faults.places(table, came),
                 remedy,
-                settings={"columns": None},
+                settings=settings if faults is not infinite else None,
             )
     return np.concatenate(parts)
 
 
 def column_of(table: Source, name: str) -> Any:
-    """One column, as Arrow has it."""
-    parts = [batch.column(0) for batch in table.batches([name], typed=True)]
-    return arrow().chunked_array(parts, table.schema([name]).field(0).type)
+    """One column of names, as Arrow has it."""
+    return table.named(name)
 
 
 def read_ids(table: Source, name: str) -> NDArray[Any]:
     """The names of rows, of which each must be there once."""
-    column = names_of(column_of(table, name), name, table.name)
+    return ids_of(table, name, column_of(table, name))
+
+
+def ids_of(table: Source, name: str, given: Any) -> NDArray[Any]:
+    """The same from a column of Arrow."""
+    column = names_of(given, name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any():
         raise TableError(
@@ -178,35 +180,95 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
         )
     large = Faults()
     for i, name in enumerate(read.names):
-        large.add(np.abs(read.X[:, i]) > LARGEST, 0, name)
+        column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
+        if column.dtype.kind == "f":
+            large.add(np.abs(column) > LARGEST, 0, name)
     if large.count:
         raise TableError(
             f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
-            f"larger numbers stand in {large.places(table)}; scale or correct them."
+            f"{large.places(table, 'larger')}; scale or correct them."
         )
+
+
+def find_named_id(table: Source, free: Sequence[str]) -> str | None:
+    """The column whose name says that it names the rows, where nothing else tells.
+
+    One called item, task or id in any case; or one of whole numbers or text, all different, with a
+    name such as photo_id.
+    """
+    usual = [name for known in ITEMS for name in free if name.lower() == known]
+    if usual:
+        return usual[0]
+    pc, types = arrow(".compute"), arrow().types
+    for name in free:
+        kind = table.schema([name]).field(0).type
+        if says_id(name) and (types.is_integer(kind) or types.is_string(kind)):
+            column = column_of(table, name)
+            if not column.null_count and pc.count_distinct(column).as_py() == len(column):
+                return name
+    return None
+
+
+def check_id(table: Source, id: str) -> str:  # noqa: A002
+    """The name of a column that was said to name the rows."""
+    if check_text(id, "id") not in table.names:
+        meant = guess(id, table.names).removeprefix("; ")
+        raise TableError(
+            f"id should be a column of {table.name}",
+            f"{id!r} is not there (it has {listed([repr(name) for name in table.names])})",
+            meant or "name one of these",
+            parameter="id",
+            value=id,
+        )
+    return id
+
+
+def check_kinds(kinds: Any) -> dict[str, str] | None:
+    """What columns hold, by name; None if all should be numbers."""
+    if kinds is None:
+        return None
+    if isinstance(kinds, str):
+        check_option(kinds, ("any",), "kinds")
+        return {}
+    check_kind(kinds, Mapping, "kinds", "write 'any', or {'region': 'category'}")
+    for name, kind in kinds.items():
+        check_text(name, "Keys of kinds")
+        check_option(kind, KINDS, "Values of kinds")
+    return dict(kinds)
 
 
 def read_features(
     source: Any,
     id: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
+    *,
+    kinds: str | Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
 ) -> Features:
-    r"""A matrix of numbers from a table.
+    r"""Features from a table: a matrix of numbers, or columns of any kind.
 
     Parameters
     ----------
     source
         As for `read_table`.
     id : name of a column, optional
-        It names the rows, and is no feature.
+        It names the rows, and is no feature. By default the column that is called item, task or id,
+        or photo_id and the like if its names are all different.
     columns : list of names, optional
         The features; all columns but `id` by default.
+    kinds : None, "any" or dict
+        By default all features have to be numbers. "any" also takes gaps, text, categories and
+        dates, for a pipeline that begins with `plausible.models.FeaturePreparation`; a dict says
+        for some columns what they are: "number", "category", "date" or "left out". Columns that
+        say nothing (always the same, text that differs in every row, further ids) are left out.
+    missing : words, optional
+        That mean an empty cell, with `kinds`.
 
     Returns
     -------
     features : Features
-        With `X` of shape (n, d), `names` and `ids`. Cells that are missing, infinite or no numbers
-        are an error.
+        With `X` of shape (n, d), `names` and `ids`. Without `kinds`, cells that are missing,
+        infinite or no numbers are an error.
 
     Examples
     --------
@@ -217,10 +279,27 @@ def read_features(
            [3. , 4. ]])
     >>> names, ids.tolist()
     (['a', 'b'], ['x1', 'x2'])
+    >>> leaves = {"id": [1, 2, 3], "length": [5.1, None, 4.9], "color": ["red", "green", "red"]}
+    >>> read_features(leaves, kinds="any").X
+    <FeatureTable: 3 rows of length, color>
     """
     table = open_table(source)
-    ids = None if id is None else read_ids(table, choose(table, check_text(id, "id"))[0])
-    names = [name for name in choose(table, columns) if columns is not None or name != id]
+    wanted = check_kinds(kinds)
+    asked = None if columns is None else choose(table, columns)
+    free = [name for name in choose(table, None) if name not in (asked or ())]
+    name = find_named_id(table, free) if id is None else check_id(table, id)
+    return read_with_id(table, name, asked, wanted, check_texts(missing, "missing", "words"))
+
+
+def read_with_id(
+    table: Source,
+    id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
+    kinds: Mapping[str, str] | None,
+    missing: Sequence[str] = (),
+) -> Features:
+    """Features of a table whose column of ids is known."""
+    names = list(columns) if columns is not None else [n for n in choose(table, None) if n != id]
     if not names or id in names:
         raise TableError(
             f"Features should be columns of {table.name} beside the id {id!r}",
@@ -228,6 +307,51 @@ def read_features(
             "name them with {columns}",
             settings={"columns": None},
         )
-    X = read_numbers(table, names, "Features", gaps=False)
-    check_rows(table, len(X))
-    return Features(X, names, ids)
+    strange = sorted(set(kinds or ()) - set(table.names))
+    if strange:
+        raise TableError(
+            f"kinds should be of columns of {table.name}, but {strange[0]!r} is not there"
+            f"{guess(strange[0], table.names) or ';'} its columns are "
+            f"{listed([repr(name) for name in table.names])}."
+        )
+    notes: list[str] = []
+    if kinds is None:
+        ids = None if id is None else read_ids(table, id)
+        X: Any = read_numbers(table, names, "Features", gaps=False)
+        kept = [] if columns is not None else further_ids(names, X)
+        notes += told_left_out(dict.fromkeys(kept, "it names the rows"), table.name)
+        used = [i for i, name in enumerate(names) if name not in kept]
+        names, X = [names[i] for i in used], X[:, used] if kept else X
+        check_rows(table, len(X))
+        held = dict.fromkeys(names, NUMBER)
+        return Features(NamedArray(X, names), names, ids, id, None, notes, held)
+    loaded = table.whole(names)
+    check_rows(table, loaded.num_rows)
+    ids = None if id is None else read_ids(table, id)
+    data, left_out = read_mixed(table, loaded, kinds, [*(columns or ()), *kinds], missing)
+    if not data:
+        raise TableError(
+            f"{table.name} should have features beside the id {id!r}",
+            "all columns are left out "
+            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})",
+            ("add some", "name them with {columns}"),
+            settings={"columns": None},
+        )
+    notes += told_left_out(left_out, table.name)
+    held = as_kinds(data, kinds)
+    return Features(as_features(data, held), list(data), ids, id, None, notes, held)
+
+
+def further_ids(names: Sequence[str], X: NDArray[np.float64]) -> list[str]:
+    """Columns of numbers that name the rows as well, unless there would be nothing else."""
+    found = [name for i, name in enumerate(names) if says_id(name) and names_rows(X[:, i])]
+    return found if len(found) < len(names) else []
+
+
+def as_features(data: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Any:
+    """An array if all columns are numbers without gaps, else a table."""
+    columns = list(data.values())
+    are_whole = [column.dtype.kind == "f" and not np.isnan(column).any() for column in columns]
+    if all(are_whole) and set(kinds.values()) <= {NUMBER}:
+        return NamedArray(np.column_stack(columns), list(data))
+    return FeatureTable(data)

@@ -132,9 +132,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     return load_described(path, trusted)[0]
 
 
-def load_classifier(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+def load_classifier(
+    path: str | os.PathLike[str], trusted: Iterable[type] = ()
+) -> tuple[Any, dict[str, Any]]:
     """A classifier that can answer, and what its file says about it."""
-    model, about = load_described(path)
+    model, about = load_described(path, trusted)
     check_classifier(model, about, "standard input" if path == "-" else repr(Path(path).name))
     return model, about
 

@@ -1,25 +1,41 @@
 """What is known and the features that go with it, from two files, matched by item."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.checks import check_option, check_texts
 from plausible.errors import InputError
-from plausible.experts import canonical
-from plausible.io.annotation_files import ALIASES, find_columns
-from plausible.io.features import Features, check_usable, column_of, read_features
+from plausible.io.answer_columns import ALIASES
+from plausible.io.answer_layouts import find_meanings
+from plausible.io.exports import flattened, tool_in
+from plausible.io.features import (
+    ROWS,
+    Features,
+    check_id,
+    check_kinds,
+    check_rows,
+    check_usable,
+    column_of,
+    find_named_id,
+    read_ids,
+    read_with_id,
+)
 from plausible.io.known import EXPORTS, Known, read_known
+from plausible.io.matching import Match, as_names, check_lost, match_items
 from plausible.labels import Labels
+from plausible.models.preparation import says_id
 from plausible.tables import (
     Source,
     TableError,
     TableStream,
+    arrow,
+    choose,
     counted,
     listed,
     open_table,
-    plain,
     stream_table,
 )
 
@@ -29,7 +45,9 @@ class Training(NamedTuple):
 
     Attributes
     ----------
-    X : float array (n, d)
+    X : NamedArray (n, d), or FeatureTable where columns are not all numbers
+        Both know the names of their columns, and so does a model of this library that is fitted to
+        them.
     labels : Labels (n)
         Rows about which nothing was said are vacuous.
     items : array (n,) of names
@@ -38,9 +56,10 @@ class Training(NamedTuple):
         The row of features of each label of `known`.
     id : name of the column of items in the features, or None
     known : Known
-        As it was read, in its own order.
+        As it was read, in its own order, without items that have no features.
     notes : list of str
         What was assumed, in words.
+    kinds : dict of what the columns of X hold: "number", "category" or "date"
 
     Examples
     --------
@@ -48,7 +67,7 @@ class Training(NamedTuple):
     array([0, 1])
     """
 
-    X: NDArray[np.float64]
+    X: Any
     labels: Labels
     items: NDArray[Any]
     names: list[str]
@@ -56,6 +75,7 @@ class Training(NamedTuple):
     id: str | None
     known: Known
     notes: list[str]
+    kinds: dict[str, str]
 
 
 def read_training(
@@ -65,6 +85,9 @@ def read_training(
     id: str | None = None,  # noqa: A002
     columns: Sequence[str] | None = None,
     n_features: int | None = None,
+    kinds: str | Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    on_unmatched: str = "raise",
     **options: Any,
 ) -> Training:
     r"""Features and labels of the same items, from two tables.
@@ -74,22 +97,26 @@ def read_training(
     known : Known, or source of one
     features
         As for `read_table`.
-    id : name of a column of the features, optional
+    id : name of a column of the features, or "row", "row0" or "row1", optional
         It names the items, in the table of what is known as well, unless that has a column of its
-        own for them. By default the column named as such (item, task, id, ...), one of text that
-        both tables have, or one that holds all items; where there is none, items are numbers of
-        rows, counted from 0, or labels are those of the rows in order.
+        own for them. By default the column whose names are all different and hold all items,
+        whatever it is called. "row0" and "row1" say that items are numbers of rows, counted from 0
+        or 1, and "row" that they tell which. Labels without items are those of the rows in order.
     columns : list of names, optional
         The features; all other columns by default.
     n_features : int, optional
         How many there should be.
+    kinds, missing
+        What columns hold, as in `read_features`: numbers by default.
+    on_unmatched : {"raise", "drop"}
+        Items without features are an error, or are left out.
     **options
         Of `read_known`.
 
     Returns
     -------
     Training
-        With a row for each row of the features. It is an error if an item has no features.
+        With a row for each row of the features.
 
     Examples
     --------
@@ -101,21 +128,43 @@ def read_training(
            [0., 1.],
            [1., 0.]])
     >>> print(*found.notes, sep="\n")
-    the table: labels of 2 items; 2 say something; classes cat, dog
+    the table: labels of 2 items; 2 say something; classes cat, dog (2 in all)
     the table: 3 rows of 1 feature (length), matched by 'item'
-    1 row has no label: it counts as unknown
+    1 row has no label: it counts as unknown (z)
     """
+    check_option(on_unmatched, ("raise", "drop"), "on_unmatched")
+    wanted, words = check_kinds(kinds), check_texts(missing, "missing", "words")
     stream = stream_table(features)
     table = open_table(stream)
+    asked = None if columns is None else choose(table, columns)
+    if id is not None and id not in ROWS:
+        check_id(table, id)
+    called: str | None = None
     if not isinstance(known, Known):
-        known, id = read_beside(known, stream, id, options)  # noqa: A001
-    if id is None:
-        id = find_id(stream, known.items, columns)  # noqa: A001
-        check_found(id, known, table)
-    read = read_features(stream, id, columns)
+        known, called = read_beside(known, stream, id, asked, options)
+    dropped: list[str] = []
+    found = match(known, table, id, asked, called, on_unmatched)
+    if found is not None:
+        known, dropped = without_lost(known, found)
+        found = found._replace(rows=found.rows[found.rows >= 0])
+    name = find_named_id(table, free_of(table, asked)) if found is None else found.id
+    read = read_with_id(table, name, asked, wanted, words)
     check_usable(read, table, n_features)
-    n_rows = len(read.X)
-    rows, how = match(known, read, id, table)
+    if found is None:
+        found = in_order(known, table, len(read.X))
+    return joined(known, read, found, dropped, table)
+
+
+def free_of(table: Source, columns: Sequence[str] | None) -> list[str]:
+    """Columns that may name items."""
+    return [name for name in choose(table, None) if name not in (columns or ())]
+
+
+def joined(
+    known: Known, read: Features, found: Match, dropped: list[str], table: Source
+) -> Training:
+    """Features and labels side by side, with a word on how."""
+    n_rows, rows = len(read.X), found.rows
     place = np.full(n_rows, len(known.labels))
     place[rows] = np.arange(len(rows))
     unknown = Labels.unknown(1, known.labels.classes.tolist())
@@ -123,116 +172,143 @@ def read_training(
     names = listed(read.names, len(read.names))
     notes = [
         *known.notes,
+        *table.notes,
         f"{table.name}: {counted(n_rows, 'row')} of {counted(len(read.names), 'feature')} "
-        f"({names}), {how}",
+        f"({names}), {found.how}",
+        *found.notes,
+        *table.notes,
+        *read.notes,
     ]
-    if n_rows > len(rows):
-        left = n_rows - len(rows)
-        notes.append(
-            f"{counted(left, 'row')} {'has' if left == 1 else 'have'} no label: "
-            f"{'it counts' if left == 1 else 'they count'} as unknown"
-        )
     items = np.arange(n_rows) if read.ids is None else read.ids
-    return Training(read.X, labels, items, read.names, rows, id, known, notes)
+    if n_rows > len(rows):
+        bare = np.setdiff1d(np.arange(n_rows), rows)
+        notes.append(
+            f"{counted(len(bare), 'row')} {'has' if len(bare) == 1 else 'have'} no label: "
+            f"{'it counts' if len(bare) == 1 else 'they count'} as unknown "
+            f"({listed([str(item) for item in items[bare[:5]]], len(bare))})"
+        )
+    if dropped:
+        notes.append(
+            f"{counted(len(dropped), 'item')} left out without a row of features "
+            f"({listed(dropped)})"
+        )
+    return Training(read.X, labels, items, read.names, rows, read.id, known, notes, read.kinds)
 
 
 def read_beside(
     source: Any,
     features: TableStream,
     id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
     options: dict[str, Any],
 ) -> tuple[Known, str | None]:
-    """What is known about items, and the column that both tables name them by, if there is one."""
-    if options.get("form") in EXPORTS:
-        return read_known(source, **options), id
-    stream = stream_table(source)
+    """What is known about items, and what their column is called; no items if there is none."""
+    if options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
+        return read_known(source, **options), None
+    stream = stream_table(flattened(source))
     names = dict(options.get("names") or {})
-    if "item" not in find_columns(stream.table, names):
-        if id is not None and id not in stream.names:
+    found = find_meanings(stream.table, names, options.get("ignore", ()), options)
+    if "item" not in found:
+        by_row = id in ROWS and id not in features.names
+        if id is not None and id not in stream.names and not by_row:
             raise TableError(
                 f"{stream.table.name} should have a column of items to be matched by {id!r}",
                 f"has {listed([repr(name) for name in stream.names])}",
                 ("add it", "say {names}, as in item=photo"),
                 settings={"names": None},
             )
-        shared = [id] if id is not None else shared_text(stream, features)
+        shared = [id] if id in stream.names else shared_names(stream, features, columns)
         if shared:
-            id = names["item"] = shared[0]  # noqa: A001
+            names["item"] = str(shared[0])
     try:
-        return read_known(stream, **options | ({"names": names} if names else {})), id
+        known = read_known(stream, **options | ({"names": names} if names else {}))
     except InputError as error:
         raise error.without("columns") from None  # which are those of the features here
+    called = names.get("item", found.get("item"))
+    return (known if called is not None else known._replace(items=None)), called
 
 
-def shared_text(stream: TableStream, features: TableStream) -> list[str]:
-    """Columns of text that two tables have both."""
-    kinds = {field.name: str(field.type) for field in stream.schema}
-    return [
-        name
-        for name in features.names
-        if "string" in kinds.get(name, "")
-        and name not in (*ALIASES["label"], *ALIASES["annotator"])
-    ]
+def shared_names(
+    stream: TableStream, features: TableStream, columns: Sequence[str] | None
+) -> list[str]:
+    """Columns by which two tables name the same items: of text, or of numbers that say so."""
+    kinds = {field.name: field.type for field in stream.schema}
+    taken = {*ALIASES["label"], *ALIASES["annotator"], *(columns or ())}
+    types = arrow().types
+    found = []
+    for name in features.names:
+        given = kinds.get(name)
+        if given is None or name in taken:
+            continue
+        if not types.is_string(given) and not (types.is_integer(given) and says_id(name)):
+            continue
+        if holds_all(features.table, stream.table, name):
+            found.append(name)
+    return found
 
 
-def find_id(
-    stream: TableStream, items: NDArray[Any] | None, columns: Sequence[str] | None = None
-) -> str | None:
-    """The column that names the items: by its name, or else because it holds all of them."""
-    free = [name for name in stream.names if name not in (columns or ())]
-    named = [name for name in ALIASES["item"] if name in free]
-    if named:
-        return named[0]
-    wanted = set() if items is None else set(map(canonical, items.tolist()))
-    if all(item.isdecimal() for item in wanted):  # a feature may hold all numbers, too
-        return None
-    for name in free:
-        column = plain(column_of(stream.table, name))
-        if column is not None and wanted <= set(map(canonical, column.to_pylist())):
-            return name
-    return None
+def holds_all(features: Source, known: Source, name: str) -> bool:
+    """Whether a column of features names its rows differently, and all items of the other table."""
+    pc = arrow(".compute")
+    texts = [as_names(column_of(table, name)) for table in (features, known)]
+    if texts[0] is None or texts[1] is None or texts[0].null_count:
+        return False
+    if pc.count_distinct(texts[0]).as_py() < len(texts[0]):
+        return False
+    return bool(pc.any(pc.is_in(texts[1].drop_null(), value_set=texts[0])).as_py())
 
 
-def check_found(id: str | None, known: Known, table: Source) -> None:  # noqa: A002
-    """Refuse features of which no column holds the items, unless these are numbers of rows."""
-    names = [] if known.items is None else [canonical(item) for item in known.items.tolist()]
-    if id is None and not all(name.isdecimal() for name in names):
-        raise TableError(
-            f"A column of {table.name} should hold all items ({listed(names)})",
-            "none does",
-            "name it with {id} to see which are missing, and add these rows",
-            settings={"id": None},
-        )
-
-
-def match(known: Known, read: Features, id: str | None, table: Source) -> tuple[Any, str]:  # noqa: A002
-    """The row of features of each label, and how it was found."""
-    n_rows = len(read.X)
+def match(
+    known: Known,
+    table: Source,
+    id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
+    called: str | None,
+    on_unmatched: str,
+) -> Match | None:
+    """The row of features of each item; None if labels have no items, and go with rows in order."""
     if known.items is None:
-        if len(known.labels) != n_rows:
-            raise TableError(
-                f"Labels without a column of items should go with the rows of {table.name} in "
-                f"order, but there are {len(known.labels)} labels and {n_rows} rows; add a column "
-                "'item' to both."
-            )
-        return np.arange(n_rows), "matched in order"
-    names = [canonical(item) for item in known.items.tolist()]
-    if id is None:
-        place = {str(row): row for row in range(n_rows)}
-        how = "whose numbers, from 0, are the items"
-        remedy: tuple[str, ...] = ("name the column of items with {id}",)
-    else:
-        assert read.ids is not None
-        place = {canonical(name): row for row, name in enumerate(read.ids.tolist())}
-        how, remedy = f"matched by {id!r}", ("add the rows", "leave these items out")
-    lost = [name for name in names if name not in place]
-    if lost:
+        return None
+    by_row = id in ROWS and id not in table.names
+    names = free_of(table, columns) if id is None else table.names[:1] if by_row else [id]
+    loaded = as_written(table, names)
+    check_rows(table, loaded.num_rows)
+    found = match_items(table, loaded, known.items, id, called)
+    if found.id is not None:
+        read_ids(table, found.id)  # which is refused if it repeats names
+    check_lost(found, known.items, table, on_unmatched, loaded)
+    return found
+
+
+def as_written(table: Source, names: Sequence[str]) -> Any:
+    """Columns that may name items; dates as they are written."""
+    types, loaded = arrow().types, table.whole(names)
+    for place, field in enumerate(loaded.schema):
+        if types.is_date(field.type) or types.is_timestamp(field.type):
+            loaded = loaded.set_column(place, field.name, table.named(field.name))
+    return loaded
+
+
+def without_lost(known: Known, found: Match) -> tuple[Known, list[str]]:
+    """What is known about the items that have features, and the items that have none."""
+    keep = found.rows >= 0
+    if keep.all() or known.items is None:
+        return known, []
+    lost = [str(item) for item in known.items[~keep].tolist()]
+    annotations = known.annotations
+    return known._replace(
+        labels=known.labels[keep],
+        items=known.items[keep],
+        annotations=None if annotations is None else annotations[keep],
+    ), lost
+
+
+def in_order(known: Known, table: Source, n_rows: int) -> Match:
+    """Labels without items, one for each row."""
+    if len(known.labels) != n_rows:
         raise TableError(
-            f"Every item should have a row in {table.name}, {how}",
-            f"{counted(len(lost), 'item')} of {len(names)} "
-            f"{'has' if len(lost) == 1 else 'have'} none ({listed(lost)})",
-            remedy,
-            value=lost[0],
-            settings={"id": None},
+            f"Labels without a column of items should go with the rows of {table.name} in "
+            f"order, but there are {len(known.labels)} labels and {n_rows} rows; add a column "
+            "'item' to both."
         )
-    return np.array([place[name] for name in names]), how
+    return Match(np.arange(n_rows), None, "matched in order", [])

@@ -18,13 +18,16 @@ from plausible.tables import first_line, listed
 ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausible.experts")
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
+    "numpy.dtype",  # of an empty array, which a file holds for it
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
+    "plausible.neighbors.search.Search",
     "plausible.models.gaussian.parameters.Gaussians",
     "plausible.models.gaussian.parameters.Prior",
     "plausible.models.calibration.predictive.Calibration",
     "plausible.models.supervision.parameters.Supervision",
+    "plausible.models.tree.structure.Tree",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.
@@ -101,9 +104,15 @@ def check_schema(schema: bytes, name: str) -> None:
 def raise_untrusted(name: str, strange: list[str]) -> None:
     """Refuse types by their names."""
     raise ModelFileError(
-        f"{name} should hold estimators of plausible and scikit-learn and what they are made of, "
-        f"but names {listed(strange)}; leave it out of the model, or, if it is a class that you "
-        "trust in a file whose origin you know, give the class in trusted=."
+        f"{name} should hold estimators of plausible and scikit-learn and what they are made of",
+        f"names {listed(strange)}",
+        (
+            "leave it out of the model",
+            "if it is a class that you trust in a file whose origin you know, name it with "
+            "{trusted}",
+        ),
+        value=strange[0],
+        settings={"trusted": None},
     )
 
 

@@ -15,6 +15,8 @@ from plausible.engine import atomic_file
 from plausible.tables import (
     ARROW,
     CSV,
+    EXCEL,
+    JSON,
     JSON_LINES,
     KINDS,
     PARQUET,
@@ -49,7 +51,7 @@ def new_file(path: Any) -> Iterator[Any]:
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
-    """Write a table as CSV, JSON lines, Parquet or Arrow, by the end of the name.
+    """Write a table as CSV, JSON, Parquet or Arrow, by the end of the name.
 
     The file is there in whole or not at all: an exception or Ctrl-C leaves what was there.
 
@@ -57,7 +59,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     ----------
     table : mapping from names to columns, data frame, table of Arrow, `TableStream`, or path
         Streams and files are copied in chunks, so that they may be larger than memory.
-    path : path ending in .csv, .tsv, .jsonl, .ndjson, .parquet, .arrow or .feather
+    path : path ending in .csv, .tsv, .jsonl, .ndjson, .json, .parquet, .arrow or .feather
         With .gz behind for compressed text. "-" is CSV on standard output.
 
     Examples
@@ -100,9 +102,9 @@ def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
     name = check_path(path).name.lower()
     is_compressed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix
-    kind = KINDS.get(ending) if ending != ".txt" else None
+    known = [known for known, kind in KINDS.items() if known != ".txt" and kind != EXCEL]
+    kind = KINDS.get(ending) if ending in known else None
     if kind is None or (is_compressed and kind in (PARQUET, ARROW)):
-        known = [known for known in KINDS if known != ".txt"]
         raise TableError(
             f"The name of a table should end in {', '.join(known)} (and .gz for text), but "
             f"{Path(path).name!r} came{guess(ending, known) or '; choose one of these.'}"
@@ -113,10 +115,8 @@ def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
 def _write(stream: TableStream, file: Any, kind: str, is_tabbed: bool) -> None:
     if kind == CSV:
         _write_csv(stream, file, "\t" if is_tabbed else ",")
-    elif kind == JSON_LINES:
-        for chunk in stream:
-            for row in chunk.to_pylist():
-                file.write((json.dumps(row, ensure_ascii=False, default=str) + "\n").encode())
+    elif kind in (JSON_LINES, JSON):
+        _write_json(stream, file, kind == JSON)
     elif kind == PARQUET:
         with arrow(".parquet").ParquetWriter(file, stream.schema) as writer:
             for chunk in stream:
@@ -126,6 +126,17 @@ def _write(stream: TableStream, file: Any, kind: str, is_tabbed: bool) -> None:
         with arrow(".ipc").new_file(file, stream.schema, options=options) as writer:
             for chunk in stream:
                 writer.write_table(chunk)
+
+
+def _write_json(stream: TableStream, file: Any, is_list: bool) -> None:
+    """Objects on lines, or in a list."""
+    between = b"[\n" if is_list else b""
+    for chunk in stream:
+        for row in chunk.to_pylist():
+            file.write(between + json.dumps(row, ensure_ascii=False, default=str).encode())
+            between = b",\n" if is_list else b"\n"
+    end = b"\n" if between in (b"\n", b",\n") else b""
+    file.write(end + (b"]\n" if between == b",\n" else b"[]\n" if is_list else b""))
 
 
 def _write_csv(stream: TableStream, file: Any, delimiter: str) -> None:

@@ -45,7 +45,7 @@ def note_hardening(labels: "Labels") -> None:
 
     Rows that say nothing would become a class, and so are refused.
     """
-    found = find_tool(inspect.currentframe())
+    found = _find_tool(inspect.currentframe())
     if found is None or NOTED in found[0].f_locals:
         return
     call, tool = found
@@ -54,42 +54,42 @@ def note_hardening(labels: "Labels") -> None:
         return
     unknown, marker = labels.is_unknown, labels.marker_of_unknown
     if unknown.any() and not (tool in TAKES_MISSING and marker == NOT_LABELED):
-        refuse_unknown(unknown, marker, tool)
+        _refuse_unknown(unknown, marker, tool)
     if tool not in TAKES_MISSING:
-        warn_at(
-            users_frame(call),
+        _warn_at(
+            _users_frame(call),
             f"Labels should keep their degrees, but {tool} of scikit-learn takes their hard "
-            f"classes, and what {name_rows(~hard)} say beyond them is lost; use {keeper_of(tool)}, "
-            "or give y.crisp() if hard classes are meant.",
+            f"classes, and what {name_rows(~hard)} say beyond them is lost; use "
+            f"{_keeper_of(tool)}, or give y.crisp() if hard classes are meant.",
         )
     call.f_locals[NOTED] = True  # names that a function does not have stay as long as its call
 
 
-def refuse_unknown(unknown: NDArray[np.bool_], marker: str | int, tool: str) -> None:
+def _refuse_unknown(unknown: NDArray[np.bool_], marker: str | int, tool: str) -> None:
     """Refuse labels of which some rows would become a class that does not exist."""
     raise InputError(
         f"{tool} of scikit-learn takes hard classes from labels, so each row should favor one",
         f"nothing is known in {name_rows(unknown)}, which would become a class {marker!r}",
-        f"use {keeper_of(tool)}, which keeps what labels say, or drop these rows: "
+        f"use {_keeper_of(tool)}, which keeps what labels say, or drop these rows: "
         "known = ~y.is_unknown, then X[known], y[known]",
         parameter="y",
         rows=unknown,
     )
 
 
-def find_tool(frame: FrameType | None) -> tuple[FrameType, str] | None:
+def _find_tool(frame: FrameType | None) -> tuple[FrameType, str] | None:
     """The outermost call that hardens labels, and the name of what was called."""
     found = None
     for _ in range(MOST_FRAMES):
         if frame is None:
             break
-        tool = tool_of(frame)
+        tool = _tool_of(frame)
         found = (frame, tool) if tool else found
         frame = frame.f_back
     return found
 
 
-def tool_of(frame: FrameType) -> str | None:
+def _tool_of(frame: FrameType) -> str | None:
     """Name of the classifier or function of scikit-learn that a call belongs to, if it hardens."""
     name = frame.f_code.co_name
     if name not in FITS and name != "cross_val_predict":
@@ -109,13 +109,13 @@ def tool_of(frame: FrameType) -> str | None:
     return next(known, public[0])
 
 
-def keeper_of(tool: str) -> str:
+def _keeper_of(tool: str) -> str:
     """What keeps the degrees in the place of a tool."""
     ours = KEEPERS.get(tool)
     return f"plausible.models.{ours}" if ours else "an estimator of plausible.models"
 
 
-def users_frame(call: FrameType) -> FrameType:
+def _users_frame(call: FrameType) -> FrameType:
     """The line outside of scikit-learn from which a call came."""
     frame: FrameType | None = call
     while frame is not None:
@@ -125,7 +125,7 @@ def users_frame(call: FrameType) -> FrameType:
     return call
 
 
-def warn_at(frame: FrameType, message: str) -> None:
+def _warn_at(frame: FrameType, message: str) -> None:
     """Warn on behalf of a line."""
     warnings.warn_explicit(
         message,

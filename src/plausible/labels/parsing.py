@@ -365,7 +365,7 @@ def check_n_items(n: Any) -> int:
         raise InputError(
             "n should be a number of items, 0 or more",
             f"{shown(n)} was given",
-            "count them",
+            "give a whole number",
             parameter="n",
             value=n,
         )

@@ -103,7 +103,7 @@ def credal_rand_index(masses: Partition, other: Partition) -> float:
 
 
 def credal_nonspecificity(masses: Partition) -> float:
-    """Mean nonspecificity of a credal partition, scaled: 0 if all is precise, 1 if all is vacuous.
+    """Mean nonspecificity of a credal partition: 0 if all is precise, 1 if nothing is known.
 
     Mass on the empty set (an outlier) counts as mass on all clusters.
 

@@ -1,6 +1,12 @@
 """Estimators that learn from labels of any kind, in families."""
 
-from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
+from plausible.base import (
+    Beliefs,
+    EmptyClassWarning,
+    FarPointWarning,
+    SharpenedLabelsWarning,
+    believe,
+)
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
@@ -14,6 +20,7 @@ from plausible.models.gaussian import (
     DiscriminantClassifier,
     GaussianMixtureClassifier,
     SingularCovarianceWarning,
+    UnlabeledRowsWarning,
 )
 from plausible.models.logistic import (
     Evidence,
@@ -22,6 +29,7 @@ from plausible.models.logistic import (
     weights_of_evidence,
 )
 from plausible.models.network import EvidentialNetworkClassifier
+from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
     Comparison,
@@ -30,12 +38,21 @@ from plausible.models.supervision import (
     compare_models,
     log_density,
 )
+from plausible.models.tree import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
+    OutOfBagWarning,
+    export_svg,
+    export_text,
+)
 
 # isort: split
 # For the rooms above; not part of the public interface.
 from plausible.models.learners import weighting as weighting
 
 __all__ = [
+    "BeliefForestClassifier",
+    "BeliefTreeClassifier",
     "Beliefs",
     "ComparedModel",
     "Comparison",
@@ -45,9 +62,12 @@ __all__ = [
     "EvidentialCalibratedClassifier",
     "EvidentialNetworkClassifier",
     "FarPointWarning",
+    "FeaturePreparation",
     "GaussianMixtureClassifier",
     "GeneralizedBayesClassifier",
+    "OutOfBagWarning",
     "PartialLogisticRegression",
+    "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
     "SoftNearestCentroid",
@@ -55,9 +75,12 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UnlabeledRowsWarning",
     "believe",
     "compare_models",
     "cross_val_beliefs",
+    "export_svg",
+    "export_text",
     "log_density",
     "partial_label_loss",
     "weights_of_evidence",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.tables.errors import TableError, arrow
-from plausible.tables.kinds import without_nan
+from plausible.tables.kinds import places_of, without_nan
 
 NUMBER = r"(?i)^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)$"
 
@@ -103,10 +103,25 @@ def values_of(column: Any) -> NDArray[Any]:
     """Values of a column of names that is not missing anywhere, as an array of their own type."""
     pa = arrow()
     if pa.types.is_string(column.type):
-        return np.array(column.to_pylist(), dtype=str)
+        return texts(column)
     if is_number(column.type) and not column.null_count:
         return column.to_numpy(zero_copy_only=False).copy()
     return np.array(column.to_pylist())
+
+
+def texts(column: Any) -> NDArray[np.str_]:
+    """Text that is not missing anywhere, as an array of numpy."""
+    if hasattr(column, "chunks"):
+        column = column.combine_chunks()
+    places, letters = places_of(column)
+    letters = letters[places[0] : places[-1]]
+    lengths = np.diff(places)
+    if not len(column) or letters.max(initial=0) > 127 or lengths.max() > 32:
+        return np.array(column.to_pylist(), dtype=str)
+    width = max(int(lengths.max()), 1)
+    cells = np.zeros((len(column), width), np.uint32)
+    cells[np.arange(width) < lengths[:, None]] = letters
+    return cells.view(f"U{width}").ravel()
 
 
 def show(column: Any, row: int) -> str:

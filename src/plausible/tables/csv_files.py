@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from plausible.tables.codes import Encoded, encode
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
@@ -28,7 +29,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.source import CHUNK_ROWS, Encoded, Source, encode
+from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
@@ -56,6 +57,7 @@ class CsvSource(Source):
         self._columns: dict[str, Any] = {}  # of short files: text
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
+        self._codes: dict[str, Encoded] = {}
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
@@ -72,13 +74,15 @@ class CsvSource(Source):
         return arrow().schema([(name, type_of(self.kind(name))) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns, as text or as whatever kind of value they hold."""
         if self.is_kept:
-            found = [self.column(name, typed) for name in columns]
-            table = arrow().table(found, names=list(columns))
-            yield from table.to_batches(max_chunksize=rows or CHUNK_ROWS)
+            yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)
             return
         if not typed:
             yield from self._stream(columns, {})
@@ -91,6 +95,12 @@ class CsvSource(Source):
                 for name, column in zip(columns, batch.columns, strict=True)
             ]
             yield arrow().record_batch(arrays, schema=schema)
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        if not self.is_kept:
+            return super().whole(columns, typed)
+        return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
         """One column, whole."""
@@ -113,7 +123,14 @@ class CsvSource(Source):
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
-        return encode(self.named(name))
+        if not self.is_kept:
+            return super().encoded(name)
+        if name not in self._codes:
+            # Of text, blank cells are looked for among the distinct ones only.
+            is_text = self.kind(name) not in (INT, FLOAT, BOOL, NULL)
+            column = self._columns[name] if is_text else self.column(name)
+            self._codes[name] = encode(column, without_blanks if is_text else None)
+        return self._codes[name]
 
     def kind(self, name: str) -> str:
         """What kind of values a column holds."""
@@ -144,15 +161,12 @@ class CsvSource(Source):
             return self._typings[name]
         if self.is_kept:
             typing = self._typings[name] = Typing()
-            found = typing.add(self._columns[name])
-            if arrow().types.is_string(found.type):
-                self._columns[name] = found
-                self._clean_ones.add(name)
-            else:
-                self._values[name] = without_nan(found)
+            numbers = typing.add(self._columns[name])
+            if numbers is not None:
+                self._values[name] = without_nan(numbers)
             return typing
         self._typings = {name: Typing() for name in self.names}
-        for batch in self._stream(self.names, {}):
+        for batch in self._stream(self.names, {}, clean=False):
             for column, typing in zip(batch.columns, self._typings.values(), strict=True):
                 typing.add(column)
         return self._typings[name]
@@ -198,14 +212,20 @@ class CsvSource(Source):
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
 
-    def _stream(self, columns: Sequence[str], direct: dict[str, str]) -> Iterator[Any]:
-        """Record batches; where a block is too short for a row, longer ones are parsed."""
+    def _stream(
+        self, columns: Sequence[str], direct: dict[str, str], clean: bool = True
+    ) -> Iterator[Any]:
+        """Record batches; where a block is too short for a row, longer ones are parsed.
+
+        Columns are text, or numbers if they are among the `direct` ones; if `clean`, blank cells
+        are missing.
+        """
         rows = [0]
         while not self.is_empty:
             done = rows[0]
             try:
                 rows[0] = 0
-                for batch in self._parse(columns, direct):
+                for batch in self._parse(columns, direct, clean):
                     start, rows[0] = rows[0], rows[0] + batch.num_rows
                     if rows[0] > done:
                         yield batch.slice(max(done - start, 0))
@@ -220,7 +240,7 @@ class CsvSource(Source):
                     ) from error
                 self.block = longer[0]
 
-    def _parse(self, columns: Sequence[str], direct: dict[str, str]) -> Iterator[Any]:
+    def _parse(self, columns: Sequence[str], direct: dict[str, str], clean: bool) -> Iterator[Any]:
         pa, pcsv = arrow(), arrow(".csv")
         invalid: Exception | None = None
         with reading(self.name, "a CSV file"), self.text.open() as file:
@@ -233,7 +253,7 @@ class CsvSource(Source):
                 ) as reader:
                     for batch in reader:
                         arrays = [
-                            column if name in direct else without_blanks(column)
+                            without_blanks(column) if clean and name not in direct else column
                             for name, column in zip(columns, batch.columns, strict=True)
                         ]
                         yield pa.record_batch(arrays, names=list(columns))
@@ -256,4 +276,5 @@ class CsvSource(Source):
             null_values=MISSING,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
+            check_utf8=False,  # the text was surveyed
         )

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from plausible.checks import counted as counted
 from plausible.errors import InputError
 
 MOST = 5  # places that a message names
@@ -107,8 +108,3 @@ def listed(places: Sequence[str], count: int | None = None) -> str:
     """The first few places, and dots if there are more."""
     shown = ", ".join(places[:MOST])
     return shown + (", ..." if (count or len(places)) > len(places[:MOST]) else "")
-
-
-def counted(count: int, thing: str) -> str:
-    """``"1 row"``, ``"3 rows"``."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

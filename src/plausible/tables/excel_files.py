@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from plausible.checks import guess, shown
-from plausible.tables.columns import names_of
 from plausible.tables.content import EXCEL, Content
 from plausible.tables.csv_header import check_names
 from plausible.tables.errors import TableError, arrow, listed, needed, reading
@@ -95,12 +94,18 @@ class ExcelSource(Source):
         return arrow().schema([(name, self.column(name).type) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
-        found = [self.column(name, typed) for name in columns]
-        table = arrow().table(found, names=list(columns))
-        yield from table.to_batches(max_chunksize=rows or CHUNK_ROWS)
+        yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)
+
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
         """One column, whole."""
@@ -113,7 +118,7 @@ class ExcelSource(Source):
         """A column of names: numbers and truth values as such, all else as it is written."""
         self.column(name)
         is_plain = self._kinds.get(name, TEXT) in (INT, FLOAT, BOOL, NULL)
-        return names_of(self.column(name, typed=is_plain), name, self.name)
+        return self.column(name, typed=is_plain)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Numbers of some rows in the sheet."""
@@ -126,7 +131,7 @@ class ExcelSource(Source):
         there = [value for value in cells if value is not None]
         kinds = {type(value) for value in there}
         if kinds <= {float, int}:
-            if all(value == int(value) and abs(value) <= EXACT for value in there):
+            if all(abs(value) <= EXACT and value == int(value) for value in there):
                 return pa.array([None if value is None else int(value) for value in cells],
                                 pa.int64() if there else pa.null())  # fmt: skip
             return pa.array(cells, pa.float64())
@@ -134,10 +139,11 @@ class ExcelSource(Source):
             return pa.array(cells)
         if kinds <= {datetime.date, datetime.datetime}:
             midnight = datetime.time()
-            is_day = [type(value) is datetime.date for value in cells]
             moments = [
-                datetime.datetime.combine(value, midnight) if day else value
-                for value, day in zip(cells, is_day, strict=True)
+                value
+                if value is None or isinstance(value, datetime.datetime)
+                else datetime.datetime.combine(value, midnight)
+                for value in cells
             ]
             return pa.array(moments, pa.timestamp("us"))
         return pa.array([None if value is None else as_text(value) for value in cells], pa.string())
@@ -160,7 +166,7 @@ def is_given(value: Any) -> bool:
 
 def as_text(value: Any) -> str:
     """A cell as text."""
-    if isinstance(value, float) and value == int(value) and abs(value) <= EXACT:
+    if isinstance(value, float) and abs(value) <= EXACT and value == int(value):
         return str(int(value))
     if isinstance(value, bool):
         return str(value).lower()

@@ -32,7 +32,7 @@ class Rule(NamedTuple):
     said: str = ""  # what a note says about it
 
 
-WHOLE = r"0|[1-9]\d{0,17}"
+WHOLE = r"0|[1-9]\d{0,18}"
 DAY, CLOCK = r"\d{4}-\d\d-\d\d", r"[T ]\d\d:\d\d(:\d\d(\.\d{1,%d})?)?"
 ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
 TIME = r" \d{1,2}:\d\d(:\d\d)?"
@@ -49,8 +49,9 @@ RULES: dict[str, Rule] = {
         rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}([.'\x{{a0}}\x{{202f}} ]\d{{3}})+)(,\d+)?$", "float64",
         (("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "has decimal commas",
     ),
-    GROUPED: Rule(
-        rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d+)?$", "float64",
+    GROUPED: Rule(  # or simply numbers
+        rf"(?i)^[+-]?((({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d*)?|\.\d+)"
+        r"(e[+-]?\d+)?|inf|infinity)$", "float64",
         (("[,' \\x{a0}\\x{202f}]", ""),), "has thousands separators",
     ),
     PERCENT: Rule(
@@ -125,35 +126,35 @@ class Typing:
         self.example: str | None = None
 
     def add(self, column: Any) -> Any:
-        """Learn from more cells; they are returned as numbers, or else as text without blanks."""
+        """Learn from more cells; numbers are returned if that is all they hold, else None."""
         if not self.possible:
-            return without_blanks(column)
+            return None
         sample = _sample(column)
+        if not len(sample):
+            return None
+        self.n_cells += len(column) - column.null_count
         likely = {kind for kind in self.possible if suits(kind, sample)}
         numbers = _numbers(column, likely)
-        if numbers is None:
-            column = without_blanks(column)
-            numbers = _numbers(trim(column), likely) if {INT, FLOAT} & likely else None
+        if numbers is None and likely:
             self.is_tidy = False
-        n_cells = len(column) - column.null_count
-        self.n_cells += n_cells
-        if not n_cells:
-            return column
+            column = without_blanks(column)
+            numbers = _numbers(trim(column), likely)
         if numbers is not None and arrow().types.is_integer(numbers.type):
             self.possible &= WHOLE_KINDS
             return numbers
-        likely -= {INT} if numbers is not None else {INT, FLOAT}
-        self.possible &= self._narrowed(column, likely)
-        return column if numbers is None else numbers
+        sure = {FLOAT, GROUPED} & likely if numbers is not None else set()
+        self.possible &= self._narrowed(column, sure, likely - sure - {INT, FLOAT})
+        return numbers
 
-    def _narrowed(self, column: Any, likely: set[str]) -> frozenset[str]:
-        others = likely - {FLOAT}
-        if others:
+    def _narrowed(self, column: Any, sure: set[str], open_: set[str]) -> frozenset[str]:
+        """Kinds that suit all cells, among sure ones and those that suit the first cells."""
+        likely = sure
+        if open_:
             cells = trim(column.drop_null())
-            likely = {kind for kind in others if suits(kind, cells)} | (likely & {FLOAT})
-            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isalnum()):
-                marked = arrow(".compute").match_substring_regex(cells, r"[^0-9+-]")
-                index = marked.index(True).as_py()
+            likely = sure | {kind for kind in open_ if suits(kind, cells)}
+            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isdigit()):
+                is_whole = arrow(".compute").match_substring_regex(cells, r"^[+-]?[0-9]+$")
+                index = is_whole.index(False).as_py()
                 self.example = cells[max(index, 0)].as_py()
         return frozenset(likely)
 
@@ -266,9 +267,9 @@ def trim(column: Any) -> Any:
 def without_blanks(column: Any) -> Any:
     """A column of text in which cells that are blank, or a marker among blanks, are missing."""
     pa, pc = arrow(), arrow(".compute")
-    lengths = pc.min_max(pc.binary_length(column)).as_py()
-    trimmed = trim(column)
-    if lengths["min"] != 0 and _n_bytes(trimmed) == _n_bytes(column):
+    length, n_empty, is_ascii = _extent(column)
+    trimmed = pc.ascii_trim_whitespace(column) if is_ascii else trim(column)
+    if n_empty <= column.null_count and _extent(trimmed)[0] == length:
         return column
     blank = pc.and_(
         pc.is_in(trimmed, pa.array(MISSING, pa.string())),
@@ -279,9 +280,26 @@ def without_blanks(column: Any) -> Any:
     return pc.if_else(blank, pa.scalar(None, pa.string()), column)
 
 
-def _n_bytes(column: Any) -> int:
-    """The length of all text of a column."""
-    return int(arrow(".compute").sum(arrow(".compute").binary_length(column)).as_py() or 0)
+def _extent(column: Any) -> tuple[int, int, bool]:
+    """The length of all text of a column, how many cells have none, and whether it is ASCII."""
+    length, n_empty, is_ascii = 0, 0, True
+    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
+        places, letters = places_of(chunk)
+        if len(places) > 1:
+            length += int(places[-1] - places[0])
+            n_empty += int(np.count_nonzero(places[1:] == places[:-1]))
+            inside = letters[places[0] : places[-1]]
+            is_ascii = is_ascii and bool(inside.max(initial=0) < 128)
+    return length, n_empty, is_ascii
+
+
+def places_of(column: Any) -> tuple[Any, Any]:
+    """Where the cells of an array of text begin and end, and its bytes."""
+    _, offsets, data = column.buffers()
+    if offsets is None or data is None:
+        return np.zeros(len(column) + 1, np.int32), np.zeros(0, np.uint8)
+    places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    return places, np.frombuffer(data, np.uint8)
 
 
 def without_nan(column: Any) -> Any:
@@ -310,15 +328,13 @@ def has_identifiers(column: Any, numbers: Any) -> bool:
 
 def _has_leading_zeros(column: Any) -> bool:
     """Whether a cell of text begins with 0 and a digit, or with 0x, perhaps behind a sign."""
-    _, offsets, data = column.buffers()
-    if data is None or not data.size:
+    places, letters = places_of(column)
+    if not len(letters):
         return False
-    places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
-    letters = np.frombuffer(data, np.uint8)
     start, end = places[:-1], places[1:]
-    first = letters[np.minimum(start, len(letters) - 1)]
+    first = letters.take(start, mode="clip")
     start = start + ((first == ord("+")) | (first == ord("-")))
-    zeros = start[(start + 1 < end) & (letters[np.minimum(start, len(letters) - 1)] == ord("0"))]
-    second = letters[zeros + 1]
+    is_zero = letters.take(start, mode="clip") == ord("0")
+    second = letters[start[is_zero & (start + 1 < end)] + 1]
     is_digit = (second >= ord("0")) & (second <= ord("9"))
     return bool(np.any(is_digit | (second == ord("x")) | (second == ord("X"))))

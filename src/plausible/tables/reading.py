@@ -4,6 +4,7 @@ Whatever a table comes as, a cell is missing or has the type of its column. Type
 whole column: a stream has the same types as the table that is read at once.
 """
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -105,7 +106,11 @@ class TableStream:
         self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
         self.table = open_table(source)
         self.names = choose(self.table, columns)
-        self.schema = self.table.schema(self.names)
+
+    @functools.cached_property
+    def schema(self) -> Any:
+        """Names and types of the columns, which are looked at when they are asked for."""
+        return self.table.schema(self.names)
 
     def __iter__(self) -> Iterator[Any]:
         pa = arrow()
@@ -181,4 +186,4 @@ def read_table(source: Any, columns: Sequence[str] | str | None = None) -> Any:
     """
     table = open_table(source)
     names = choose(table, columns)
-    return arrow().Table.from_batches(table.batches(names), table.schema(names))
+    return table.whole(names)

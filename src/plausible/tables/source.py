@@ -1,30 +1,15 @@
 """What every opened table offers, whatever it comes from."""
 
+import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from plausible.tables.columns import names_of, values_of
+from plausible.tables.codes import Encoded, encode
+from plausible.tables.columns import names_of
 from plausible.tables.errors import MOST, arrow, counted, listed
 
 CHUNK_ROWS = 16384
-
-
-class Encoded(NamedTuple):
-    """A column of names: each of them once, and which of them is in each row.
-
-    Attributes
-    ----------
-    codes : int array (n,)
-        Places among the names; -1 where a cell is missing.
-    names : array of text, numbers or truth values
-        In the order of their first rows.
-    """
-
-    codes: NDArray[np.int64]
-    names: NDArray[Any]
 
 
 class Source:
@@ -59,11 +44,16 @@ class Source:
         raise NotImplementedError
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns, as text (of a text file) or typed.
 
-        `rows` is how many there should be in a batch at most, if that saves memory.
+        `rows` is how many there should be in a batch at most, if that saves memory. Without `gaps`,
+        NaN may stay, which is faster.
         """
         raise NotImplementedError
 
@@ -71,16 +61,19 @@ class Source:
         """Lines on which some rows, in rising order, begin; none if there are no lines."""
         return []
 
+    def whole(self, columns: Sequence[str], typed: bool = True) -> Any:
+        """All rows of some columns."""
+        batches = list(self.batches(columns, typed))
+        schema = batches[0].schema if batches else self.schema(columns)
+        return arrow().Table.from_batches(batches, schema)
+
     def column(self, name: str, typed: bool = True) -> Any:
         """One column, whole."""
-        parts = [batch.column(0) for batch in self.batches([name], typed)]
-        if parts:
-            return arrow().chunked_array(parts)
-        return arrow().chunked_array([], self.schema([name]).field(0).type)
+        return self.whole([name], typed).column(0)
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
-        return names_of(self.column(name), name, self.name)
+        return self.column(name)
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row.
@@ -91,7 +84,12 @@ class Source:
         >>> open_table({"who": ["bob", None, "ann", "bob"]}).encoded("who")
         Encoded(codes=array([ 0, -1,  1,  0]), names=array(['bob', 'ann'], dtype='<U3'))
         """
-        return encode(self.named(name))
+        return encode(names_of(self.named(name), name, self.name))
+
+    def encoded_all(self, names: Sequence[str]) -> dict[str, Encoded]:
+        """The same for several columns, at the same time."""
+        with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as threads:
+            return dict(zip(names, threads.map(self.encoded, names), strict=True))
 
     def where(self, rows: Sequence[int], count: int | None = None) -> str:
         """``"2 rows (row 3 on line 4, row 9 on line 10)"``, with rows counted from 1."""
@@ -104,14 +102,3 @@ class Source:
         if len(lines) != len(rows):
             return [f"row {row}" for row in rows]
         return [f"row {row} on line {line}" for row, line in zip(rows, lines, strict=True)]
-
-
-def encode(column: Any) -> Encoded:
-    """A column by its distinct values."""
-    encoded = column.dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    if hasattr(encoded, "chunks"):  # a column without rows has none
-        encoded = arrow().array([], encoded.type)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Encoded(codes.astype(np.int64), values_of(encoded.dictionary))

@@ -60,10 +60,8 @@ class Text:
     def open(self) -> BinaryIO:
         """The bytes in UTF-8, from the start."""
         if self.encoding == UTF8:
-            if self._whole is not None:
-                return io.BytesIO(self._whole)
             return self.content.open()
-        return io.BufferedReader(Recoded(self.content.open(), self.encoding), PIECE)  # type: ignore[return-value]
+        return io.BufferedReader(Recoded(self.content.open(), self.encoding), PIECE)
 
     def open_text(self) -> io.TextIOWrapper:
         """The same as text; the few places that are not UTF-8 are replaced."""

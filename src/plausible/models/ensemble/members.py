@@ -27,17 +27,17 @@ FloatArray = NDArray[np.float64]
 Named = list[tuple[str, Any]]
 
 
-class Training(NamedTuple):
+class MemberRows(NamedTuple):
     """Rows to learn from."""
 
     X: Any
     labels: Labels
     weight: FloatArray
 
-    def counted(self) -> "Training":
+    def counted(self) -> "MemberRows":
         """The rows that have weight."""
         kept = self.weight > 0.0
-        return Training(take_rows(self.X, kept), self.labels[kept], self.weight[kept])
+        return MemberRows(take_rows(self.X, kept), self.labels[kept], self.weight[kept])
 
 
 def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
@@ -54,7 +54,7 @@ def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
     if lost.any():
         warnings.warn(
             f"Members should bet on every item, but {type(model).__name__} has no number for "
-            f"{name_rows(lost)}, where all classes are taken for alike; scale the features.",
+            f"{name_rows(lost)}, where all classes count as equally likely; scale the features.",
             FarPointWarning,
             stacklevel=7,
         )
@@ -71,7 +71,7 @@ def check_members(members: list[Any]) -> None:
         if not (hasattr(member, "fit") and is_classifier(member)):
             raise InputError(
                 "Members of an ensemble should be classifiers",
-                f"{member!r} is none",
+                f"{member!r} is not one",
                 "give one with predict_proba",
                 value=member,
             )
@@ -123,7 +123,7 @@ class Ensemble(EvidenceClassifier):
         """Bets (n, K) on checked items."""
         raise NotImplementedError
 
-    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> MemberRows:
         """What fit does first: members and data are checked."""
         check_members(self._members())
         check_n_jobs(self.n_jobs)
@@ -133,10 +133,10 @@ class Ensemble(EvidenceClassifier):
             raise InputError(
                 "At least one row should count",
                 "all labels have zero sample weight",
-                "weigh some",
+                "give some rows a positive weight",
             )
         self.classes_ = labels.classes
-        return Training(data, labels, weight)
+        return MemberRows(data, labels, weight)
 
     def _log_evidence(self, X: Any) -> FloatArray:
         with np.errstate(divide="ignore"):
@@ -173,7 +173,7 @@ class NamedEnsemble(Ensemble):
     def _members(self) -> list[Any]:
         return [member for _, member in self._named()]
 
-    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Training:
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> MemberRows:
         if self.estimators is not None:
             check_names(self.estimators, self.get_params(deep=False))
         return super()._training(X, y, sample_weight)

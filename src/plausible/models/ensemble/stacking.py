@@ -16,9 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from plausible.errors import InputError
 from plausible.models.ensemble.cross_fitting import bets_out_of_fold
 from plausible.models.ensemble.members import (
+    MemberRows,
     Named,
     NamedEnsemble,
-    Training,
     bets_of,
     check_members,
 )
@@ -116,7 +116,7 @@ class SoftStackingClassifier(NamedEnsemble):
         given = self.final_estimator
         return PartialLogisticRegression() if given is None else given
 
-    def _folds(self, rows: Training) -> IntArray:
+    def _folds(self, rows: MemberRows) -> IntArray:
         """Folds of the rows that have weight, of which there must be two."""
         counted = rows.counted()
         given = given_folds(self.cv, rows.X, rows.labels)

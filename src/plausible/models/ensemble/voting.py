@@ -27,7 +27,7 @@ def check_votes(weights: ArrayLike | None, n_members: int) -> FloatArray:
         raise InputError(
             f"weights should be one non-negative number for each of the {n_members} estimators, "
             "not all zero",
-            f"{weights!r} came",
+            f"{weights!r} was given",
             "leave them out for equal votes",
             parameter="weights",
             value=weights,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from plausible.checks import as_floats, check_number, check_option, shown
-from plausible.errors import InputError
+from plausible.errors import InputError, in_context
 from plausible.models.gaussian.parameters import FloatArray, Prior
 from plausible.models.gaussian.soft_mixture import RowCensus
 
@@ -77,7 +77,7 @@ def at_least(value: Any, low: float, name: str) -> float:
     try:
         return check_number(value, name, low)
     except ValueError as error:
-        raise ValueError(f"In a prior, {error}") from None
+        raise in_context(error, "In a prior, ", InputError) from None
 
 
 def matrix(scale: FloatArray, d: int) -> FloatArray:

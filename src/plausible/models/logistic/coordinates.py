@@ -84,7 +84,7 @@ def weighed_moments(
     columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
     """`moments_pass`, which may overflow."""
-    X, _, weight = columns
+    X, weight = columns[0], columns[2]
     assert X is not None
     bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
     total = float(len(bends) if weight is None else weight.sum())
@@ -125,7 +125,7 @@ def make_coordinates(
         raise InputError(
             "Sample weights should have a finite sum",
             "it is beyond 1e308",
-            "divide them by it",
+            "divide them all by a large number",
         )
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise InputError(

@@ -4,9 +4,10 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
 for minimum commitment; `logistic.criteria` has the others. Hard labels give ordinary logistic
-regression, and labels that say nothing change nothing. With genuine sets or degrees of
-plausibility the criterion has several maxima, and zero may be a saddle: fits start from several
-points.
+regression, and labels that say nothing change nothing. Labels that are probabilities count by their
+cross-entropy :math:`\sum_k p_{ik} \log f_k(x_i)`, so that the model learns to predict them. With
+genuine sets or degrees of plausibility the criterion has several maxima, and zero may be a saddle:
+fits start from several points.
 """
 
 import warnings
@@ -50,18 +51,19 @@ BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the c
 class LabelCensus(NamedTuple):
     """What the labels of some rows say, in numbers; additive.
 
-    n_idle, n_vacuous, n_soft : rows of weight zero; without information; neither that nor hard
+    n_idle, n_unknown, n_soft : rows of weight zero; without information; neither that nor hard
+        nor probabilities
     support, informed : rows that find each class plausible, among all and among informative ones
-    vacuous, hard : weighted log plausibilities, constants of the criterion
+    unknown, hard : weighted log plausibilities, constants of the criterion
     weight, focus : weight of informative rows, and with sums of squared shares of the classes
     """
 
     n_idle: int
-    n_vacuous: int
+    n_unknown: int
     n_soft: int
     support: FloatArray
     informed: FloatArray
-    vacuous: float
+    unknown: float
     hard: float
     weight: float
     focus: float
@@ -69,26 +71,27 @@ class LabelCensus(NamedTuple):
 
 def census_pass(columns: Columns) -> LabelCensus:
     """Count the kinds of labels in a chunk."""
-    _, plausibility, weight = columns
+    _, plausibility, weight, marks = (*columns, None)[:4]
     assert plausibility is not None
     peak, possible = plausibility.max(axis=1), plausibility > 0
     idle = np.zeros(len(peak), dtype=bool) if weight is None else weight == 0
     hard = ~idle & (possible.sum(axis=1) == 1)
-    vacuous = ~idle & ~hard & (plausibility.min(axis=1) == peak)
+    known = np.zeros(len(peak), dtype=bool) if marks is None else np.asarray(marks)
+    unknown = ~idle & ~hard & ~known & (plausibility.min(axis=1) == peak)
     ones = np.ones(len(peak)) if weight is None else weight
     logs = np.log(peak) * ones
     shares = plausibility / plausibility.sum(axis=1, keepdims=True)
-    focus = ones * (shares**2).sum(axis=1)
+    focus = ones * np.where(known, 1.0, (shares**2).sum(axis=1))
     return LabelCensus(
         n_idle=int(idle.sum()),
-        n_vacuous=int(vacuous.sum()),
-        n_soft=int((~(idle | hard | vacuous)).sum()),
+        n_unknown=int(unknown.sum()),
+        n_soft=int((~(idle | hard | unknown | known)).sum()),
         support=possible[~idle].sum(axis=0, dtype=np.float64),
-        informed=possible[~(idle | vacuous)].sum(axis=0, dtype=np.float64),
-        vacuous=float(logs[vacuous].sum()),
+        informed=possible[~(idle | unknown)].sum(axis=0, dtype=np.float64),
+        unknown=float(logs[unknown].sum()),
         hard=float(logs[hard].sum()),
-        weight=float(ones[~vacuous].sum()),
-        focus=float(focus[~vacuous].sum()),
+        weight=float(ones[~unknown].sum()),
+        focus=float(focus[~unknown].sum()),
     )
 
 
@@ -98,13 +101,14 @@ def curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> 
     return max(known - 1.0 / n_classes, LEAST_SHARE) / max(n_classes - 1, 1)
 
 
-def kept(columns: Columns, vacuous_too: bool) -> NDArray[np.int8]:
+def kept(columns: Columns, unknown_too: bool) -> NDArray[np.int8]:
     """0 for rows that matter to a criterion, -1 for the others."""
-    _, plausibility, weight = columns
+    _, plausibility, weight, shares = (*columns, None)[:4]
     assert plausibility is not None
     matter = np.ones(len(plausibility), dtype=bool) if weight is None else weight > 0
-    if not vacuous_too:
-        matter &= plausibility.max(axis=1) > plausibility.min(axis=1)
+    if not unknown_too:
+        says = plausibility.max(axis=1) > plausibility.min(axis=1)
+        matter &= says if shares is None else says | shares
     return np.where(matter, 0, -1).astype(np.int8)
 
 
@@ -120,7 +124,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         guess within the label is taken for true, so that unlabeled rows push the border to where
         few rows are; it starts at the minimum-commitment solution, and can make a bad one worse.
         Minimum entropy: the same for sets, and to be preferred for degrees, which the former
-        forgets where the model is sure.
+        forgets where the model is sure. Labels that are probabilities count by their cross-entropy
+        under each of them.
     alpha : float
         Penalty: alpha / 2 times the sum of squared slopes of all K classes is taken off the
         criterion. scikit-learn's `C` is 1 / alpha, and 2 / alpha for two classes, of whose slopes
@@ -139,8 +144,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         can be saddles, so small random numbers are added. After ten iterations on at most 1000
         rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
-        Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts;
-        for a criterion that bets, instead of the minimum-commitment solution.
+        Arrays like `coef_` and `intercept_`, classes in the order of `classes_`, to start from,
+        instead of `n_init` starts; for a criterion that bets, instead of the minimum-commitment
+        solution.
     tol : float
         A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
         the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
@@ -227,12 +233,12 @@ class PartialLogisticRegression(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, accept_sparse=True)
+        training = training_rows(self, X, y, sample_weight, accept_sparse=True, with_shares=True)
         training = training._replace(rows=training.rows.coarser(COARSER))
         census = training.rows.reduce(census_pass)
         present = self._learned(census, training)
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
-        bets = self.criterion in BETS and bool(census.n_soft or census.n_vacuous)
+        bets = self.criterion in BETS and bool(census.n_soft or census.n_unknown)
         first = "minimum_commitment" if self.criterion in BETS else self.criterion
         given = self._given_start(present)
         if bets and given is not None:
@@ -291,16 +297,16 @@ class PartialLogisticRegression(EvidenceClassifier):
         self, rows: Rows, criterion: str, census: LabelCensus, present: NDArray[np.bool_]
     ) -> PartialLikelihood:
         """The problem over the rows that matter to a criterion."""
-        vacuous_too = criterion != "minimum_commitment" or len(present) == 1
-        if census.n_idle or (census.n_vacuous and not vacuous_too):
-            rows = rows.arrange(partial(kept, vacuous_too=vacuous_too))
+        unknown_too = criterion != "minimum_commitment" or len(present) == 1
+        if census.n_idle or (census.n_unknown and not unknown_too):
+            rows = rows.arrange(partial(kept, unknown_too=unknown_too))
         n_features = self.n_features_in_
         penalty = np.full(n_features + bool(self.fit_intercept), float(self.alpha))
         if self.fit_intercept and not self.penalize_intercept:
             penalty[-1] = 0.0
         index = None if present.all() else np.flatnonzero(present)
-        targets, constant = None, census.vacuous if criterion == "minimum_commitment" else 0.0
-        is_concave = criterion == "maximum_entropy" or (not vacuous_too and not census.n_soft)
+        targets, constant = None, census.unknown if criterion == "minimum_commitment" else 0.0
+        is_concave = criterion == "maximum_entropy" or (not unknown_too and not census.n_soft)
         curvature = curvature_at_zero(census, int(present.sum()), is_concave)
         coordinates, weight = make_coordinates(rows, int(present.sum()), penalty, curvature)
         if is_concave:

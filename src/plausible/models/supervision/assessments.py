@@ -119,7 +119,7 @@ def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
         raise InputError(
             "Assessments should be probabilities in [0, 1]",
             f"{found(values, outside, rows)}",
-            ("divide per cents by 100", "say {scale}"),
+            ("divide percentages by 100", "say {scale}"),
             value=example(values, outside),
             rows=rows,
             settings={"scale": "log_odds"},

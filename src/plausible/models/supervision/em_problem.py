@@ -236,7 +236,7 @@ def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
         raise InputError(
             f"There should be more items than features and log odds, {n_columns}",
             f"there are {rows.n_rows}, and computing with their covariances would take minutes",
-            "take fewer features, or fit a GaussianMixtureClassifier(covariance='diag') on "
+            "take fewer features, or fit a GaussianMixtureClassifier(covariance_type='diag') on "
             "Labels.from_probability(assessments)",
         )
 

@@ -1,0 +1,80 @@
+"""Tables against one parse by pyarrow: text, numbers, and answers of people.
+
+Run with ``make bench``; contestants take turns. A million answers of 500 people about 100,000 items
+in no order, and a million rows of four numbers.
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from timing import interleave, show
+
+from plausible.engine import StreamRows, read_any
+from plausible.io import read_annotations
+from plausible.tables import open_table, read_table
+
+N = 1_000_000
+LIMIT = 2.0
+
+
+def write_answers(path: Path) -> None:
+    """A long table of answers."""
+    rng = np.random.default_rng(0)
+    items = np.char.add("photo_", rng.integers(0, N // 10, N).astype(str))
+    people = np.char.add("worker", rng.integers(0, 500, N).astype(str))
+    said = np.array(["blues", "rock", "jazz", "classical music", "hip hop"])[rng.integers(0, 5, N)]
+    with path.open("w") as file:
+        file.write("item,annotator,label\n")
+        file.writelines(f"{a},{b},{c}\n" for a, b, c in zip(items, people, said, strict=True))
+
+
+def write_numbers(path: Path) -> None:
+    """Four columns of numbers."""
+    rng = np.random.default_rng(1)
+    columns = {name: rng.normal(size=N) for name in "abc"} | {"d": rng.integers(0, 99, N)}
+    pyarrow.csv.write_csv(pa.table(columns), path)
+
+
+def encode(path: Path) -> Any:
+    """Every column by its distinct names."""
+    table = open_table(path)
+    return [table.encoded(name) for name in table.names]
+
+
+def summed(path: Path) -> Any:
+    """One pass of a stream."""
+    return StreamRows(read_any(path)).reduce(lambda columns: columns[0].sum(axis=0))
+
+
+def compare(claim: str, path: Path, ours: Callable[[Path], Any]) -> bool:
+    """Time a reader and pyarrow in turns, and print their ratio."""
+    seconds = interleave(
+        {"pyarrow": lambda: pyarrow.csv.read_csv(path), "ours": lambda: ours(path)}, repeats=7
+    )
+    ratio = seconds["ours"] / seconds["pyarrow"]
+    return show(f"{claim} ({seconds['pyarrow']:.3f} s)", ratio, f"<= {LIMIT:g}", ratio <= LIMIT)
+
+
+def main() -> None:
+    """Measure readers of the same two files."""
+    with tempfile.TemporaryDirectory() as folder:
+        answers, numbers = Path(folder) / "answers.csv", Path(folder) / "numbers.csv"
+        write_answers(answers)
+        write_numbers(numbers)
+        holds = [
+            compare("read_table, text, against pyarrow.csv.read_csv", answers, read_table),
+            compare("read_table, numbers", numbers, read_table),
+            compare("columns of names as codes", answers, encode),
+            compare("read_annotations", answers, read_annotations),
+            compare("read_any, opened and summed", numbers, summed),
+        ]
+    raise SystemExit(0 if all(holds) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""Tell what files are taken to mean, before anything is made of them.
+
+Example: plausible check answers.csv features.csv
+
+It reads as plausible fit does, and tells which columns, classes, people and items were found, what
+is not used, and what has to be decided, with the option that does so. The exit code is 1 if
+something has to be decided.
+"""
+
+import argparse
+import shlex
+from typing import Any
+
+from plausible.cli.options import (
+    EXPORTS,
+    add_features,
+    add_known,
+    check_streams,
+    feature_options,
+    known_options,
+    name_option,
+)
+from plausible.cli.talk import BAD_DATA, Talk
+from plausible.cli.wording import worded
+
+TRIES = 6  # settings that are tried one after the other, to see what else there is to decide
+MANY = 12  # classes, people and columns that are told
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the verb."""
+    parser.add_argument("answers", help="table of answers, or of labels")
+    parser.add_argument("features", nargs="?", help="table of features, a row for each item")
+    add_known(parser)
+    add_features(parser)
+
+
+def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """Read, and tell what was found; gives the same as a dictionary."""
+    check_streams(given.answers, given.features)
+    found: dict[str, Any] = {"answers": None, "features": None, "notes": [], "to_decide": []}
+    options = known_options(given)
+    chosen = feature_options(given)
+    known, training = read(given, options, chosen, found)
+    if known is not None:
+        found["answers"] = about_answers(given.answers, known, options)
+        found["notes"] = list(map(worded, known.notes))
+    if training is not None:
+        found["features"] = about_features(given.features, training)
+        found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
+    found["command"] = next_command(given, found["to_decide"])
+    tell(talk, found)
+    return found | {"exit_code": BAD_DATA if found["to_decide"] else 0}
+
+
+def read(
+    given: argparse.Namespace,
+    options: dict[str, Any],
+    chosen: dict[str, Any],
+    found: dict[str, Any],
+) -> tuple[Any, Any]:
+    """What is known, and what goes with it; None for what cannot be read.
+
+    What stands in the way is put down; where a setting would mend it, that is tried, so that what
+    comes after it is found as well.
+    """
+    from plausible.io import read_known, read_training
+
+    tried: dict[str, Any] = {}
+    for _ in range(TRIES):
+        is_known = False
+        try:
+            known = read_known(given.answers, **options | of(tried, options, chosen))
+            is_known = True
+            if given.features is None:
+                return known, None
+            settings = options | chosen | of(tried, chosen, {}) | of(tried, options, chosen)
+            return known, read_training(given.answers, given.features, **settings)
+        except ValueError as error:
+            setting = put_down(given, error, "features" if is_known else "answers", found)
+            if setting is None or setting[0] in tried:
+                return (known, None) if is_known else (None, None)
+            tried[setting[0]] = setting[1]
+    return None, None
+
+
+def of(tried: dict[str, Any], here: dict[str, Any], elsewhere: dict[str, Any]) -> dict[str, Any]:
+    """Settings that belong to one of the readers."""
+    return {name: value for name, value in tried.items() if name in here or name not in elsewhere}
+
+
+def put_down(
+    given: argparse.Namespace, error: ValueError, about: str, found: dict[str, Any]
+) -> tuple[str, Any] | None:
+    """Note what has to be decided; a parameter that would mend it, if there is one."""
+    from plausible.cli.main import in_words
+
+    settings = getattr(error, "settings", {})
+    mends = {name: name_option(given, name, value) for name, value in settings.items()}
+    found["to_decide"].append(
+        {
+            "about": about,
+            "what": in_words(error, None, given),
+            "options": [words for words in mends.values() if words is not None],
+        }
+    )
+    can = [name for name, value in settings.items() if value is not None and mends[name]]
+    return (can[0], settings[can[0]]) if can else None
+
+
+def about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Layout, columns, classes and people."""
+    annotations, labels = known.annotations, known.labels
+    about: dict[str, Any] = {
+        "file": source,
+        "holds": "labels" if annotations is None else "answers",
+        "n_items": len(labels),
+        "n_answers": None if annotations is None else len(annotations),
+        "classes": counts_of_classes(known),
+        "people": None if annotations is None else counts_of_people(annotations),
+        "n_unknown": int((labels.informativeness == 0).sum()),
+    }
+    return about | columns_of_answers(source, options)
+
+
+def counts_of_classes(known: Any) -> dict[str, int]:
+    """How many answers, or labels, name each class, alone or with others."""
+    if known.annotations is None:
+        said = known.labels[known.labels.informativeness > 0].contour > 0
+        counts = said.sum(axis=0)
+    else:
+        members = known.annotations.contours > 0
+        says = members.any(axis=1) & ~members.all(axis=1)
+        counts = (members & says[:, None])[known.annotations.statement].sum(axis=0)
+    names = map(str, known.labels.classes.tolist())
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def counts_of_people(annotations: Any) -> dict[str, int]:
+    """How many answers each person gave."""
+    import numpy as np
+
+    counts = np.bincount(annotations.annotator, minlength=len(annotations.annotators))
+    names = map(str, annotations.annotators.tolist())
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a table, and what they are taken for, where they are named so."""
+    from plausible.io import find_meanings, stream_table
+
+    if source == "-" or options.get("form") in EXPORTS:
+        return {}
+    try:
+        stream = stream_table(source)
+        names, ignore = options.get("names") or {}, options.get("ignore", ())
+        meant = find_meanings(stream.table, names, ignore, options)
+    except (ValueError, OSError):  # no table, but an export of an annotation tool
+        return {}
+    types = {field.name: str(field.type) for field in stream.schema}
+    return {"columns": types, "meanings": {str(one): str(name) for one, name in meant.items()}}
+
+
+def about_features(source: str, training: Any) -> dict[str, Any]:
+    """Rows, ids and columns of features, and what would be done with them."""
+    from plausible.models import FeaturePreparation
+
+    X = training.X
+    prepared: list[str] = []
+    if hasattr(X, "columns"):
+        told = FeaturePreparation(training.kinds).fit(X).explain()
+        prepared = [f"prepared: {line}" for line in told]
+    return {
+        "file": source,
+        "n_rows": len(X),
+        "id": training.id,
+        "n_matched": len(training.rows),
+        "n_without_labels": len(X) - len(training.rows),
+        "kinds": training.kinds,
+        "prepared": prepared,
+    }
+
+
+def next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> str:
+    """The command that comes next, with the options that mend what was found."""
+    words = given.command.split(" ", 2)[2] if given.command.count(" ") > 1 else ""
+    mends = " ".join(dict.fromkeys(one["options"][0] for one in problems if one["options"]))
+    verb, output = ("fit", "model.skops") if given.features is not None else ("pool", "labels.csv")
+    kept = shlex.join(word for word in shlex.split(words) if word not in ("--json", "--quiet"))
+    return " ".join(filter(None, ["plausible", verb, kept, mends, "-o", output]))
+
+
+def tell(talk: Talk, found: dict[str, Any]) -> None:
+    """The same for people."""
+    answers, features = found["answers"], found["features"]
+    if answers is not None:
+        said = "" if answers["n_answers"] is None else f"{answers['n_answers']} answers about "
+        talk.say(f"{answers['file']}: {answers['holds']}; {said}{answers['n_items']} items")
+        if answers.get("meanings"):
+            talk.say(f"  columns: {shown({v: k for k, v in answers['meanings'].items()}, ' is ')}")
+        talk.say(f"  {len(answers['classes'])} classes: {shown(answers['classes'])}")
+        if answers["people"]:
+            talk.say(f"  {len(answers['people'])} people: {shown(answers['people'])}")
+    if features is not None:
+        by = "in order" if features["id"] is None else f"by {features['id']!r}"
+        talk.say(
+            f"{features['file']}: {features['n_rows']} rows, {features['n_matched']} of them with "
+            f"labels, matched {by}"
+        )
+        talk.say(f"  features: {shown(features['kinds'], ' is a ')}")
+    for note in found["notes"]:
+        talk.say(f"note: {note}")
+    for number, problem in enumerate(found["to_decide"], 1):
+        talk.say(f"{number}. to decide ({problem['about']}): {problem['what']}")
+    talk.say(f"next: {found['command']}")
+
+
+def shown(counts: dict[str, Any], between: str = " ") -> str:
+    """Names with what belongs to them; the first ones of many."""
+    told = [f"{name}{between}{value}" for name, value in list(counts.items())[:MANY]]
+    return ", ".join(told) + (f", and {len(counts) - MANY} more" if len(counts) > MANY else "")

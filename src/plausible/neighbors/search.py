@@ -1,0 +1,204 @@
+r"""The nearest items, and those of an item among the others.
+
+Exact search is scikit-learn's. ``"hnsw"`` asks an approximate index of the package hnswlib, which
+links each item to near ones in a few layers; the distances to what it finds are computed again in
+full precision, so that only the choice of neighbors is approximate.
+
+References
+----------
+Y. Malkov, D. Yashunin, Efficient and robust approximate nearest neighbor search using hierarchical
+navigable small world graphs, IEEE Transactions on Pattern Analysis and Machine Intelligence 42
+(2020) 824-836.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from plausible.checks import shown
+from plausible.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree", "hnsw")
+SHIFTABLE = ("minkowski", "euclidean", "l2")
+SPACES = {"minkowski": "l2", "euclidean": "l2", "l2": "l2", "cosine": "cosine"}
+HNSW_OPTIONS = {"M": 16, "ef_construction": 100, "ef": 100}
+FAR = 1e3  # from this many standard deviations off zero, squares of features lose digits
+ENTRIES_AT_ONCE = 1 << 20
+LARGEST_FEATURE, SMALLEST_SPREAD = 1e140, 1e-140
+
+
+class Lists(NamedTuple):
+    """Neighbors of n items: numbers of training items, and squared distances, (n, k) each.
+
+    Nearest first.
+    """
+
+    neighbors: IntArray
+    squares: FloatArray
+
+    def first(self, k: int) -> "Lists":
+        """The k nearest of them."""
+        return Lists(self.neighbors[:, :k], self.squares[:, :k])
+
+
+class Search:
+    """Training items in which neighbors are looked up.
+
+    Parameters
+    ----------
+    options : dict
+        Of scikit-learn's `NearestNeighbors`; its algorithm may also be "hnsw".
+    hnsw : dict
+        Options of the approximate index, which take the place of `HNSW_OPTIONS`.
+    """
+
+    def __init__(self, X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> None:
+        check_scale(X)
+        self.options, self.hnsw = options, HNSW_OPTIONS | hnsw
+        self.shift = far_center(X, options)
+        self.items = X if self.shift is None else X - self.shift
+        self.index: Any = None
+        self._built()
+
+    def _built(self) -> Any:
+        """The index of the items."""
+        if self.index is None and self.options["algorithm"] == "hnsw":
+            self.index = hnsw_index(self.items, self.options, self.hnsw)
+        elif self.index is None:
+            self.index = NearestNeighbors(**self.options).fit(self.items)
+        return self.index
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"index": None}  # which is built again when it is needed
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def nearest(self, X: FloatArray, k: int) -> Lists:
+        """The k nearest training items of each row."""
+        X = within_scale(X if self.shift is None else X - self.shift)
+        if self.options["algorithm"] == "hnsw":
+            return self._nearest_hnsw(X, k)
+        distances, neighbors = self._built().kneighbors(X, k)
+        return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
+
+    def others(self, k: int) -> Lists:
+        """The k nearest other items of each training item."""
+        if self.options["algorithm"] == "hnsw":
+            return without_self(self._nearest_hnsw(self.items, k + 1))
+        distances, neighbors = self._built().kneighbors(None, k)
+        return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
+
+    def _nearest_hnsw(self, X: FloatArray, k: int) -> Lists:
+        index = self._built()
+        index.set_ef(max(int(self.hnsw["ef"]), 2 * k))
+        neighbors = index.knn_query(X, k, num_threads=threads_of(self.options))[0]
+        neighbors = neighbors.astype(np.int64)
+        squares = exact_squares(X, self.items, neighbors, SPACES[self.options["metric"]])
+        order = np.argsort(squares, axis=1, kind="stable")
+        return Lists(np.take_along_axis(neighbors, order, 1), np.take_along_axis(squares, order, 1))
+
+
+def check_scale(X: FloatArray) -> None:
+    """Refuse features whose squared differences are beyond all numbers, or vanish."""
+    spread = float(np.ptp(X, axis=0).max()) if np.abs(X).max() <= LARGEST_FEATURE else np.inf
+    if 0.0 < spread < SMALLEST_SPREAD or spread > LARGEST_FEATURE:
+        raise InputError(
+            f"Features should differ by {SMALLEST_SPREAD:g} to {LARGEST_FEATURE:g}, or squares of "
+            "distances are no numbers",
+            f"they reach {np.abs(X).max():.3g} and differ by at most {spread:.3g}",
+            "scale them, with sklearn.preprocessing.StandardScaler",
+            parameter="X",
+        )
+
+
+def within_scale(X: FloatArray) -> FloatArray:
+    """New items; what lies beyond all items is moved to where distances are still numbers."""
+    if np.abs(X).max() <= LARGEST_FEATURE:
+        return X
+    return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
+
+
+def squared(distances: NDArray[Any]) -> FloatArray:
+    """Squares of distances; beyond all numbers, infinite."""
+    with np.errstate(over="ignore"):
+        return np.square(distances, dtype=np.float64)
+
+
+def far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
+    """Mean of items that lie far from zero, where products of features lose digits."""
+    if options["metric"] not in SHIFTABLE or options["p"] != 2:
+        return None
+    center = X.mean(axis=0)
+    spread = np.square(X - center).sum(axis=1).mean()
+    return center if np.square(center).sum() > FAR**2 * spread else None
+
+
+def without_self(found: Lists) -> Lists:
+    """Drop each item from its own list, or the last one where it was not found."""
+    n, k = found.neighbors.shape
+    own = found.neighbors == np.arange(n)[:, None]
+    own[~own.any(axis=1), -1] = True
+    return Lists(found.neighbors[~own].reshape(n, k - 1), found.squares[~own].reshape(n, k - 1))
+
+
+# -- Approximate search ----------------------------------------------------------------------------
+
+
+def threads_of(options: dict[str, Any]) -> int:
+    """Threads of hnswlib, for which -1 means all."""
+    return int(options["n_jobs"] or 1)
+
+
+def hnsw_index(X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> Any:
+    """An index of hnswlib, filled in the order of the rows."""
+    metric = options["metric"]
+    if metric not in SPACES or options["p"] != 2:
+        raise InputError(
+            "algorithm='hnsw' should have the metric 'euclidean' or 'cosine'",
+            f"metric={shown(metric)} with p={shown(options['p'])} was given",
+            "choose {algorithm} for exact search",
+            parameter="algorithm",
+            value=metric,
+            settings={"algorithm": "auto"},
+        )
+    try:
+        import hnswlib
+    except ImportError:
+        raise ImportError(
+            "algorithm='hnsw' needs the package hnswlib, which is not installed; run pip install "
+            "'plausible[ann]', or choose algorithm='auto'."
+        ) from None
+    index = hnswlib.Index(SPACES[metric], X.shape[1])
+    index.init_index(
+        len(X), M=int(hnsw["M"]), ef_construction=int(hnsw["ef_construction"]), random_seed=0
+    )
+    index.add_items(X, num_threads=threads_of(options))
+    return index
+
+
+def exact_squares(X: FloatArray, items: FloatArray, neighbors: IntArray, space: str) -> FloatArray:
+    """Squared distances (n, k) of rows to their neighbors, in full precision."""
+    squares = np.empty(neighbors.shape)
+    rows = max(1, ENTRIES_AT_ONCE // (neighbors.shape[1] * X.shape[1]))
+    if space == "cosine":
+        X, items = unit_length(X), unit_length(items)
+    for start in range(0, len(X), rows):
+        part = slice(start, start + rows)
+        near = items[neighbors[part]]
+        if space == "cosine":
+            squares[part] = np.square(1.0 - np.einsum("nd,nkd->nk", X[part], near))
+        else:
+            squares[part] = np.square(near - X[part, None]).sum(axis=2)
+    return squares
+
+
+def unit_length(X: FloatArray) -> FloatArray:
+    """Rows divided by their length; zero stays zero."""
+    length = np.sqrt(np.square(X).sum(axis=1, keepdims=True))
+    return X / np.where(length > 0.0, length, 1.0)
