@@ -1,8 +1,11 @@
 """The evidential network: Dempster's rule, exact gradients, starts that only help."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 
 from plausible.belief import SparseMasses, consonant, dempster, pignistic
 from plausible.engine import StreamRows
@@ -105,6 +108,42 @@ def test_the_compiled_pass_is_the_plain_one(loss):
         fast, slope = loss_pass(rows, vector, form, loss, compiled=True)
         assert fast == pytest.approx(value, rel=1e-13)
         np.testing.assert_allclose(slope, gradient, rtol=1e-10, atol=1e-12)
+
+
+def test_cross_entropy_of_probabilities_has_its_gradient_plain_and_compiled():
+    X, targets, weight = some_rows(150)
+    rows, form = (X, targets, weight, np.arange(150) % 3 == 1), Form(5, 3, 4, 0.1)
+    vector = evidence.pack(a_network(), 0.1)
+    value, gradient = loss_pass(rows, vector, form, "likelihood")
+    fast, slope = loss_pass(rows, vector, form, "likelihood", compiled=True)
+    assert fast == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-10, atol=1e-12)
+    way = np.random.default_rng(0).normal(size=len(vector))
+    ends = [loss_pass(rows, vector + step * way, form, "likelihood")[0] for step in (1e-6, -1e-6)]
+    assert gradient @ way == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-7)
+    assert value != pytest.approx(loss_pass(rows[:3], vector, form, "likelihood")[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_probabilities_are_shares_of_hard_labels(loss):
+    """A row of probabilities is worth one hard row for each class, weighted; beside other rows."""
+    X, labels, weight = doubtful(60)
+    shares = np.random.default_rng(0).dirichlet([2.0, 1.0, 1.0], 60)
+    shares[::9] = 1 / 3  # undecided, which is not the same as unknown
+    some = np.arange(60) % 2 == 0
+    mixed = Labels.concatenate([Labels.from_probability(shares[some], NAMES), labels[~some]])
+    X, weight = np.concatenate([X[some], X[~some]]), np.concatenate([weight[some], weight[~some]])
+    n = int(some.sum())
+    hard = [Labels.from_crisp([name] * n, NAMES) for name in NAMES]
+    split = Labels.concatenate([*hard, labels[~some]])
+    weights = np.concatenate([*(weight[:n] * shares[some].T), weight[n:]])
+    init = {"prototypes": X[:4] + 0.1, "gamma": np.full(4, 0.4)}
+    model = EvidentialNetworkClassifier(init=init, loss=loss, tol=1e-7, max_iter=300, widest=5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = model.fit(X, mixed, weight).predict_proba(X)
+        expected = model.fit(np.concatenate([*[X[:n]] * 3, X[n:]]), split, weights)
+    np.testing.assert_allclose(found, expected.predict_proba(X), atol=1e-4)
 
 
 def test_losses_are_what_they_say():

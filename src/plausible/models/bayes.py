@@ -247,7 +247,7 @@ def fit_density(
 ) -> Any:
     """A density estimator fitted to the rows of one class."""
     shares = labels.contour / labels.contour.sum(axis=1, keepdims=True)
-    says = labels.informativeness > 0
+    says = (labels.informativeness > 0) | labels.is_probability
     weighted = has_fit_parameter(estimator, "sample_weight")
     if not weighted:
         shares = (labels.contour == labels.contour.max(axis=1, keepdims=True)).astype(float)

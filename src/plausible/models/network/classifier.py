@@ -14,7 +14,8 @@ Systems, Man and Cybernetics A 30 (2000) 131-150.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +38,7 @@ from plausible.engine.rows import Columns, Rows
 from plausible.labels import Labels
 from plausible.models.network import evidence
 from plausible.models.network.evidence import FloatArray, Form, Network
-from plausible.models.network.losses import LOSSES
+from plausible.models.network.losses import LOSSES, BoolArray, evaluate
 from plausible.models.network.starts import WAYS, given_start, start
 
 FAST_WORK = 2e9  # rows times prototypes times classes times passes from which compiling pays
@@ -47,11 +48,19 @@ MOST_ROWS = 10_000  # to look for starts among
 ADVICE = "raise max_iter or tol, or scale the features"
 
 
+class Said(NamedTuple):
+    """What bets are compared to: targets (n, K), weights, and which rows are probabilities."""
+
+    targets: FloatArray
+    weight: FloatArray | None = None
+    is_probability: BoolArray | None = None
+
+
 def loss_pass(
     columns: Columns, vector: FloatArray, form: Form, loss: str, compiled: bool = False
 ) -> tuple[float, FloatArray]:
     """Sum over rows of the losses, and its derivatives by the numbers of `evidence.pack`."""
-    X, targets, weight = columns
+    X, targets, weight, shares = (*columns, None, None)[:4]
     assert X is not None
     assert targets is not None
     X = X.astype(np.float64, copy=False)
@@ -59,44 +68,41 @@ def loss_pass(
     squared = evidence.squared_distances(X, network.prototypes)
     strength = evidence.activations(squared, network)
     ways = compiled_slopes if compiled else plain_slopes
-    value, by_membership, by_log_strength = ways(strength, network, targets, weight, loss)
+    found = ways(strength, network, Said(targets, weight, shares), loss)
+    value, by_membership, by_log_strength = found
     slopes = evidence.pull_back(X, squared, network, by_membership, by_log_strength)
     return value, evidence.pack_slopes(slopes, network, form.least_gamma)
 
 
 def plain_slopes(
-    strength: FloatArray,
-    network: Network,
-    targets: FloatArray,
-    weight: FloatArray | None,
-    loss: str,
+    strength: FloatArray, network: Network, said: Said, loss: str
 ) -> tuple[float, FloatArray, FloatArray]:
     """Loss, and its derivatives by memberships (r, K) and by the logs of strengths (r, n)."""
     shares, ignorance = evidence.combine(strength, network.memberships)
-    value, slope = LOSSES[loss](evidence.bets(shares, ignorance), targets.T)
-    if weight is not None:
-        value, slope = value * weight, slope * weight
+    bets = evidence.bets(shares, ignorance)
+    value, slope = evaluate(loss, bets, said.targets.T, said.is_probability)
+    if said.weight is not None:
+        value, slope = value * said.weight, slope * said.weight
     found = evidence.slopes_of_strengths(strength, network.memberships, shares, ignorance, slope)
     return float(value.sum()), *found
 
 
 def compiled_slopes(
-    strength: FloatArray,
-    network: Network,
-    targets: FloatArray,
-    weight: FloatArray | None,
-    loss: str,
+    strength: FloatArray, network: Network, said: Said, loss: str
 ) -> tuple[float, FloatArray, FloatArray]:
     """The same, compiled."""
     from plausible.models.network.evidence_compiled import CODES, evidence_pass
 
-    ones = np.ones(len(targets)) if weight is None else weight
+    n_rows = len(said.targets)
+    ones = np.ones(n_rows) if said.weight is None else said.weight
+    marks = np.zeros(n_rows, bool) if said.is_probability is None else said.is_probability
     by_membership, by_strength = np.zeros_like(network.memberships), np.empty_like(strength)
     value = evidence_pass(
         strength,
         network.memberships,
-        np.ascontiguousarray(targets, dtype=np.float64),
+        np.ascontiguousarray(said.targets, dtype=np.float64),
         np.ascontiguousarray(ones, dtype=np.float64),
+        np.ascontiguousarray(marks),
         CODES[loss],
         by_membership,
         by_strength,
@@ -104,31 +110,44 @@ def compiled_slopes(
     return value, by_membership, by_strength
 
 
-def bet_on_contours(columns: Columns) -> Columns:
-    """Rows with the bets of their labels instead of plausibilities."""
-    X, plausibility, weight = columns
+def with_targets(columns: Columns, loss: str) -> Columns:
+    """Rows with what a loss compares bets to, instead of plausibilities."""
+    X, plausibility, weight, shares = (*columns, None, None)[:4]
     assert plausibility is not None
-    return X, bets_of_contour(plausibility), weight
+    return X, targets_of(plausibility, shares, loss), weight, *columns[3:]
 
 
-def bets_of_contour(plausibility: FloatArray) -> FloatArray:
-    """Bets (n, K) of the least committed masses with these plausibilities, of any scale."""
-    return pignistic_of(plausibility / plausibility.max(axis=1, keepdims=True))
+def targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) -> FloatArray:
+    """Targets (n, K) of labels: bets, or for "likelihood" the degrees; probabilities as they are.
+
+    The bets are those of the least committed masses with these plausibilities, of any scale.
+    """
+    bets: FloatArray = plausibility
+    if loss != "likelihood":
+        bets = pignistic_of(plausibility / plausibility.max(axis=1, keepdims=True))
+    if shares is None or not shares.any():
+        return bets
+    known = plausibility / plausibility.sum(axis=1, keepdims=True)
+    return np.where(shares[:, None], known, bets)
 
 
-def with_bets(rows: Rows, classes: NDArray[Any], y: Any) -> Rows:
-    """Rows with the bets of labels: of their masses where these are known, else of contours."""
-    if isinstance(rows, ArrayRows) and isinstance(y, Labels) and y.has_masses:
-        X, _, weight = rows.columns
-        return ArrayRows(X, pignistic(y.reorder(classes.tolist()).masses()), weight)
-    return rows.map(bet_on_contours)
+def comparable(rows: Rows, classes: NDArray[Any], y: Any, loss: str) -> Rows:
+    """Rows with targets: bets of masses where these are known, else those of contours."""
+    if loss == "likelihood" or not (isinstance(y, Labels) and y.has_masses):
+        return rows.map(partial(with_targets, loss=loss))
+    if not isinstance(rows, ArrayRows):
+        return rows.map(partial(with_targets, loss=loss))
+    X, _, *others = rows.columns
+    return ArrayRows(X, pignistic(y.reorder(classes.tolist()).masses()), *others)
 
 
 def says_something(columns: Columns) -> NDArray[np.int8]:
-    """0 for rows that favor a class and count, -1 for the others."""
-    _, degrees, weight = columns
+    """0 for rows that favor a class, or are probabilities, and count; -1 for the others."""
+    _, degrees, weight, shares = (*columns, None, None)[:4]
     assert degrees is not None
     matter = degrees.max(axis=1) > degrees.min(axis=1)
+    if shares is not None:
+        matter |= shares
     if weight is not None:
         matter &= weight > 0
     return np.where(matter, 0, -1).astype(np.int8)
@@ -141,14 +160,14 @@ def count_pass(columns: Columns) -> int:
 
 def weight_pass(columns: Columns) -> float:
     """Weight of some rows."""
-    _, degrees, weight = columns
+    _, degrees, weight = (*columns, None)[:3]
     assert degrees is not None
     return float(len(degrees) if weight is None else weight.sum())
 
 
 def moment_pass(columns: Columns) -> tuple[FloatArray, FloatArray]:
     """Weighted sums of the features of some rows, and of their squares."""
-    X, _, weight = columns
+    X, _, weight = (*columns, None)[:3]
     assert X is not None
     data = X.astype(np.float64, copy=False)
     ones = np.ones(len(data)) if weight is None else weight
@@ -180,7 +199,8 @@ class EvidentialNetworkClassifier(MassClassifier):
     loss : {"squared", "c1", "likelihood"}
         What is minimized: the squared error of the bets against those of the labels (Denoeux 2000);
         one minus the bets on what labels say; or minus the log likelihood of the plausibilities.
-        Rows whose labels say nothing do not count.
+        Labels that are probabilities are compared to the bets as they are, under the likelihood by
+        the cross-entropy. Rows whose labels say nothing do not count.
     widest : float
         The widest that a prototype may be, in units of the spread of all rows (the root of their
         total variance). A large number sets no limit, as in the paper; where classes are easy to
@@ -261,7 +281,7 @@ class EvidentialNetworkClassifier(MassClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight)
+        training = training_rows(self, X, y, sample_weight, with_shares=True)
         rows, weight = self._rows_that_count(training, y)
         least = self._least_gamma(rows, weight)
         best, ends = None, []
@@ -298,8 +318,7 @@ class EvidentialNetworkClassifier(MassClassifier):
                 f"Masses should be on at most {MAX_CLASSES} classes, but labels have "
                 f"{len(training.classes)}; merge rare ones, or choose another model."
             )
-        if self.loss != "likelihood":
-            rows = with_bets(rows, training.classes, y)
+        rows = comparable(rows, training.classes, y, self.loss)
         is_told = len(training.classes) > 1  # of one class, rows without a label say enough
         if is_told and not rows.reduce(count_pass):
             raise ValueError(
@@ -322,10 +341,10 @@ class EvidentialNetworkClassifier(MassClassifier):
             yield given_start(self.init, self.n_features_in_, n_classes)
             return
         random = random_from(self.random_state)
-        X, degrees, weight = rows.sample(MOST_ROWS, random)
+        X, degrees, weight, shares = (*rows.sample(MOST_ROWS, random), None, None)[:4]
         assert X is not None
         assert degrees is not None
-        targets = bets_of_contour(degrees) if self.loss == "likelihood" else degrees
+        targets = degrees if self.loss != "likelihood" else targets_of(degrees, shares, "squared")
         ones = np.ones(len(X)) if weight is None else weight
         count = PER_CLASS * n_classes if self.n_prototypes is None else int(self.n_prototypes)
         data = X.astype(np.float64)

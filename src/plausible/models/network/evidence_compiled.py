@@ -8,6 +8,7 @@ import numba
 import numpy as np
 
 from plausible.models.network.evidence import LEAST, RESCALE, FloatArray
+from plausible.models.network.losses import BoolArray
 
 BLOCK = 64  # rows at a time: all that a block needs stays in the first-level cache
 CODES = {"squared": 0, "c1": 1, "likelihood": 2}
@@ -54,6 +55,7 @@ def loss_block(
     ignorance: FloatArray,
     targets: FloatArray,
     weight: FloatArray,
+    marks: BoolArray,
     code: int,
 ) -> float:
     """The loss of a block; shares and ignorance become its slopes by log Q and log O."""
@@ -69,7 +71,7 @@ def loss_block(
         mean = 0.0
         total = 0.0
         loss = 1.0 - fit if code == 1 else 0.0
-        if code == 2:
+        if code == 2 and not marks[b]:
             loss = -np.log(fit)
         for k in range(n_classes):
             bet = shares[k, b] - part * ignorance[b]
@@ -77,6 +79,11 @@ def loss_block(
                 apart = bet - targets[b, k]
                 loss += apart * apart
                 slope[k] = 2.0 * apart
+            elif code == 2 and marks[b]:
+                bet = max(bet, 1e-300)
+                if targets[b, k] > 0.0:
+                    loss -= targets[b, k] * np.log(bet)
+                slope[k] = -targets[b, k] / bet
             else:
                 slope[k] = -targets[b, k] / (fit if code == 2 else 1.0)
             slope[k] *= weight[b]
@@ -121,6 +128,7 @@ def evidence_pass(
     memberships: FloatArray,
     targets: FloatArray,
     weight: FloatArray,
+    marks: BoolArray,
     code: int,
     by_membership: FloatArray,
     by_strength: FloatArray,
@@ -140,7 +148,7 @@ def evidence_pass(
         products, ignorance = np.empty((n_classes, size)), np.empty(size)
         combine_block(block, others, products, ignorance)
         part = slice(start, start + size)
-        value += loss_block(products, ignorance, targets[part], weight[part], code)
+        value += loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
         pull_back_block(block, others, products, ignorance, by_membership, found)
         by_strength[:, start : start + size] = found
     return value
