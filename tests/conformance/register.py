@@ -105,7 +105,7 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "EvidentialNetworkClassifier": Subject(
         EvidentialNetworkClassifier(
-            4, regularization=0.01, max_iter=5000, tol=1e-9, random_state=0
+            4, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0
         ),
         vacuous="refuses",
     ),

@@ -81,10 +81,10 @@ def test_a_fitted_model_answers_by_dempsters_rule():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("least_gamma", [0.0, 0.25])
-def test_gradients_are_those_of_differences(loss, least_gamma):
-    network, rows, form = a_network(), some_rows(), Form(5, 3, 4, least_gamma)
-    vector = evidence.pack(network, least_gamma)
+@pytest.mark.parametrize("units", [(0.0, 1.0), (0.25, 1.6)])
+def test_gradients_are_those_of_differences(loss, units):
+    network, rows, form = a_network(), some_rows(), Form(5, 3, 4, *units)
+    vector = evidence.pack(network, form)
     _, gradient = loss_pass(rows, vector, form, loss)
     step = 1e-6
     differences = [
@@ -101,7 +101,7 @@ def test_gradients_are_those_of_differences(loss, least_gamma):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_compiled_pass_is_the_plain_one(loss):
     form = Form(19, 3, 4, 0.1)
-    vector = evidence.pack(a_network(19), 0.1)
+    vector = evidence.pack(a_network(19), form)
     for weight in (None, some_rows(150)[2]):
         rows = (*some_rows(150)[:2], weight)
         value, gradient = loss_pass(rows, vector, form, loss, compiled=False)
@@ -113,7 +113,7 @@ def test_the_compiled_pass_is_the_plain_one(loss):
 def test_cross_entropy_of_probabilities_has_its_gradient_plain_and_compiled():
     X, targets, weight = some_rows(150)
     rows, form = (X, targets, weight, np.arange(150) % 3 == 1), Form(5, 3, 4, 0.1)
-    vector = evidence.pack(a_network(), 0.1)
+    vector = evidence.pack(a_network(), form)
     value, gradient = loss_pass(rows, vector, form, "likelihood")
     fast, slope = loss_pass(rows, vector, form, "likelihood", compiled=True)
     assert fast == pytest.approx(value, rel=1e-13)
@@ -138,7 +138,7 @@ def test_probabilities_are_shares_of_hard_labels(loss):
     split = Labels.concatenate([*hard, labels[~some]])
     weights = np.concatenate([*(weight[:n] * shares[some].T), weight[n:]])
     init = {"prototypes": X[:4] + 0.1, "gamma": np.full(4, 0.4)}
-    model = EvidentialNetworkClassifier(init=init, loss=loss, tol=1e-7, max_iter=300, widest=5.0)
+    model = EvidentialNetworkClassifier(init=init, loss=loss, regularization=0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = model.fit(X, mixed, weight).predict_proba(X)
@@ -155,9 +155,8 @@ def test_losses_are_what_they_say():
 
 def test_numbers_without_bounds_there_and_back():
     network = a_network()
-    for least in (0.0, 0.2):
-        vector = evidence.pack(network, least)
-        again = evidence.unpack(vector, Form(5, 3, 4, least))
+    for form in (Form(5, 3, 4), Form(5, 3, 4, 0.2, 30.0)):
+        again = evidence.unpack(evidence.pack(network, form), form)
         for found, expected in zip(again, network, strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-10)
 

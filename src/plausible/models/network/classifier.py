@@ -35,9 +35,10 @@ from plausible.engine.gradient import climb
 from plausible.engine.loop import Callback
 from plausible.engine.reporting import reporter
 from plausible.engine.rows import Columns, Rows
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.network import evidence
-from plausible.models.network.evidence import FloatArray, Form, Network
+from plausible.models.network.evidence import FloatArray, Form, Network, Slopes
 from plausible.models.network.losses import LOSSES, BoolArray, evaluate
 from plausible.models.network.starts import WAYS, given_start, start
 
@@ -45,6 +46,7 @@ FAST_WORK = 2e9  # rows times prototypes times classes times passes from which c
 USUAL_PASSES = 200
 PER_CLASS = 5  # prototypes, if their number is not given
 MOST_ROWS = 10_000  # to look for starts among
+LEAST_SQUARE = 1e-200  # a sum of squares that still leaves room for products
 ADVICE = "raise max_iter or tol, or scale the features"
 
 
@@ -71,7 +73,7 @@ def loss_pass(
     found = ways(strength, network, Said(targets, weight, shares), loss)
     value, by_membership, by_log_strength = found
     slopes = evidence.pull_back(X, squared, network, by_membership, by_log_strength)
-    return value, evidence.pack_slopes(slopes, network, form.least_gamma)
+    return value, evidence.pack_slopes(slopes, vector, form)
 
 
 def plain_slopes(
@@ -172,6 +174,20 @@ def moment_pass(columns: Columns) -> tuple[FloatArray, FloatArray]:
     data = X.astype(np.float64, copy=False)
     ones = np.ones(len(data)) if weight is None else weight
     return ones @ data, ones @ data**2
+
+
+def spread_of(rows: Rows, weight: float) -> float:
+    """Root of the total variance of the features; one where rows are all the same."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, second = rows.reduce(moment_pass)
+        variance = float(np.maximum(second / weight - (first / weight) ** 2, 0.0).sum())
+    if not LEAST_SQUARE <= float(second.sum()) <= 1.0 / LEAST_SQUARE and second.any():
+        raise InputError(
+            "Features should be of a size whose squares are ordinary numbers",
+            f"the sum of their squares is {float(second.sum()):g}",
+            "scale them",
+        )
+    return float(np.sqrt(variance)) if variance > 0 else 1.0
 
 
 class EvidentialNetworkClassifier(MassClassifier):
@@ -283,18 +299,18 @@ class EvidentialNetworkClassifier(MassClassifier):
         self._check_options()
         training = training_rows(self, X, y, sample_weight, with_shares=True)
         rows, weight = self._rows_that_count(training, y)
-        least = self._least_gamma(rows, weight)
+        scale = spread_of(rows, weight)
         best, ends = None, []
         for network in self._starts(rows, len(training.classes)):
-            result = self._descend(rows, network, weight, least)
+            form = self._form(network, scale)
+            result = self._descend(rows, network, form, weight)
             ends.append(-float(result.history[-1]))
             if best is None or ends[-1] < -best[0].history[-1]:
-                best = result, len(network.alpha)
+                best = result, form
             if result.interrupted:
                 break
         assert best is not None
-        form = Form(best[1], self.n_features_in_, len(training.classes), least)
-        self._keep(best[0], form, training.classes, np.array(ends))
+        self._keep(*best, training.classes, np.array(ends))
         return self
 
     def _check_options(self) -> None:
@@ -329,11 +345,10 @@ class EvidentialNetworkClassifier(MassClassifier):
             rows = rows.arrange(says_something)
         return rows, float(rows.reduce(weight_pass))
 
-    def _least_gamma(self, rows: Rows, weight: float) -> float:
-        """That of a prototype as wide as `widest` allows."""
-        first, second = rows.reduce(moment_pass)
-        variance = float(np.maximum(second / weight - (first / weight) ** 2, 0.0).sum())
-        return 1.0 / (2.0 * variance * self.widest**2) if variance > 0 else 0.0
+    def _form(self, network: Network, scale: float) -> Form:
+        """The form of a start, with the gamma of a prototype as wide as `widest` allows."""
+        shape = *network.prototypes.shape, network.memberships.shape[1]
+        return Form(*shape, 1.0 / (2.0 * (scale * self.widest) ** 2), scale)
 
     def _starts(self, rows: Rows, n_classes: int) -> Iterator[Network]:
         """Where to begin, each time elsewhere; a given start is the only one."""
@@ -351,24 +366,24 @@ class EvidentialNetworkClassifier(MassClassifier):
         for seed in random.randint(2**31 - 1, size=int(self.n_init)):
             yield start(self.init, data, targets, ones, count, int(seed))
 
-    def _descend(self, rows: Rows, network: Network, weight: float, least: float) -> Result:
+    def _descend(self, rows: Rows, network: Network, form: Form, weight: float) -> Result:
         """L-BFGS from one start, on the sign-turned objective."""
-        count, n_features = network.prototypes.shape
-        form = Form(count, n_features, network.memberships.shape[1], least)
+        count = form.n_prototypes
         penalty = float(self.regularization) / count
         work = float(rows.n_rows) * count * form.n_classes * min(self.max_iter, USUAL_PASSES)
         compiled = work > FAST_WORK
+        nothing = np.zeros((count, form.n_features)), np.zeros((count, form.n_classes))
+        by_penalty = Slopes(*nothing, np.full(count, penalty), np.zeros(count))
 
         def criterion(vector: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = rows.reduce(loss_pass, vector, form, self.loss, compiled)
             alpha = evidence.unpack(vector, form).alpha
-            gradient = gradient / weight
-            gradient[-2 * count : -count] += penalty * alpha * (1.0 - alpha)
+            gradient = gradient / weight + evidence.pack_slopes(by_penalty, vector, form)
             return -(value / weight + penalty * float(alpha.sum())), -gradient
 
         return climb(
             criterion,
-            evidence.pack(network, least),
+            evidence.pack(network, form),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=reporter(self.verbose, type(self).__name__, self.callback),

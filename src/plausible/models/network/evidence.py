@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
 
@@ -137,60 +136,68 @@ def pull_back(
     total = by_log_strength.sum(axis=1)
     pulled = by_log_strength @ X - total[:, None] * network.prototypes
     by_gamma = -np.einsum("in,in->i", by_log_strength, squared)
-    return Slopes(
-        2.0 * network.gamma[:, None] * pulled, by_membership, total / network.alpha, by_gamma
-    )
+    by_alpha = total / np.maximum(network.alpha, np.finfo(float).tiny)
+    return Slopes(2.0 * network.gamma[:, None] * pulled, by_membership, by_alpha, by_gamma)
 
 
 class Form(NamedTuple):
-    """How many prototypes, features and classes a network has, and the least that gamma may be.
+    """How many prototypes, features and classes a network has, and its units.
 
-    Without a least gamma, prototypes of classes that are easy to tell apart grow wider for ever,
-    and whatever comes looks familiar.
+    least_gamma : the least that gamma may be. Without one, prototypes of classes that are easy to
+        tell apart grow wider for ever, and whatever comes looks familiar.
+    scale : the unit of length, in which the numbers of `pack` are near one
     """
 
     n_prototypes: int
     n_features: int
     n_classes: int
     least_gamma: float = 0.0
+    scale: float = 1.0
+
+
+def split(vector: FloatArray, form: Form) -> list[FloatArray]:
+    """Prototypes (r, d), roots of memberships (r, K), angles (r,) and roots of gamma (r,)."""
+    n, d, k = form[:3]
+    points, roots, angles, widths = np.split(vector, np.cumsum([n * d, n * k, n]))
+    return [points.reshape(n, d), roots.reshape(n, k), angles, widths]
 
 
 def unpack(vector: FloatArray, form: Form) -> Network:
     """A network from numbers without bounds.
 
-    alpha is the logistic function of its numbers, gamma is above its least by the exponential,
-    memberships are a softmax.
+    Memberships, alpha and gamma are squares: of numbers that are scaled to a sum of one, of a sine,
+    and above the least. So a class that is excluded, a prototype that is sure, silent or as wide as
+    may be are points that a climb can reach, and not far away, as with logs.
     """
-    n, d, k, least = form
-    points, logits, strengths, widths = np.split(vector, np.cumsum([n * d, n * k, n]))
-    logits = logits.reshape(n, k)
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return Network(points.reshape(n, d), shares, expit(strengths), least + np.exp(widths))
+    points, roots, angles, widths = split(vector, form)
+    shares = roots**2 / (roots**2).sum(axis=1, keepdims=True)
+    gamma = form.least_gamma + (widths / form.scale) ** 2
+    return Network(form.scale * points, shares, MOST * np.sin(angles) ** 2, gamma)
 
 
-def pack(network: Network, least_gamma: float = 0.0) -> FloatArray:
+def pack(network: Network, form: Form) -> FloatArray:
     """The numbers without bounds of a network; what `unpack` undoes."""
-    alpha = np.clip(network.alpha, 1e-12, 1.0 - 1e-12)
+    above = np.maximum(network.gamma - form.least_gamma, 1e-3 * network.gamma)
     return np.concatenate(
         [
-            network.prototypes.ravel(),
-            np.log(np.maximum(network.memberships, 1e-12)).ravel(),
-            np.log(alpha / (1.0 - alpha)),
-            np.log(np.maximum(network.gamma - least_gamma, 1e-3 * network.gamma)),
+            (network.prototypes / form.scale).ravel(),
+            np.sqrt(np.maximum(network.memberships, 1e-12)).ravel(),
+            np.arcsin(np.sqrt(np.clip(network.alpha / MOST, 1e-12, 1.0 - 1e-12))),
+            np.sqrt(above) * form.scale,
         ]
     )
 
 
-def pack_slopes(slopes: Slopes, network: Network, least_gamma: float = 0.0) -> FloatArray:
+def pack_slopes(slopes: Slopes, vector: FloatArray, form: Form) -> FloatArray:
     """Derivatives by the numbers without bounds."""
-    shares = network.memberships
-    centered = slopes.memberships - (slopes.memberships * shares).sum(axis=1, keepdims=True)
+    _, roots, angles, widths = split(vector, form)
+    total = (roots**2).sum(axis=1, keepdims=True)
+    mean = (slopes.memberships * roots**2).sum(axis=1, keepdims=True) / total
     return np.concatenate(
         [
-            slopes.prototypes.ravel(),
-            (shares * centered).ravel(),
-            slopes.alpha * network.alpha * (1.0 - network.alpha),
-            slopes.gamma * (network.gamma - least_gamma),
+            (form.scale * slopes.prototypes).ravel(),
+            (2.0 * roots / total * (slopes.memberships - mean)).ravel(),
+            slopes.alpha * MOST * np.sin(2.0 * angles),
+            slopes.gamma * 2.0 * widths / form.scale**2,
         ]
     )
