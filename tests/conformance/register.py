@@ -104,9 +104,7 @@ ESTIMATORS: dict[str, Subject] = {
         RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
     ),
     "EvidentialNetworkClassifier": Subject(
-        EvidentialNetworkClassifier(
-            4, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0
-        ),
+        EvidentialNetworkClassifier(3, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0),
         vacuous="refuses",
     ),
     "GeneralizedBayesClassifier": Subject(
