@@ -1,4 +1,4 @@
-"""The evidential network on the slides of Denoeux (2015): vowels, and two sensors of which one fails.
+"""The evidential network after the slides of Denoeux (2015): vowels, and a sensor that fails.
 
 Vowels: eleven of them, 528 training rows and 462 of other speakers, features as they are. Networks
 with 33, 44 and 55 prototypes start amid the rows of each class and stop after 100 iterations; the
