@@ -18,7 +18,8 @@ def verdicts(fused=0.2, clean=0.2, product=0.49, masses=(0.1, 0.5, 1.0), error=0
         {name: a_row(value) for name, value in (names | {"fused": one, "ignorance": mass}).items()}
         for one, mass in zip((0.1, 0.15, fused), masses, strict=True)
     ]
-    return {one["quantity"]: one["holds"] for one in experiment.judge(vowels, sensors)}
+    claims = experiment.judge(vowels, sensors)
+    return {f"{one['quantity']}: {one['paper']}": one["holds"] for one in claims}
 
 
 @pytest.mark.parametrize(
