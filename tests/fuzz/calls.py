@@ -55,6 +55,7 @@ RECORDS = {
         "PartialData", "RealData",
     },
     "engine": {"Progress", "Result", "Rows"},
+    "report": {"Report"},
 }  # fmt: skip
 
 
@@ -705,7 +706,9 @@ def report_calls() -> Iterator[Call]:
         "labels": SOFT, "annotations": ANNOTATIONS, "model": model, "X": X, "y_test": HARD[:5],
         "X_test": FRESH, "items": KNOWN["item"], "title": "Report", "n_worst": 3, "n_questions": 3,
         "n_shown": 2, "reject": 0.3, "n_bootstrap": 10, "seed": 0, "reliability": {"max_iter": 5},
-        "command": "make it", "date": "1 May 2026",
+        "command": "make it", "date": "1 May 2026", "texts": ["a text"] * len(SOFT),
+        "pictures": [None] * len(SOFT), "feature_names": ["length", "width"], "notes": ["a note"],
+        "pooling": {"doubt": 0.1},
     }  # fmt: skip
     yield Call("report.summarize", report.summarize, given, slow=True)
     yield Call("report.label_report", report.label_report, {"path": "r.html", **given}, slow=True)
