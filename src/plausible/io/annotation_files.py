@@ -20,7 +20,7 @@ from plausible.errors import in_context
 from plausible.experts import ABSTAIN, NONE, Annotations, Codes, canonical
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, first_line, open_table
+from plausible.tables import Encoded, Source, TableError, first_line, open_table
 
 LAYOUTS = ("long", "annotators", "classes")
 MOST_COUNTED = 10**8  # answers, each of which takes memory
@@ -130,9 +130,9 @@ def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def coded(table: Source, name: str, gaps: bool = False) -> Codes:
+def coded(table: Source, name: str, gaps: bool = False, encoded: Encoded | None = None) -> Codes:
     """A column of names; gaps are refused, or None."""
-    codes, names = table.encoded(name)
+    codes, names = table.encoded(name) if encoded is None else encoded
     blank = codes < 0
     if blank.any() and not gaps:
         raise TableError(
@@ -158,10 +158,13 @@ def from_long(table: Source, found: dict[str, str], given: dict[str, Any]) -> An
                 parameter="names",
                 settings={"names": {meaning: table.names[0]}},
             )
-    table.encoded_all([found[meaning] for meaning in ("item", "annotator", "label")])
-    item, annotator = coded(table, found["item"]), coded(table, found["annotator"])
+    codes = table.encoded_all([found[meaning] for meaning in ("item", "annotator", "label")])
+    item, annotator = (
+        coded(table, found[meaning], encoded=codes[found[meaning]])
+        for meaning in ("item", "annotator")
+    )
     check_rows(table, len(item.codes))
-    label = coded(table, found["label"], gaps=True)
+    label = coded(table, found["label"], gaps=True, encoded=codes[found["label"]])
     check_classes(table, found["label"], label, given)
     numbers: dict[str, Any] = {}
     for meaning in ("doubt", *NUMBERS):
