@@ -9,6 +9,7 @@ Examples
 """
 
 from plausible.datasets.crowds import CROWD_NAMES, CrowdData, load_crowd
+from plausible.datasets.elicited import load_elicited
 from plausible.datasets.graded import GRADED_NAMES, GradedData, load_graded
 from plausible.datasets.images import IMAGE_NAMES, ImageData, load_images
 from plausible.datasets.partial import PARTIAL_NAMES, PartialData, load_partial
@@ -27,6 +28,7 @@ from plausible.datasets.simulated import (
     make_doubtful_expert,
     make_missing_labels,
 )
+from plausible.datasets.split import SPLIT_NAMES, SplitData, load_split
 
 # isort: split
 # For the rooms above; not part of the public interface.
@@ -39,6 +41,7 @@ __all__ = [
     "IMAGE_NAMES",
     "NAMES",
     "PARTIAL_NAMES",
+    "SPLIT_NAMES",
     "Annotators",
     "CrowdData",
     "DoubtfulExpert",
@@ -48,12 +51,15 @@ __all__ = [
     "MissingLabels",
     "PartialData",
     "RealData",
+    "SplitData",
     "estimate_doubt",
     "load",
     "load_crowd",
+    "load_elicited",
     "load_graded",
     "load_images",
     "load_partial",
+    "load_split",
     "majority_vote",
     "make_annotators",
     "make_doubtful_expert",

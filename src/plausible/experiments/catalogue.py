@@ -17,6 +17,7 @@ PAPERS = {
     "denoeux_2015": "Denoeux: Classification and clustering, slides, 2015",
     "grandvalet_2002": "Grandvalet: Logistic regression for partial labels, 2002",
     "lu_2020": "Lu, Qiao, Zhu, Wang, Ma, Xue: Generalisations of stochastic supervision, 2020",
+    "vannoorenberghe": "Vannoorenberghe: Reasoning with unlabeled samples and belief functions",
     "real_sets": "no paper: what the same methods give on real sets",
 }
 EVERYTHING = "all"
@@ -64,6 +65,26 @@ CATALOGUE = (
         "denoeux_2015_lda",
         "denoeux_2015",
         {"denoeux-2015-faces": "Denoeux 2015: faces judged by five people (simulated)"},
+    ),
+    Experiment(
+        "denoeux_2015_neighbors",
+        "denoeux_2015",
+        {"denoeux-2015-ionosphere": "Denoeux 2015, evidential k-NN: ionosphere"},
+        {"evclass/ionosphere.npz": "ionosphere"},
+    ),
+    Experiment(
+        "denoeux_2015_eeg",
+        "denoeux_2015",
+        {"denoeux-2015-eeg": "Denoeux 2015: waves judged by five experts (simulated)"},
+    ),
+    Experiment(
+        "vannoorenberghe",
+        "vannoorenberghe",
+        {
+            "vannoorenberghe-figure-1": "Vannoorenberghe, figure 1: one unlabeled item of four",
+            "vannoorenberghe-table-2": "Vannoorenberghe, table II: 100 of 150 items unlabeled",
+            "vannoorenberghe-figure-2": "Vannoorenberghe, figure 2: missing labels",
+        },
     ),
     Experiment(
         "grandvalet_2002",
@@ -121,6 +142,18 @@ CATALOGUE = (
             "labelme/labelme.npz": "labelme",
             "music_genre/music_genre.npz": "music_genre",
             "sjaffe/sjaffe.npz": "sjaffe",
+        },
+    ),
+    Experiment(
+        "real_belief_labels",
+        "real_sets",
+        {"real-sets-belief-labels": "Real belief labels (neighbors, trees, forests)"},
+        {
+            "cifar10s/cifar10s.npz": "cifar10s",
+            "cifar10h/cifar10h_test.npz": "cifar10s",
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "ferplus/ferplus.npz": "ferplus",
         },
     ),
     Experiment(

@@ -105,7 +105,7 @@ def reproduce(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     (outcome,) = reproduce("denoeux_2015", quick=True, output=folder)
+    ...     (outcome,) = reproduce("denoeux_2015_lda", quick=True, output=folder)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['denoeux_2015_lda.json', 'denoeux_2015_lda.png']
     >>> outcome.rows[0].paper, outcome.rows[0].verdict

@@ -13,8 +13,7 @@ and commonalities of neighbors multiply. One pass for each class makes q' of m.
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief import SparseMasses, consonant
-from plausible.belief.moebius import superset_difference
+from plausible.belief import SparseMasses, consonant, superset_difference
 from plausible.neighbors.dense import BLOCK, FAR, MAX_DENSE, relative_products, share_of_sets
 from plausible.neighbors.evidence import LabelEvidence, bets_of_contour
 

@@ -18,8 +18,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.belief import SparseMasses, cardinality, commonality, membership
-from plausible.belief.moebius import superset_difference
+from plausible.belief import (
+    SparseMasses,
+    cardinality,
+    commonality,
+    membership,
+    superset_difference,
+)
 from plausible.neighbors.evidence import LabelEvidence
 from plausible.neighbors.singles import Back
 

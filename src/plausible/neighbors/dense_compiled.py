@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine.threads import in_order, one_blas_thread
+from plausible.engine import in_order, one_blas_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

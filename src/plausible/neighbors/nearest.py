@@ -8,8 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import Beliefs, MassClassifier, check_features, check_labels_and_weights
-from plausible.base.mass import combined
+from plausible.base import (
+    Beliefs,
+    MassClassifier,
+    check_features,
+    check_labels_and_weights,
+    combined,
+)
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import (
     as_floats,
