@@ -19,6 +19,7 @@ class Choice:
     about : what it is, in some words
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
+    has_covariances : whether columns should not add up to a constant
     """
 
     room: str
@@ -26,14 +27,22 @@ class Choice:
     about: str
     is_scaled: bool = False
     from_answers: bool = False
+    has_covariances: bool = False
 
 
 MODELS = {
     "logistic": Choice(
         "models", "PartialLogisticRegression", "logistic regression for partial labels", True
     ),
-    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
-    "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
+    "mixture": Choice(
+        "models",
+        "GaussianMixtureClassifier",
+        "Gaussian classes, also unlabeled",
+        has_covariances=True,
+    ),
+    "discriminant": Choice(
+        "models", "DiscriminantClassifier", "Gaussians of equal covariance", has_covariances=True
+    ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
         "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
@@ -47,7 +56,10 @@ MODELS = {
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
-        "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
+        "models",
+        "StochasticSupervisionClassifier",
+        "from an expert's probabilities",
+        has_covariances=True,
     ),
     "joint": Choice(
         "experts", "JointAnnotatorClassifier", "people and classes learned together", True, True
@@ -88,15 +100,17 @@ def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
 
     Models with covariances get categories without the column that the others imply.
     """
-    is_scaled = MODELS[name].is_scaled
+    choice = MODELS[name]
     is_plain = not hasattr(training.X, "columns")
-    if is_plain and not is_scaled and not always:
+    if is_plain and not choice.is_scaled and not always:
         return model
     from sklearn.pipeline import make_pipeline
 
     from plausible.models import FeaturePreparation
 
-    return make_pipeline(FeaturePreparation(training.kinds, full_rank=not is_scaled), model)
+    return make_pipeline(
+        FeaturePreparation(training.kinds, full_rank=choice.has_covariances), model
+    )
 
 
 def value_of(text: str) -> Any:
