@@ -106,9 +106,8 @@ def test_labels_of_very_many_items_are_kept_short(files, tmp_path, monkeypatch):
     )
     pq.write_table(labels, tmp_path / "labels.parquet")
     paths = tmp_path / "labels.parquet", files / "features.parquet"
-    expected = (
-        stream_training(*paths, columns=["a", "b"]).stream().sample(N, np.random.RandomState())
-    )
+    random = np.random.RandomState(0)
+    expected = stream_training(*paths, columns=["a", "b"]).stream().sample(N, random)
     monkeypatch.setattr("plausible.io.pieces.MANY_ITEMS", 100)
     monkeypatch.setattr("plausible.io.large_known.PIECE_ROWS", 501)
     training = stream_training(*paths, columns=["a", "b"])
