@@ -101,9 +101,7 @@ ESTIMATORS: dict[str, Subject] = {
     "RelabellingClassifier": Subject(
         RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
     ),
-    "BeliefTreeClassifier": Subject(
-        BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"
-    ),
+    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
         BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
     ),
