@@ -116,6 +116,48 @@ class InputError(ValueError):
         return _restored, (type(self), self.__dict__, self.args)
 
 
+class Note(str):
+    """Something worth knowing about what was read, in words.
+
+    Parameters
+    ----------
+    text : str
+        A name in braces, ``"say {kind}"``, stands for one of the `settings`.
+    **settings
+        Parameters that would change what was done, with a value to give, or None.
+
+    Examples
+    --------
+    >>> note = Note("'n/a' (3 answers) says nothing; {map} keeps it", map={"n/a": "n/a"})
+    >>> note
+    "'n/a' (3 answers) says nothing; map={'n/a': 'n/a'} keeps it"
+    >>> note.in_words(lambda name, value: f"--{name}")
+    "'n/a' (3 answers) says nothing; --map keeps it"
+    """
+
+    template: str
+    settings: dict[str, Any]
+
+    def __new__(cls, text: str, **settings: Any) -> Self:
+        """A note whose settings are named as the library names them."""
+        note = super().__new__(cls, with_settings(text, settings, as_argument))
+        note.template, note.settings = text, settings
+        return note
+
+    def in_words(self, name_setting: Callable[[str, Any], str | None]) -> str:
+        """The note, with settings as a function of their name and value writes them."""
+        return with_settings(self.template, self.settings, name_setting)
+
+
+def with_settings(
+    text: str, settings: Mapping[str, Any], name_setting: Callable[[str, Any], str | None]
+) -> str:
+    """A text in which settings take the places of their names in braces."""
+    for name, value in settings.items():
+        text = text.replace(f"{{{name}}}", name_setting(name, value) or as_argument(name, value))
+    return text
+
+
 def in_context(error: Exception, words: str, kind: type[InputError]) -> InputError:
     """An error of another kind, with words before it; it keeps what it knows."""
     if isinstance(error, InputError):

@@ -87,7 +87,9 @@ def test_refusals_rise_with_what_they_save(model):
 
 def test_losses_move_decisions(model):
     free = model.decide(X).index
-    dear = model.decide(X, loss=[[0, 1, 1], [100, 0, 100], [1, 1, 0]]).index
+    names = model.classes_.tolist()
+    loss = {k: dict.fromkeys(names, 100 if k == names[1] else 1) | {k: 0} for k in names}
+    dear = model.decide(X, loss=loss).index
     assert (dear == 1).sum() < (free == 1).sum()
 
 

@@ -45,7 +45,7 @@ def spoil(folder, name, fault):
         "picture": ("bad.csv", PNG, "bad.csv"),
         "no parquet": ("bad.parquet", good, "does not begin like one"),
         "cut parquet": ("bad.parquet", (folder / "features.parquet").read_bytes()[:700], "bad."),
-        "no utf-8": ("bad.csv", good.replace(b"t1", b"t\xe9"), "UTF-8"),
+        "no utf-8": ("bad.csv", good.replace(b"t1", b"t\x81"), "UTF-8"),
         "zeros": ("bad.csv", b"\0" * 100, "bad.csv"),
         "cut gzip": ("bad.csv.gz", b"\x1f\x8b\x08\x00" + NOISE, "bad.csv.gz"),
         "ragged": ("bad.csv", good + b"1\n", "row"),

@@ -115,8 +115,8 @@ def test_answers_that_are_none(plausible, folder, verb, place, fault):
     if fault == "doubt too large":
         old = (folder / "answers.csv").read_text().splitlines()[1].split(",")[3]
     bad = rewrite(folder, "answers.csv", old, new)
-    if fault == "lost column":  # then it looks like labels, with each item several times
-        says = ["'item' of 'bad.csv'", "row 1 on line 2", "differently"]
+    if fault == "lost column":
+        says = ["'city' looks like one", "--names annotator=city", "--ignore city"]
     refused(plausible, folder, swapped(verb, answers=bad), BAD_DATA, ["'bad.csv'", *says])
 
 

@@ -291,7 +291,8 @@ def test_options_that_are_named_here_are_those_of_the_library():
 
     assert sorted(RULES) == sorted(LIBRARY)
     assert set(MEANINGS) == {*ALIASES, "doubt", *NUMBERS}
-    assert set(MODELS) >= {"logistic", "mixture", "discriminant", "centroid", "joint"}
+    named = {"logistic", "mixture", "discriminant", "centroid", "tree", "forest", "joint"}
+    assert set(MODELS) >= named
 
 
 # -- What the model's file remembers ---------------------------------------------------------------

@@ -173,7 +173,7 @@ def test_a_stopped_worker_ends_the_fit_and_nothing_is_lost(client, data, tmp_pat
             model.fit(*spread_out(data))
         told = str(caught.value)
     assert caught.value.lost == "progress"
-    assert f"not heard of: {addresses[1]} for " in told
+    assert f"not heard from: {addresses[1]} for " in told
     assert addresses[0] not in told
     assert caught.value.checkpoint == str(path)
     assert f"checkpoint={str(path)!r}, where iteration {caught.value.iteration} is kept" in told
@@ -272,7 +272,7 @@ def test_workers_that_are_paused():
     with pytest.raises(ClusterLostError, match=expected) as caught:
         watch.ask(time.sleep, 2)
     assert caught.value.lost == "memory"
-    with pytest.raises(ClusterLostError, match=r"\(1 workers; all are heard of\)") as caught:
+    with pytest.raises(ClusterLostError, match=r"\(1 worker; all still answer\)") as caught:
         Watch(Paused("running"), 0.2).ask(time.sleep, 2)
     assert caught.value.lost == "progress"
 

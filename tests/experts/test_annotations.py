@@ -31,7 +31,7 @@ def test_identical_sure_annotators_are_one():
 
 def test_sure_annotators_who_contradict_each_other_are_reported():
     answers = ask([["a", "a"], ["a", "b"], ["c", "c"]], items=["x", "y", "z"])
-    with pytest.raises(TotalConflictError, match=r"1 items \('y'\).*doubt"):
+    with pytest.raises(TotalConflictError, match=r"1 item \('y'\).*doubt"):
         answers.pool(doubt=0.0)
     labels = answers.pool(doubt=0.0, on_conflict="vacuous")
     np.testing.assert_array_equal(labels.conflict, [0, 1, 0])

@@ -38,7 +38,7 @@ def test_a_long_table_gives_what_its_columns_give():
         ["im1", "im1", "im2", "im2", "im2"],
         ["ann", "bob", "ann", "bob", "cy"],
         ["cat", "cat|dog", "none of these", None, "dog"],
-        doubt=[0, 0.2, 0, 0.5, 0],
+        doubt=[0, 0.2, 0, 0.5, 0],  # the last one as those of the others who said something
     )
     assert read.items.tolist() == ["im1", "im2"]
     assert read.annotators.tolist() == ["ann", "bob", "cy"]
@@ -181,7 +181,7 @@ def test_label_studio_and_doccano(tmp_path):
         ("item,cat\nx,1\n", {"names": {"itme": "item"}}, "did you mean 'item'"),
         ("item,cat\nx,1\n", {"names": {"item": "it"}}, "column 'it'"),
         ("item,cat\nx,1\n", {"kind": "count", "columns": ["dog"]}, "no 'dog'"),
-        ("item,cat,dog\nx,0.5,0.1\n", {"kind": "probability"}, "sum to one.*row 0"),
+        ("item,cat,dog\nx,0.5,0.1\n", {"kind": "probability"}, "sum to one.*row 1 on line 2"),
     ],
 )
 def test_errors_name_what_and_where(table, options, words):

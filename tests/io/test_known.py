@@ -130,7 +130,8 @@ def test_exports(tmp_path):
 
 def test_errors_name_the_file_and_the_rows():
     for source, options, words in [
-        (text("item,label", "x,cat", "x,dog"), {}, "others in 2 rows (row 1 on line 2"),
+        (text("item,label", "x,cat", "x,dog"), {"form": "labels"},
+         "others in 2 rows (row 1 on line 2"),
         (text("item,label", "x,cat", ",dog"), {}, "is empty in 1 row (row 2 on line 3)"),
         (text("item,annotator,label", "x,a,cat", "x,b,dog"), {"doubt": 0},
          "the file object: Sure answers should not contradict"),

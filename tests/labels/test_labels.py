@@ -35,7 +35,8 @@ def test_table_1(kind):
         "probabilistic": lambda: Labels.from_probability([contour], CLASSES),
         "possibilistic": lambda: Labels.from_masses(belief.consonant([contour]), CLASSES),
     }[kind]()
-    assert direct == labels
+    np.testing.assert_allclose(direct.contour, labels.contour)
+    assert (direct == labels) == (kind != "probabilistic")  # the one is a share, the other evidence
     assert direct.masses().to_dicts(CLASSES)[0] == pytest.approx(masses)
 
 
@@ -166,7 +167,10 @@ def test_equality_sees_classes_contours_and_masses():
     assert torn == Labels.unknown(1, ["a", "b"])
     probable = Labels.from_probability([[0.5, 0.5]])
     assert probable != Labels.from_masses(belief.consonant([[0.5, 0.5]]))
-    assert probable == Labels.from_plausibility([[0.5, 0.5]])  # which knows no masses
+    assert probable != Labels.from_plausibility([[0.5, 0.5]])  # a share, and a likelihood
+    assert Labels.from_masses(belief.consonant([[0.5, 0.5]])) == Labels.from_plausibility(
+        [[0.5, 0.5]]
+    )  # which knows no masses
 
 
 def test_degrees_in_words():
@@ -292,7 +296,7 @@ BAD = {
     "empty name": (lambda: Labels.unknown(1, ["", "a"]), "one is empty, NaN or infinite"),
     "n classes": (lambda: Labels.unknown(1, 3), "a list of names, but 3 was given"),
     "negative n": (lambda: Labels.unknown(-1, ["a"]), "0 or more, but -1"),
-    "a string": (lambda: as_labels("abc"), "but str came; make a list"),
+    "a string": (lambda: as_labels("abc"), "but str was given; make a list"),
     "condition on strangers": (
         lambda: Labels.from_crisp(["a", "b"]).condition(["a", "z"]),
         r"among \['a', 'b'\], but 'z' is not",
@@ -377,7 +381,7 @@ def test_labels_cannot_be_an_array_without_a_copy():
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_array
 
-    with pytest.raises(ValueError, match="a sparse matrix came; use y.toarray"):
+    with pytest.raises(ValueError, match="a sparse matrix was given; use y.toarray"):
         as_labels(csr_array(np.eye(2)))
 
 

@@ -41,7 +41,7 @@ def assert_refused_at_once(fit, message):
 )
 def test_far_fewer_items_than_features_need_simpler_covariances(model):
     labels = Labels.from_doubt(FEW, 0.1)
-    message = "covariance of 2000 features should rest on more .* at most .* covariance='diag'"
+    message = "covariance of 2000 features should rest on more .* at most .* covariance_type='diag'"
     assert_refused_at_once(lambda: model.fit(WIDE, FEW), message)
     assert_refused_at_once(lambda: model.fit(WIDE, labels), message)
 

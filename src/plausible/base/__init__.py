@@ -6,6 +6,7 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
+from plausible.base.class_order import align_loss, by_class, order_of_labels, remember_order
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
@@ -21,11 +22,22 @@ from plausible.base.training import (
     check_weights,
     is_dask,
     training_rows,
+    warn_of_sharpening,
 )
-from plausible.base.warnings import EmptyClassWarning, FarPointWarning, OutlierWarning
+from plausible.base.warnings import (
+    EmptyClassWarning,
+    FarPointWarning,
+    OutlierWarning,
+    SharpenedLabelsWarning,
+)
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.mass import combined as combined
+
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
 
 __all__ = [
@@ -42,8 +54,11 @@ __all__ = [
     "MassClassifier",
     "NamedArray",
     "OutlierWarning",
+    "SharpenedLabelsWarning",
     "TrainingRows",
+    "align_loss",
     "believe",
+    "by_class",
     "check_features",
     "check_labels_and_weights",
     "check_weights",
@@ -52,7 +67,10 @@ __all__ = [
     "log_normalized",
     "names_of_columns",
     "normalized",
+    "order_of_labels",
+    "remember_order",
     "takes_labels",
     "training_rows",
+    "warn_of_sharpening",
     "with_labels",
 ]

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
+from plausible.base.class_order import align_loss
 from plausible.base.normalization import log_normalized
 from plausible.belief import (
     MAX_CLASSES,
@@ -173,12 +174,16 @@ class Beliefs:
     def decide(self, rule: str = "pignistic", **options: Any) -> Decision:
         """A class, a set of classes, or a refusal, for each item: see `plausible.belief.decide`.
 
+        A `loss` may also be a dict {act: {class: loss}}, or a data frame with classes as columns.
+
         Examples
         --------
         >>> beliefs = Beliefs.from_probability([[0.9, 0.1], [0.6, 0.4]], ["cat", "dog"])
         >>> beliefs.decide(reject=0.3).names()
         ['cat', None]
         """
+        if options.get("loss") is not None:
+            options["loss"] = align_loss(None, options["loss"], self.classes)
         if self.given_masses is not None:
             return decide(self.given_masses, rule, classes=self.classes, **options)
         if rule in BETTING_RULES and not options.get("unknown"):

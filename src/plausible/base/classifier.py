@@ -14,12 +14,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.beliefs import Beliefs
+from plausible.base.class_order import align_loss, refuse_order
 from plausible.base.features import check_features
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
 from plausible.errors import InputError
-from plausible.labels import Labels, as_labels
+from plausible.labels import Labels, as_labels, holds_sets
 from plausible.metrics import soft_accuracy
 
 FloatArray = NDArray[np.float64]
@@ -130,8 +131,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
             See `plausible.belief.decide`.
         reject : float, optional
             Loss of refusing to answer, where a wrong answer costs 1.
-        loss : array-like (number of acts, K), optional
-            Loss of each act when each class is true, columns in the order of `classes_`.
+        loss : dict {act: {class: loss}}, data frame, or array-like (number of acts, K), optional
+            Loss of each act when each class is true; a data frame has classes as columns. The
+            columns of an array are in the order of `classes_`, and it is refused where labels had
+            their classes in another one.
         **further : of `believe`
 
         Returns
@@ -139,6 +142,8 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         Decision
             Which knows the names of the classes.
         """
+        check_is_fitted(self)
+        loss = align_loss(self, loss, self.classes_)
         beliefs = self.believe(X, labels, **further)
         return beliefs.decide(rule, reject=reject, loss=loss)
 
@@ -150,6 +155,9 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         """What is known of new items, on the classes of the model."""
         if labels is None:
             return None
+        if not hasattr(labels, "contour") and not hasattr(labels, "columns") and is_table(labels):
+            remedy = "give Labels, which know their classes"
+            refuse_order(self, "labels of new items", remedy, self.classes_.tolist())
         known = as_labels(labels, classes=self.classes_.tolist())
         if len(known) != n_rows:
             raise InputError(
@@ -162,6 +170,11 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         return with_labels(super().__sklearn_tags__())
+
+
+def is_table(labels: Any) -> bool:
+    """Whether labels came as numbers with a column for each class."""
+    return not holds_sets(labels) and np.ndim(labels) == 2 and np.shape(labels)[1] > 1
 
 
 def refuse_contradiction(lost: NDArray[np.bool_]) -> None:

@@ -9,17 +9,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from plausible.base.class_order import remember_order
 from plausible.base.features import check_features
+from plausible.base.warnings import SharpenedLabelsWarning
 from plausible.checks import as_floats
 from plausible.engine import ArrayRows, Columns, Rows, is_sparse
 from plausible.errors import InputError
-from plausible.labels import MISSING, Labels, as_labels, find_missing, holds_sets
+from plausible.labels import (
+    MISSING,
+    Labels,
+    RowSums,
+    as_labels,
+    find_missing,
+    holds_sets,
+    holds_shares,
+    row_sums,
+)
 
 LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
 
 class TrainingRows(NamedTuple):
     """Rows of (features, plausibilities or None, weights or None), and the classes.
+
+    Where some labels are probabilities, and the estimator asked to be told, a fourth column says
+    which.
 
     Examples
     --------
@@ -51,6 +65,7 @@ def check_labels_and_weights(
             "give labels, or Labels.unknown(n, classes) for items without",
         )
     labels = as_labels(y)
+    remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
     labels = as_labels(labels, classes=sorted(labels.classes.tolist()))
     if len(labels) != n_rows:
@@ -95,11 +110,14 @@ def training_rows(
     sample_weight: ArrayLike | None,
     n_classes: int | None = None,
     accept_sparse: bool = False,
+    with_shares: bool = False,
 ) -> TrainingRows:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
     `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
-    matrices as they are, in rows.
+    matrices as they are, in rows. An estimator that knows what to do about probabilities asks for a
+    fourth column that marks them (`with_shares`); for others they are likelihoods like any
+    plausibility, and a `SharpenedLabelsWarning` says so.
 
     Examples
     --------
@@ -116,22 +134,24 @@ def training_rows(
                 "y or sample_weight was given beside them",
                 "put them into the rows",
             )
-        return from_rows(estimator, X, n_classes)
+        return from_rows(estimator, X, n_classes, with_shares)
     if is_dask(X):
         from plausible.engine import DaskRows
 
         columns = list(getattr(y, "columns", ()))
         names = columns if len(columns) > 1 else None
+        shares: tuple[Any, ...] = ()
         if y is not None and not is_dask(y):  # in memory: its classes are known at once
             labels = as_labels(y)
-            y, names = labels.contour, labels.classes.tolist()
-        rows = DaskRows(X, y, sample_weight)
+            y, names, shares = labels.contour, labels.classes.tolist(), (labels.is_probability,)
+        rows = DaskRows(X, y, sample_weight, *shares)
         rows.classes = names
-        return from_rows(estimator, rows, n_classes)
+        return from_rows(estimator, rows, n_classes, with_shares)
     sparse = "csr" if accept_sparse else False
     data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
+        remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
     labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
     if n_classes is not None and n_classes != labels.n_classes:
@@ -142,7 +162,11 @@ def training_rows(
             parameter="n_classes",
             value=n_classes,
         )
-    return TrainingRows(ArrayRows(data, labels.contour, weights), labels.classes)
+    marks = [labels.is_probability] if labels.is_probability.any() else []
+    if marks and not with_shares:
+        warn_of_sharpening(estimator)
+        marks = []
+    return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
 
 
 def is_dask(X: Any) -> bool:
@@ -156,11 +180,13 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
-def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows:
+def from_rows(
+    estimator: Any, rows: Rows, n_classes: int | None, with_shares: bool = False
+) -> TrainingRows:
     """Rows of raw features, labels and weights, checked and converted whenever they are read."""
     X: Any
     y: Any
-    X, y, _ = padded(rows.peek())
+    X, y, _, marks = padded(rows.peek())
     if np.ndim(X) != 2 or not np.shape(X)[1]:
         raise InputError(
             "The first column of the rows should be features (n, d)",
@@ -184,19 +210,76 @@ def from_rows(estimator: Any, rows: Rows, n_classes: int | None) -> TrainingRows
     else:
         classes = classes_seen(rows.reduce(see_labels))
     ordered = np.sort(classes)
-    as_numbers = partial(convert, classes=classes, ordered=ordered, is_table=is_table)
+    remember_order(estimator, classes.tolist())
+    shares = is_table and hold_shares(rows, y, marks)
+    if shares and not with_shares:
+        warn_of_sharpening(estimator)
+    as_numbers = partial(
+        convert, classes=classes, ordered=ordered, is_table=is_table, mark=shares and with_shares
+    )
     return TrainingRows(rows.map(as_numbers), ordered)
 
 
 def padded(columns: Columns) -> Columns:
-    """Features, labels and weights, None for what is not there."""
-    if len(columns) > 3:
+    """Features, labels, weights, and which labels are probabilities; None for what is not there.
+
+    The last column is that of `Labels` in a stream.
+    """
+    if len(columns) > 4 or (len(columns) == 4 and not is_mark(columns[3])):
         raise InputError(
             "Rows should have at most three columns, features, labels and weights",
             f"have {len(columns)}",
             "leave out the others",
         )
-    return (*columns, None, None)[:3]
+    return (*columns, None, None, None)[:4]
+
+
+def is_mark(column: Any) -> bool:
+    """Whether a column says True or False of each row."""
+    return np.ndim(column) == 1 and np.asarray(column).dtype == bool
+
+
+def hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
+    """Whether some labels of a table are probabilities; all rows are looked at if it may be."""
+    if marks is not None:
+        return bool(rows.reduce(count_marks))
+    if np.asarray(first).dtype == bool:
+        return False
+    if row_sums(np.asarray(first)).otherwise:
+        return False
+    return holds_shares(rows.reduce(sum_labels))
+
+
+def count_marks(columns: Columns) -> int:
+    """How many rows are marked."""
+    return int(np.asarray(columns[3]).sum())
+
+
+def sum_labels(columns: Columns) -> RowSums:
+    """How many rows of a table of labels sum to one."""
+    return row_sums(np.asarray(columns[1]))
+
+
+def warn_of_sharpening(estimator: Any) -> None:
+    """Say that an estimator takes probabilities for likelihoods.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_sharpening(SoftNearestCentroid())
+    >>> caught[0].category.__name__
+    'SharpenedLabelsWarning'
+    """
+    warnings.warn(
+        "Labels that are probabilities should be learned as shares, but "
+        f"{type(estimator).__name__} takes them for likelihoods, and will be surer than they are; "
+        "give Labels.from_plausibility if that is meant, or use PartialLogisticRegression or a "
+        "Gaussian classifier.",
+        SharpenedLabelsWarning,
+        stacklevel=3,
+    )
 
 
 class Seen(NamedTuple):
@@ -242,14 +325,27 @@ def label_chunk(y: Any, classes: list[Any], is_table: bool) -> Labels:
 
 
 def convert(
-    columns: Columns, classes: NDArray[Any], ordered: NDArray[Any], is_table: bool
+    columns: Columns,
+    classes: NDArray[Any],
+    ordered: NDArray[Any],
+    is_table: bool,
+    mark: bool = False,
 ) -> Columns:
-    """Raw columns of a chunk as features, plausibilities of the ordered classes, and weights."""
+    """Raw columns of a chunk as features, plausibilities of the ordered classes, and weights.
+
+    With `mark`, a fourth column says which labels are probabilities.
+    """
     X: Any
-    X, y, weight = padded(columns)
+    X, y, weight, shares = padded(columns)
     if not is_sparse(X):
         X = np.asarray(X)
         X = X if X.dtype in (np.float32, np.float64) else as_floats(X, "features")
     if y is not None:
         y = as_labels(label_chunk(y, classes.tolist(), is_table), ordered.tolist()).contour
-    return X, y, None if weight is None else check_weights(np.ravel(weight), X.shape[0])
+    if weight is not None:
+        weight = check_weights(np.ravel(weight), X.shape[0])
+    if not mark:
+        return X, y, weight
+    assert y is not None
+    marks = (y < 1.0).any(axis=1) if shares is None else shares  # a row of ones is unknown
+    return X, y, weight, np.asarray(marks & ((y > 0).sum(axis=1) > 1))

@@ -29,3 +29,13 @@ class FarPointWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("ignore", FarPointWarning)
     """
+
+
+class SharpenedLabelsWarning(UserWarning):
+    """An estimator takes probabilities that were given as labels for likelihoods.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", SharpenedLabelsWarning)
+    """

@@ -12,6 +12,7 @@ import shlex
 from typing import Any
 
 from plausible.cli.options import (
+    EXPORTS,
     add_features,
     add_known,
     check_streams,
@@ -20,6 +21,7 @@ from plausible.cli.options import (
     name_option,
 )
 from plausible.cli.talk import BAD_DATA, Talk
+from plausible.cli.wording import worded
 
 TRIES = 6  # settings that are tried one after the other, to see what else there is to decide
 MANY = 12  # classes, people and columns that are told
@@ -42,10 +44,10 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     known, training = read(given, options, chosen, found)
     if known is not None:
         found["answers"] = about_answers(given.answers, known, options)
-        found["notes"] = list(map(str, known.notes))
+        found["notes"] = list(map(worded, known.notes))
     if training is not None:
         found["features"] = about_features(given.features, training)
-        found["notes"] = [*map(str, training.notes), *found["features"].pop("prepared")]
+        found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
     found["command"] = next_command(given, found["to_decide"])
     tell(talk, found)
     return found | {"exit_code": BAD_DATA if found["to_decide"] else 0}
@@ -145,14 +147,14 @@ def counts_of_people(annotations: Any) -> dict[str, int]:
 
 def columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
     """Columns of a table, and what they are taken for, where they are named so."""
-    from plausible.io import stream_table
-    from plausible.io.annotation_files import find_columns
+    from plausible.io import find_meanings, stream_table
 
-    if source == "-" or options.get("form") in ("label-studio", "doccano"):
+    if source == "-" or options.get("form") in EXPORTS:
         return {}
     try:
         stream = stream_table(source)
-        meant = find_columns(stream.table, options.get("names") or {})
+        names, ignore = options.get("names") or {}, options.get("ignore", ())
+        meant = find_meanings(stream.table, names, ignore, options)
     except (ValueError, OSError):  # no table, but an export of an annotation tool
         return {}
     types = {field.name: str(field.type) for field in stream.schema}

@@ -20,6 +20,7 @@ from plausible._visible import visible_json
 from plausible.cli import signals
 from plausible.cli.options import name_option
 from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
+from plausible.cli.wording import worded
 from plausible.errors import InputError
 
 VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "reproduce", "demo", "info")
@@ -156,6 +157,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
     """Exit code, message if something went wrong, and the result."""
     try:
         result = given.run(given, talk)
+        result |= {"notes": list(map(worded, result["notes"]))} if "notes" in result else {}
         return int(result.pop("exit_code", 0)), "", result
     except KeyboardInterrupt:
         return signals.exit_code(), INTERRUPTED, {}

@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from plausible.cli.talk import UsageError
+from plausible.cli.wording import as_option
 
 RULES = (
     "dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager", "dubois_prade", "pcr6",
     "mean",
 )  # fmt: skip
+MEANINGS = (
+    "item", "annotator", "label", "doubt", "confidence", "plausibility", "probability", "mass",
+)  # fmt: skip
+EXPORTS = ("label-studio", "doccano", "prodigy", "argilla")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv.gz")
-MEANINGS = ("item", "annotator", "label", "doubt", "plausibility", "probability", "mass")
 
 
 def names(text: str) -> list[str]:
@@ -39,6 +43,31 @@ def mapping(text: str) -> dict[str, str]:
     if strange:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} should be one of {', '.join(MEANINGS)}")
     return {left.strip(): right.strip() for left, _, right in pairs}
+
+
+def meaning(text: str) -> dict[str, str]:
+    """``"not sure=cannot tell"``, or an object of JSON."""
+    if text.startswith("{"):
+        with suppress(ValueError):
+            found = json.loads(text)
+            if isinstance(found, dict):
+                return {str(cell): str(meant) for cell, meant in found.items()}
+    cell, middle, meant = text.partition("=")
+    if not (middle and meant.strip()):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should say what an answer means, such as 'not sure=cannot tell'"
+        )
+    return {cell.strip(): meant.strip()}
+
+
+def doubts(text: str) -> dict[str, float]:
+    """``"high=0.05,low=0.5"``."""
+    pairs = [part.rpartition("=") for part in names(text)]
+    if not all(middle and word.strip() for word, middle, _ in pairs):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} should be the doubt of each word, such as high=0.05,low=0.5"
+        )
+    return {word.strip(): share(number.strip()) for word, _, number in pairs}
 
 
 def share(text: str) -> float:
@@ -105,11 +134,7 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
         return f"--set {name}={settings.get(name, '')}"
     if not hasattr(given, name):
         return None
-    if isinstance(value, dict):
-        value = ",".join(f"{key}={column}" for key, column in value.items())
-    elif isinstance(value, list):
-        value = ",".join(map(str, value))
-    return " ".join([f"--{name.replace('_', '-')}", *([str(value)] if settings else [])])
+    return as_option(name, value)
 
 
 def name_kinds(kinds: Any) -> str:
@@ -142,8 +167,8 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("answers or labels")
     group.add_argument(
         "--form",
-        choices=("answers", "labels", "label-studio", "doccano"),
-        help="what the file holds (default: as its columns say)",
+        choices=("answers", "labels", *EXPORTS),
+        help="what the file holds (default: as it tells by itself)",
     )
     group.add_argument(
         "--names", type=mapping, metavar="MEANING=COLUMN,...",
@@ -154,11 +179,26 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="a row for each answer, or a column for each annotator or class",
     )  # fmt: skip
     group.add_argument(
-        "--kind", choices=("plausibility", "probability", "count", "mass"),
+        "--kind", choices=("plausibility", "probability", "count", "mass", "set"),
         help="what numbers by class mean",
     )  # fmt: skip
     group.add_argument(
         "--classes", type=names, metavar="NAME,...", help="the classes, and their order"
+    )
+    group.add_argument(
+        "--map", type=meaning, action="append", metavar="ANSWER=MEANING",
+        help="what an answer means, such as 'not sure=cannot tell' or 'A & B=A|B'; repeat it",
+    )  # fmt: skip
+    group.add_argument(
+        "--words", type=doubts, metavar="WORD=DOUBT,...",
+        help="doubt of each word or rating of confidence, such as high=0.05,low=0.5",
+    )  # fmt: skip
+    group.add_argument(
+        "--repeats", choices=("all", "once", "first", "last"),
+        help="answers that a person gives twice about an item: which count (default: all)",
+    )  # fmt: skip
+    group.add_argument(
+        "--ignore", type=names, metavar="NAME,...", help="columns of answers that are not used"
     )
     group.add_argument(
         "--rule", choices=RULES, default="dempster", metavar="RULE",
@@ -178,7 +218,10 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     """Options of `read_known` that were given."""
     found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
     found |= {"on_conflict": given.on_conflict, "layout": given.layout}
-    found |= {"kind": given.kind, "names": given.names}
+    found |= {"kind": given.kind, "names": given.names, "words": given.words}
+    found |= {"repeats": given.repeats, "ignore": given.ignore}
+    if given.map is not None:
+        found["map"] = {cell: meant for pair in given.map for cell, meant in pair.items()}
     if given.classes is not None:
         from plausible.io import read_names
 
@@ -268,7 +311,7 @@ def check_table(path: str) -> None:
     """Refuse the name of a table that cannot be written, before any work is done."""
     if path == "-" or path.lower().endswith(TABLES):
         return
-    from plausible.io.writing import kind_of_name
+    from plausible.io import kind_of_name
 
     try:
         kind_of_name(path)

@@ -7,6 +7,7 @@ from typing import Any
 
 from plausible._visible import visible
 from plausible.cli import signals
+from plausible.cli.wording import worded
 
 BAD_DATA, USAGE = 1, 2  # exit codes; that of a signal is in `plausible.cli.signals`
 STDOUT = "standard output"
@@ -40,7 +41,7 @@ class Talk:
         """Say what is being done, or was assumed."""
         if not self.quiet:
             for line in lines:
-                tell(line)
+                tell(worded(line))
 
     def say(self, text: str) -> None:
         """Give a result to a person."""

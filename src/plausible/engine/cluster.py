@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
 
+from plausible.checks import counted
+
 # Dask itself gives the work of a silent worker to others after worker-ttl, five minutes, for which
 # it looks every five minutes: that should come first.
 TIMEOUT = 600.0
@@ -200,7 +202,7 @@ class Watch:
         silent = [f"{a} for {s:.0f} s" for a, s in silence.items() if s > self.timeout / 2]
         who = f"not heard from: {', '.join(silent)}" if silent else "all still answer"
         return ClusterLostError(
-            f"{told}anything ({len(self.workers)} workers; {who})",
+            f"{told}anything ({counted(len(self.workers), 'worker')}; {who})",
             "progress",
             "Fix or replace them, or raise DaskRows(..., timeout=) if they were only slow",
         )

@@ -96,7 +96,7 @@ class TableSource:
         self.chunk_rows = rows_in_chunk(chunk_rows, row_bytes)
 
     def __iter__(self) -> Iterator[tuple[Array, Array | None, Array | None]]:
-        for batch in self.table.batches(self.columns, rows=self.chunk_rows):
+        for batch in self.table.batches(self.columns, rows=self.chunk_rows, gaps=False):
             for start in range(0, batch.num_rows, self.chunk_rows):
                 yield self._chunk(batch.slice(start, self.chunk_rows))
             del batch  # or it would still be held while the next one is read

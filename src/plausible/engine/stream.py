@@ -137,10 +137,14 @@ class CheckedSource:
         self._check_length(start)
 
     def _open_labels(self, chunk: Chunk) -> Chunk:
-        """The chunk with plausibilities for Labels, all in the order of the first ones."""
+        """The chunk with plausibilities for Labels, all in the order of the first ones.
+
+        A fourth column says which of them are probabilities.
+        """
         if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
             return chunk
         opened = []
+        shares = None
         for column in chunk:
             if hasattr(column, "contour"):
                 names = column.classes.tolist()
@@ -152,8 +156,11 @@ class CheckedSource:
                         "make them with {classes}",
                         settings={"classes": None},
                     )
+                shares = column.is_probability
                 column = column.reorder(self.classes).contour
             opened.append(column)
+        if shares is not None and len(opened) <= 3:
+            opened += [None] * (3 - len(opened)) + [shares]
         return tuple(opened)
 
     def _check_layout(self, columns: Columns, where: str) -> None:

@@ -66,7 +66,9 @@ def error_of(method: str, data: DoubtfulExpert, test: DoubtfulExpert) -> float:
         "means": data.means,
         "covariances": np.tile(np.eye(d), (n_classes, 1, 1)),
     }
-    model = GaussianMixtureClassifier("full", init=truth, tol=TOL, max_iter=100_000)
+    model = GaussianMixtureClassifier(
+        "full", init=truth, tol=TOL, max_iter=100_000, unlabeled_weight=1
+    )
     model.fit(data.X, labels_for(method, data))
     return float((model.predict(test.X) != test.y).mean())
 

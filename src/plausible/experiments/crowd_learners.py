@@ -192,15 +192,22 @@ def rarest_class_bears(n_rows: int, rarest: int) -> int:
 
 MOST_STEPS = 10_000
 GAUSSIAN: dict[str, tuple[Callable[[int, int], int], ClassifierMixin]] = {
-    "discriminant": (rows_bear, DiscriminantClassifier(max_iter=MOST_STEPS)),
+    "discriminant": (rows_bear, DiscriminantClassifier(max_iter=MOST_STEPS, unlabeled_weight=1)),
     "mixture, tied": (
         rows_bear,
-        GaussianMixtureClassifier("tied", n_components=2, max_iter=MOST_STEPS, random_state=0),
+        GaussianMixtureClassifier(
+            "tied", n_components=2, max_iter=MOST_STEPS, random_state=0, unlabeled_weight=1
+        ),
     ),
     "mixture, full": (
         rarest_class_bears,
         GaussianMixtureClassifier(  # to 1e-6 it takes twice as long, for the third digit
-            "full", prior="weak", tol=1e-4, max_iter=MOST_STEPS, random_state=0
+            "full",
+            prior="weak",
+            tol=1e-4,
+            max_iter=MOST_STEPS,
+            random_state=0,
+            unlabeled_weight=1,
         ),
     ),
 }

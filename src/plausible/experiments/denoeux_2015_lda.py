@@ -89,7 +89,9 @@ def errors_of(data: Annotators, methods: Sequence[str], seed: int) -> dict[str, 
     X, X_test = reduce.transform(data.X[train]), reduce.transform(data.X[test])
     errors = {}
     for method in methods:
-        model = GaussianMixtureClassifier("tied", tol=1e-7, max_iter=10_000, random_state=seed)
+        model = GaussianMixtureClassifier(
+            "tied", tol=1e-7, max_iter=10_000, random_state=seed, unlabeled_weight=1
+        )
         if method == "unsupervised":
             model.set_params(init="kmeans", n_init=10)
         model.fit(X, labels_for(method, data, train))

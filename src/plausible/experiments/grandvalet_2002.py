@@ -140,7 +140,7 @@ def em_rule(
     X: FloatArray, labels: Labels, truth: FloatArray | None = None
 ) -> tuple[FloatArray, float]:
     """Slope and intercept of two Gaussians with one covariance, from the labels or the truth."""
-    model = DiscriminantClassifier(max_iter=10_000, random_state=0)
+    model = DiscriminantClassifier(max_iter=10_000, random_state=0, unlabeled_weight=1)
     if truth is not None:
         start = {"weights": [0.5, 0.5], "covariances": np.eye(len(truth))}
         model.set_params(init={**start, "means": np.array([np.zeros_like(truth), truth])})

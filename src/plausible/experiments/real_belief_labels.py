@@ -109,7 +109,8 @@ def accuracies(
         "peer": (learner.peer, hard),
     }
     if data.y is not None:
-        given["truth"] = learner.make, Labels.from_crisp(data.classes[data.y[train]], data.classes)
+        true = data.classes[data.y[train]]
+        given["truth"] = learner.make, Labels.from_crisp(true, data.classes.tolist())
     found = {}
     for form, (make, y) in given.items():
         model = make_pipeline(StandardScaler(), make()).fit(data.X[train], y)

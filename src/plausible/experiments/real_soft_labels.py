@@ -149,7 +149,9 @@ def outcomes(
     found = {}
     prior = "weak" if shape == "full" else None  # rare classes
     for form in ("rows", *labels):
-        model = GaussianMixtureClassifier(shape, max_iter=10_000, random_state=0, prior=prior)
+        model = GaussianMixtureClassifier(
+            shape, max_iter=10_000, random_state=0, prior=prior, unlabeled_weight=1
+        )
         if form == "rows":
             row, column = np.nonzero(data.votes[train])
             weight = data.votes[train][row, column] / data.votes[train].sum(axis=1)[row]

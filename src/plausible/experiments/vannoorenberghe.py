@@ -96,7 +96,8 @@ def hide(y: IntArray, n_hidden: int, random: np.random.Generator) -> Labels:
 def curves() -> dict[str, Any]:
     """Bets on the first class along the line, and the relabeled item."""
     rule = EvidentialNeighborsClassifier(K, gamma=GAMMA, max_mass=1.0)
-    some = Labels.from_crisp(["w1", None, "w2", "w2"], missing=None)
+    shown: list[Any] = ["w1", None, "w2", "w2"]
+    some = Labels.from_crisp(shown, missing=None)
     true = Labels.from_crisp(["w1", "w1", "w2", "w2"])
     done = Relabeller(rule).fit(PLACES, some).labels_
     grid = np.linspace(-2.0, 5.0, 141)[:, None]

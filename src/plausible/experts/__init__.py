@@ -8,11 +8,26 @@ from plausible.experts.reliability import Reliability, fit_reliability
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.experts.constructors import ANYONE as ANYONE
 from plausible.experts.contours import simple_masses as simple_masses
+from plausible.experts.doubts import read_doubts as read_doubts
+from plausible.experts.meanings import is_free_text as is_free_text
+from plausible.experts.meanings import manner as manner
+from plausible.experts.meanings import understand as understand
 from plausible.experts.parsing import ABSTAIN as ABSTAIN
+from plausible.experts.parsing import KINDS as KINDS
 from plausible.experts.parsing import NONE as NONE
+from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
+from plausible.experts.parsing import from_masses as from_masses
+from plausible.experts.parsing import sort_key as sort_key
 from plausible.experts.tables import Codes as Codes
 from plausible.experts.tables import canonical as canonical
+from plausible.experts.tables import factorize as factorize
+from plausible.experts.tables import factorize_cells as factorize_cells
+from plausible.experts.words import CANNOT_TELL as CANNOT_TELL
+from plausible.experts.words import NONE_OF_THESE as NONE_OF_THESE
+from plausible.experts.words import names_in as names_in
+from plausible.experts.words import split_quoted as split_quoted
 
 __all__ = [
     "Agreement",

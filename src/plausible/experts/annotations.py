@@ -17,7 +17,7 @@ whole numbers each, and sums over them are products of sparse matrices. Of a sta
 classes that it leaves possible are stored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,6 +41,7 @@ from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
 from plausible.experts.parsing import Statements
+from plausible.experts.selection import Selection
 from plausible.experts.statements import StatementFacts, as_rows
 from plausible.experts.tables import Codes, check_doubt
 from plausible.labels import Labels
@@ -63,7 +64,7 @@ class SparseField:
 
 
 @dataclass(frozen=True, eq=False)
-class Annotations(Constructors):
+class Annotations(Constructors, Selection):
     """Answers of several annotators about several items.
 
     Use the constructors: `from_long`, `from_answers` (a column for each annotator), `from_classes`
@@ -81,6 +82,16 @@ class Annotations(Constructors):
         dense or sparse, kept sparse in `rows`; every look at it makes an array again.
     doubt : array (A,) or None
         How far the annotator doubts the answer.
+    notes : tuple of str
+        What was assumed when the answers were read: spellings, words of not knowing, repeated
+        answers.
+
+    Notes
+    -----
+    ``len(answers)`` counts answers, but to numpy and scikit-learn annotations are a column of
+    items: ``answers.shape`` is (n,), ``answers[rows]`` takes items with all that was said about
+    them, and `train_test_split(X, answers)` or `cross_val_score(JointAnnotatorClassifier(), X,
+    answers)` split items. `select` takes answers.
 
     Examples
     --------
@@ -106,6 +117,7 @@ class Annotations(Constructors):
     doubt: FloatArray | None = None
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = {what: check_names(getattr(self, what), what) for what in NAMES}
@@ -126,7 +138,12 @@ class Annotations(Constructors):
 
     @classmethod
     def _made(
-        cls, item: Codes, annotator: Codes, said: Statements, doubt: FloatArray | None
+        cls,
+        item: Codes,
+        annotator: Codes,
+        said: Statements,
+        doubt: FloatArray | None,
+        notes: Sequence[str] = (),
     ) -> Self:
         return cls(
             item.names,
@@ -139,6 +156,7 @@ class Annotations(Constructors):
             doubt,
             said.is_bayesian,
             said.masses,
+            tuple(notes),
         )
 
     # What there is.
@@ -148,12 +166,14 @@ class Annotations(Constructors):
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes[:6].tolist())) + (
-            ", ..." if len(self.classes) > 6 else ""
+            f", ... ({len(self.classes)} in all)" if len(self.classes) > 6 else ""
         )
+        n_notes = len(self.notes)
+        told = f"; {n_notes} note{'s' * (n_notes > 1)}, see .notes" if n_notes else ""
         return (
             f"<Annotations: {counted(len(self), 'answer')} about "
             f"{counted(len(self.items), 'item')} by "
-            f"{counted(len(self.annotators), 'annotator')}; classes {names}>"
+            f"{counted(len(self.annotators), 'annotator')}; classes {names}{told}>"
         )
 
     @property
@@ -232,6 +252,18 @@ class Annotations(Constructors):
         other = copy(self)
         other.__dict__.update(changes)
         return other
+
+    def with_notes(self, *notes: str) -> Self:
+        """The same answers, with more notes before those that they have.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long([1], ["ann"], ["a"]).with_notes("of last year")
+        >>> answers.notes
+        ('of last year',)
+        """
+        return self._with(notes=(*notes, *self.notes))
 
     def without_doubt(self) -> Self:
         """The answers as they were named, without the doubts of those who gave them.

@@ -291,7 +291,7 @@ def check_confusions(n_annotators: int, n_classes: int) -> None:
             f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities",
             f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
             f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several",
-            "use {model} or 'class', which need no such table",
+            "use {model} or model='class', which need no such table",
             parameter="model",
             value="full",
             settings={"model": "one_coin"},

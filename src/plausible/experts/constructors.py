@@ -1,6 +1,6 @@
 """Ways to make annotations, each of which says what the columns mean."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Number
 from typing import Any, Self
 
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import can_be_looked_up, class_names
 from plausible.checks import as_array, as_floats, name_rows, shown
-from plausible.errors import InputError
+from plausible.errors import InputError, Note
+from plausible.experts.doubts import fill_unknown, read_doubts
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,
@@ -19,7 +20,17 @@ from plausible.experts.parsing import (
     from_table,
     parse_cells,
 )
-from plausible.experts.tables import Codes, check_doubt, check_lengths, factorize, is_gone
+from plausible.experts.repeats import settle_repeats
+from plausible.experts.statements import StatementFacts
+from plausible.experts.tables import (
+    Codes,
+    check_doubt,
+    check_lengths,
+    factorize,
+    factorize_cells,
+    is_gone,
+    tidy_names,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,7 +43,12 @@ class Constructors:
 
     @classmethod
     def _made(
-        cls, item: Codes, annotator: Codes, said: Statements, doubt: FloatArray | None
+        cls,
+        item: Codes,
+        annotator: Codes,
+        said: Statements,
+        doubt: FloatArray | None,
+        notes: Sequence[str] = (),
     ) -> Self:
         """Annotations of answers (A,) with these items, authors, statements and doubts."""
         raise NotImplementedError
@@ -41,10 +57,11 @@ class Constructors:
     def from_long(
         cls,
         items: ArrayLike,
-        annotators: ArrayLike,
+        annotators: ArrayLike | None,
         labels: Sequence[Any] | NDArray[Any],
         *,
         doubt: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
         plausibility: ArrayLike | None = None,
         probability: ArrayLike | None = None,
         mass: ArrayLike | None = None,
@@ -52,16 +69,26 @@ class Constructors:
         separator: str = "|",
         abstain: Sequence[Any] = ABSTAIN,
         none: Sequence[Any] = NONE,
+        map: Mapping[Any, Any] | None = None,  # noqa: A002
+        words: Mapping[Any, float] | None = None,
+        repeats: str = "all",
     ) -> Self:
         """One row for each answer, or for each class or set that an answer speaks of.
 
         Parameters
         ----------
         items, annotators : array-like (A,)
+            Without annotators (None), nobody knows who gave which answer.
         labels : sequence (A,)
-            Class, set of classes ("a|b", or a Python set), or nothing (an abstention).
+            Class, set of classes ("a|b", or a Python set), or nothing (an abstention). Spellings
+            that differ by case or blanks are one class, and words of not knowing ("not sure",
+            "n/a") are abstentions; `notes` tells.
         doubt : array-like (A,), optional
-            How far each answer is doubted by the person who gave it, in [0, 1].
+            How far each answer is doubted by the person who gave it, in [0, 1]. Where it is
+            missing, it is that of the same person's other answers on average.
+        confidence : array-like (A,), optional
+            Instead of doubt: how sure each person is, as numbers in [0, 1], in percent, or in
+            words or ratings whose doubts are given in `words`.
         plausibility, probability, mass : array-like (A,), optional
             At most one of these: the number that a row gives to its class (or set, for masses); the
             rows of one annotator about one item are then one answer.
@@ -70,11 +97,28 @@ class Constructors:
         separator : str
             Between the classes of a set.
         abstain, none : sequences
-            Cells that mean "cannot tell", and "none of these".
+            Cells that mean "cannot tell", and "none of these", beside words that always do.
+        map : dict, optional
+            What cells mean: ``{"not sure": "cannot tell", "A & B": "A|B", "bleus": "blues"}``. A
+            cell that is mapped onto itself is a class, whatever it looks like.
+        words : dict, optional
+            Doubt of each word or rating of `confidence` (or `doubt`): ``{"high": 0.05, "low":
+            0.5}``.
+        repeats : {"all", "once", "first", "last"}
+            What counts if a person answers several times about an item: all, equal answers once,
+            or the first or last one alone.
 
         Examples
         --------
         >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long(
+        ...     ["x", "x", "y"], ["ann", "bob", "ann"], ["cat", "Not sure", "cat / dog"],
+        ...     classes=["cat", "dog"], confidence=["80%", "50%", None],
+        ... )
+        >>> answers.doubt.round(2)
+        array([0.2, 0.5, 0.2])
+        >>> print(answers.notes[0])
+        'confidence' was read as percent: doubt = 1 - confidence
         >>> answers = Annotations.from_long(
         ...     [1, 1, 1], ["ann", "ann", "bob"], ["a", "b", "a"], plausibility=[1.0, 0.3, 1.0]
         ... )
@@ -87,25 +131,40 @@ class Constructors:
             annotators=annotators,
             labels=labels,
             doubt=doubt,
+            confidence=confidence,
             plausibility=plausibility,
             probability=probability,
             mass=mass,
         )
-        item, annotator = factorize(items, "items"), factorize(annotators, "annotators")
-        doubts = check_doubt(doubt, n_rows)
+        item, notes = tidy_names(factorize(items, "items"), "items")
+        annotator = Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
+        if annotators is not None:
+            annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
+            notes += told
+        doubts, told = doubts_of(doubt, confidence, words, n_rows)
+        notes += told
         numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
-        cells = parse_cells(labels, classes, separator, abstain, none)
-        if numbers is None:
-            return cls._made(item, annotator, cells, doubts)
-        pair = item.codes * max(len(annotator.names), 1) + annotator.codes
-        group = factorize(pair, "answers")
-        said, first = gather_answers(cells, group, *numbers)
-        return cls._made(
-            Codes(item.codes[first], item.names),
-            Codes(annotator.codes[first], annotator.names),
-            said,
-            None if doubts is None else one_doubt(doubts, group.codes, first),
-        )
+        cells = parse_cells(labels, classes, separator, abstain, none, map)
+        if numbers is not None:
+            pair = item.codes * max(len(annotator.names), 1) + annotator.codes
+            group = factorize(pair, "answers")
+            cells, first = gather_answers(cells, group, *numbers)
+            item, annotator = item.taken(first), annotator.taken(first)
+            doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
+        if doubts is not None:
+            facts = StatementFacts(cells.contours)
+            says = (facts.says_something | facts.is_empty)[cells.codes]
+            doubts, told = fill_unknown(doubts, annotator.codes, says)
+            notes += told
+        if annotators is not None and numbers is None:
+            repeated = settle_repeats(item.codes, annotator.codes, cells.codes, doubts, repeats)
+            notes += repeated.notes
+            if repeated.kept is not None:
+                kept = repeated.kept
+                item, annotator = item.taken(kept), annotator.taken(kept)
+                cells = cells._replace(codes=cells.codes[kept])
+                doubts = None if doubts is None else doubts[kept]
+        return cls._made(item, annotator, cells, doubts, [*notes, *cells.notes])
 
     @classmethod
     def from_answers(
@@ -117,6 +176,7 @@ class Constructors:
         doubt: ArrayLike | None = None,
         missing: Any = None,
         separator: str = "|",
+        map: Mapping[Any, Any] | None = None,  # noqa: A002
     ) -> Self:
         """A column for each annotator, a row for each item; empty where there is no answer.
 
@@ -128,6 +188,8 @@ class Constructors:
         doubt : array-like (n, R), optional
         missing : optional
             A further value that means no answer, such as -1.
+        separator, map
+            As in `from_long`.
 
         Examples
         --------
@@ -174,8 +236,8 @@ class Constructors:
                 )
             grid = np.broadcast_to(grid, table.shape)
             doubts = check_doubt(grid[rows, columns], len(rows))
-        said = parse_cells(table[rows, columns], classes, separator, ABSTAIN, NONE)
-        return cls._made(Codes(rows, names), Codes(columns, people), said, doubts)
+        said = parse_cells(table[rows, columns], classes, separator, ABSTAIN, NONE, map)
+        return cls._made(Codes(rows, names), Codes(columns, people), said, doubts, said.notes)
 
     @classmethod
     def from_classes(
@@ -192,9 +254,10 @@ class Constructors:
         Parameters
         ----------
         table : array-like (A, K)
-        kind : {"plausibility", "probability", "count", "mass"}
+        kind : {"plausibility", "probability", "count", "mass", "set"}
             Counts are how many people gave each answer, nobody knows who; masses belong to single
-            classes, and what is missing to one is left to all classes.
+            classes, and what is missing to one is left to all classes; sets have 1 for each
+            possible class and 0 for the others, all 0 for "none of these".
         classes : sequence, optional
         items, annotators : array-like (A,), optional
             By default every row is an item of its own, and one annotator gave all.
@@ -230,6 +293,33 @@ class Constructors:
             said,
             None if doubts is None else doubts[row],
         )
+
+
+def doubts_of(
+    doubt: Any, confidence: Any, words: Mapping[Any, float] | None, n_rows: int
+) -> tuple[FloatArray | None, list[Note]]:
+    """Doubts (A,) from a column of doubts or of confidences, NaN where they are not known."""
+    if doubt is not None and confidence is not None:
+        raise InputError(
+            "Answers should come with doubts or with confidences",
+            "both were given",
+            "leave one of them out",
+            parameter="confidence",
+        )
+    if doubt is None and confidence is None:
+        return None, []
+    if (
+        confidence is None
+        and words is None
+        and np.asarray(getattr(doubt, "codes", doubt)).ndim == 0
+    ):
+        return check_doubt(doubt, n_rows), []
+    meaning = "doubt" if confidence is None else "confidence"
+    column = factorize_cells(doubt if confidence is None else confidence, meaning)
+    if len(column.codes) != n_rows:
+        return check_doubt(doubt if confidence is None else confidence, n_rows), []
+    found = read_doubts(column, meaning, words)
+    return found.values, list(found.notes)
 
 
 def as_table(answers: Any) -> NDArray[Any]:

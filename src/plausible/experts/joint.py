@@ -40,6 +40,7 @@ from plausible.base import (
     believe,
     check_weights,
     count_rows,
+    remember_order,
     takes_labels,
 )
 from plausible.checks import (
@@ -250,6 +251,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
         self.classes_ = y.classes[order]
+        remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of a fit before
             if hasattr(self.classifier_, name):
@@ -258,6 +260,31 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.converged_ = result.converged
         self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))
         return self
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: Annotations | ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Soft accuracy; answers are pooled with the doubts that were learned of people.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+        y : Annotations, or labels as `as_labels` takes them
+            What is said about each row. Somebody who did not answer in `fit` is doubted as people
+            are on average.
+        sample_weight : array-like (n,), optional
+        """
+        check_is_fitted(self)
+        if isinstance(y, Annotations):
+            known = self.reliability_
+            doubts = dict(zip(known.annotators.tolist(), known.doubt.tolist(), strict=True))
+            usual = float(np.mean(known.doubt))
+            doubt = [doubts.get(name, usual) for name in y.annotators.tolist()]
+            y = y.pool(doubt=np.array(doubt), on_conflict="vacuous")
+        return super().score(X, y, sample_weight)
 
     def _check_options(self) -> None:
         check_option(self.model, MODELS, "model")
@@ -284,7 +311,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         weight: FloatArray,
     ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
-        inner = PartialLogisticRegression() if self.classifier is None else self.classifier
+        inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
+        if getattr(inner, "unlabeled_weight", None) == "auto":  # the criterion is one for all steps
+            inner.set_params(unlabeled_weight=1.0)
         point = kept = problem.start(weight)
         learned: Learned | None = None
         sharpness, is_tried = 1.0, False

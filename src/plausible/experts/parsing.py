@@ -1,6 +1,7 @@
 """From cells of a table to statements."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -21,20 +22,21 @@ from plausible.checks import (
     check_kind,
     check_option,
     check_text,
-    guess,
     name_rows,
     shown,
 )
 from plausible.errors import InputError
+from plausible.experts.meanings import MOST, manner, understand
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
-from plausible.experts.tables import Codes, canonical, factorize, is_gone
+from plausible.experts.tables import Codes, factorize, is_gone
+from plausible.experts.words import CANNOT_TELL
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 ABSTAIN = ("", "?", "cannot tell", "unknown")
 NONE = ("none of these",)
-KINDS = ("plausibility", "probability", "count", "mass")
+KINDS = ("plausibility", "probability", "count", "mass", "set")
 ROUGH = 1e-6  # by which sums may miss one
 
 
@@ -44,6 +46,7 @@ class Statements(NamedTuple):
     codes (A,), contours (S, K), sparse
     is_bayesian (S,) : probabilities rather than plausibilities
     masses : of the statements, if they were given
+    notes : what was assumed about the answers, in words
     """
 
     codes: IntArray
@@ -51,6 +54,7 @@ class Statements(NamedTuple):
     classes: NDArray[Any]
     is_bayesian: NDArray[np.bool_]
     masses: SparseMasses | None = None
+    notes: tuple[str, ...] = ()
 
 
 def parse_cells(
@@ -59,28 +63,10 @@ def parse_cells(
     separator: str,
     abstain: Sequence[Any],
     none: Sequence[Any],
+    changes: Mapping[Any, Any] | None = None,
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    check_kind(labels, Iterable, "labels", "give a list of answers")
-    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
-        labels = factorize(labels, "labels")
-    if isinstance(labels, Codes):
-        codes, cells = labels.codes, [hashable(cell) for cell in labels.names.tolist()]
-    else:
-        column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
-        column = as_list(column, "labels", "answers")
-        places: dict[Any, int] = {}
-        try:
-            codes = np.fromiter(
-                (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
-            )
-        except TypeError:  # what has no hash
-            raise InputError(
-                "Answers should be classes or sets of classes",
-                "some hold lists or mappings",
-                "name each class by text or a number",
-            ) from None
-        cells = list(places)
+    codes, cells = different_cells(labels)
     if not check_text(separator, "separator", "the text between the classes of a set"):
         raise InputError(
             "separator should be the text between classes",
@@ -92,8 +78,9 @@ def parse_cells(
     none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
     check_cells([*cells, *abstain, *none])
     classes = classes if classes is None else class_names(classes)
-    said = [names_in(cell, separator, abstain, none) for cell in cells]
-    said = alike(said, classes)
+    how = manner(classes, separator, abstain, none, changes)
+    counts = np.bincount(codes, minlength=len(cells)).tolist()
+    said, notes = understand(cells, counts, how)
     known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
     names = known if classes is None else list(classes)
     if len(set(names)) < len(names):
@@ -111,17 +98,70 @@ def parse_cells(
             "give classes",
         )
     place = {name: k for k, name in enumerate(names)}
-    strange = [name for name in known if name not in place]
-    if strange:
-        bad = np.array([bool(set(said[c] or ()) & set(strange)) for c in codes.tolist()])
-        raise ValueError(
-            f"Answers should be among the classes {shown(names, 500)}, but {shown(strange[0])} was "
-            "found in "
-            f"{name_rows(bad)}{guess(strange[0], names) or '; correct it or add the class.'}"
-        )
+    check_strange({name for name in known if name not in place}, names, cells, said, codes)
     sets, which = different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
-    return Statements(which[codes], contours, as_names(names), np.zeros(len(sets), dtype=bool))
+    none_bayesian = np.zeros(len(sets), dtype=bool)
+    return Statements(which[codes], contours, as_names(names), none_bayesian, None, tuple(notes))
+
+
+def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
+    """Which cell each answer is, and the different cells."""
+    check_kind(labels, Iterable, "labels", "give a list of answers")
+    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+        labels = factorize(labels, "labels")
+    if isinstance(labels, Codes):
+        return labels.codes, [hashable(cell) for cell in labels.names.tolist()]
+    column = labels if isinstance(labels, list) else as_array(labels, "labels").tolist()
+    column = as_list(column, "labels", "answers")
+    places: dict[Any, int] = {}
+    try:
+        codes = np.fromiter(
+            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+        )
+    except TypeError:  # what has no hash
+        raise InputError(
+            "Answers should be classes or sets of classes",
+            "some hold lists or mappings",
+            "name each class by text or a number",
+        ) from None
+    return codes, list(places)
+
+
+class StrangeAnswersError(InputError):
+    """Answers that are not among the classes: cells as they are shown, and where each stands."""
+
+    places: list[tuple[str, NDArray[np.bool_]]]
+    more: str
+
+
+def check_strange(
+    strange: set[Any],
+    names: list[Any],
+    cells: list[Any],
+    said: list[tuple[Any, ...] | None],
+    codes: IntArray,
+) -> None:
+    """Refuse answers that are not among the classes, each with the rows in which it stands."""
+    bad = [k for k, members in enumerate(said) if strange & set(members or ())]
+    if not bad:
+        return
+    places = [(shown(cells[k]), codes == k) for k in bad[:MOST]]
+    more = f" and {len(bad) - MOST} others" if len(bad) > MOST else ""
+    first = next(name for name in said[bad[0]] or () if name in strange)
+    close = get_close_matches(str(first).lower(), [str(name) for name in names], n=1)
+    listed = ", ".join(f"{cell} was found in {name_rows(rows)}" for cell, rows in places)
+    error = StrangeAnswersError(
+        f"Answers should be among the classes {shown(names, 500)}",
+        f"{listed}{more}",
+        ("correct it", "add the class", "say {map}"),
+        parameter="labels",
+        value=cells[bad[0]],
+        rows=np.isin(codes, bad),
+        settings={"map": {first: close[0] if close else CANNOT_TELL}},
+    )
+    error.places, error.more = places, more
+    raise error
 
 
 def different_sets(
@@ -135,21 +175,6 @@ def different_sets(
         members = every if names is None else tuple(sorted({place[name] for name in names}))
         which[row] = found.setdefault(members, len(found))
     return list(found), which
-
-
-def alike(
-    said: list[tuple[Any, ...] | None], classes: Sequence[Hashable] | None
-) -> list[tuple[Any, ...] | None]:
-    """Names as they stand in `classes`, or all of one type: 1 and "1" are one class."""
-    found = {name for names in said if names is not None for name in names}
-    if classes is not None:
-        place = {canonical(name): name for name in classes}
-        change = {name: place.get(canonical(name), name) for name in found}
-    elif len({isinstance(name, str) for name in found}) > 1:
-        change = {name: canonical(name) for name in found}
-    else:
-        return said
-    return [None if names is None else tuple(change[name] for name in names) for names in said]
 
 
 def check_cells(cells: list[Any]) -> None:
@@ -171,24 +196,6 @@ def hashable(cell: Any) -> Any:
     if isinstance(cell, (set, list, tuple, frozenset)):
         return frozenset(cell)
     return None if cell != "" and is_gone(cell) else cell
-
-
-def names_in(
-    cell: Any, separator: str, abstain: Sequence[Any], none: Sequence[Any]
-) -> tuple[Any, ...] | None:
-    """Classes that a cell names; None for all of them."""
-    if isinstance(cell, frozenset):
-        return tuple(cell)
-    if cell is None or cell in abstain:
-        return None
-    if cell in none:
-        return ()
-    if isinstance(cell, str):
-        text = cell.strip()
-        if text in none or text in abstain:
-            return () if text in none else None
-        return tuple(part.strip() for part in text.split(separator) if part.strip())
-    return (cell,)
 
 
 def sort_key(name: Any) -> tuple[str, Any]:
@@ -236,7 +243,8 @@ def from_groups(
     rows = np.concatenate([group[there], who]), np.concatenate([chosen[there], which])
     values = np.concatenate([numbers[there], even])
     said, codes = from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
-    return Statements(codes, said, cells.classes, np.full(said.shape[0], kind == "probability"))
+    bayesian = np.full(said.shape[0], kind == "probability")
+    return Statements(codes, said, cells.classes, bayesian, None, cells.notes)
 
 
 def check_numbers(numbers: FloatArray, kind: str) -> None:
@@ -288,7 +296,7 @@ def from_mass_rows(
     values = csr_array(
         (numbers, (group, place.ravel()[cells.codes])), shape=(n_groups, len(focal))
     ).toarray()
-    return from_masses(values, focal, cells.classes)
+    return from_masses(values, focal, cells.classes)._replace(notes=cells.notes)
 
 
 def from_masses(values: FloatArray, focal: IntArray, classes: NDArray[Any]) -> Statements:
@@ -362,6 +370,18 @@ def from_table(
         each = rows_of_sets([(k,) for k in range(len(names))], len(names))
         return Statements(codes, each, names, none), np.repeat(row, times)
     check_numbers(table, kind)
+    if kind == "set":
+        bad = ((table != 0) & (table != 1)).any(axis=1)
+        if bad.any():
+            raise InputError(
+                "Sets should have 1 for each possible class and 0 for the others",
+                f"have other numbers in {name_rows(bad)}",
+                "say {kind} if these are degrees",
+                rows=bad,
+                settings={"kind": "plausibility"},
+            )
+        said, codes = distinct(as_rows(table))
+        return Statements(codes, said, names, np.zeros(said.shape[0], dtype=bool)), rows
     if kind == "mass":
         check_n_classes(len(names))
         focal = 1 << np.arange(len(names), dtype=np.int64)

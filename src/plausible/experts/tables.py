@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.checks import as_array, as_floats, name_rows
-from plausible.errors import InputError
+from plausible.errors import InputError, Note
 
+MOST_PEOPLE = 100_000  # whose names are compared
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -19,6 +20,10 @@ class Codes(NamedTuple):
 
     codes: IntArray
     names: NDArray[Any]
+
+    def taken(self, rows: IntArray) -> "Codes":
+        """Some of the rows, with all names."""
+        return Codes(self.codes[rows], self.names)
 
 
 def factorize(values: ArrayLike | Codes, what: str) -> Codes:
@@ -69,6 +74,94 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
             "turn them into text",
         ) from None
     return Codes(coded, np.array(list(places)))
+
+
+def factorize_cells(values: Any, what: str) -> Codes:
+    """Different cells of a column of any kind, of which some may be missing."""
+    if isinstance(values, Codes):
+        return values
+    column = as_array(values, what)
+    if column.ndim != 1 or column.dtype.kind not in "biufUSO":
+        raise InputError(
+            f"{what} should be one column of numbers or words",
+            f"has shape {column.shape}",
+            "give one for each answer",
+            parameter=what,
+        )
+    if column.dtype.kind in "biuf":
+        names, codes = np.unique(column, return_inverse=True)
+        return Codes(codes, names)
+    places: dict[Any, int] = {}
+    cells = [None if is_gone(cell) else cell for cell in column.tolist()]
+    if not all(cell is None or isinstance(cell, str | Number) for cell in cells):
+        raise InputError(
+            f"{what} should be one column of numbers or words",
+            "some are lists or other things",
+            "turn them into numbers",
+            parameter=what,
+        )
+    # True and 1 are the same to a dictionary, but not the same cell.
+    keys = [(type(cell) is bool, cell) for cell in cells]
+    codes = np.fromiter((places.setdefault(key, len(places)) for key in keys), np.int64, len(keys))
+    different = np.empty(len(places), dtype=object)
+    different[:] = [cell for _, cell in places]
+    return Codes(codes, different)
+
+
+def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
+    """Names without blanks around them, and a note where that, or case, makes them equal."""
+    names = column.names
+    if names.dtype.kind not in "UO":
+        return column, []
+    if not may_have_blanks(names):
+        return column, tell_alike(names.tolist()) if what == "annotators" else []
+    texts = names.tolist()
+    bare = [name.strip() if isinstance(name, str) else name for name in texts]
+    notes = []
+    if bare != texts:
+        places: dict[Any, int] = {}
+        change = np.array([places.setdefault(name, len(places)) for name in bare], dtype=np.int64)
+        n_merged = len(bare) - len(places)
+        if n_merged:
+            twice = [text for text, name in zip(texts, bare, strict=True) if text != name]
+            notes.append(
+                Note(
+                    f"{what} that differ by blanks alone are one: {n_merged} "
+                    f"{'name' if n_merged == 1 else 'names'}, such as {twice[0]!r}"
+                )
+            )
+        column = Codes(change[column.codes], np.array(list(places)))
+    if what == "annotators":
+        notes += tell_alike(column.names.tolist())
+    return column, notes
+
+
+def may_have_blanks(names: NDArray[Any]) -> bool:
+    """Whether some name may begin or end with a blank, by a quick look at its letters."""
+    if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
+        return True
+    letters = np.ascontiguousarray(names).view(np.uint32)
+    # Zeros fill short names up; taking 1 off makes them the largest numbers.
+    return bool(letters.max() > 127 or (letters - np.uint32(1) < np.uint32(32)).any())
+
+
+def tell_alike(people: list[Any]) -> list[Note]:
+    """A note on people whose names differ by case alone: they stay two."""
+    spelled: dict[str, list[str]] = {}
+    for name in people if len(people) <= MOST_PEOPLE else ():
+        if isinstance(name, str):
+            spelled.setdefault(name.casefold(), []).append(name)
+    several = [names for names in spelled.values() if len(names) > 1]
+    if not several:
+        return []
+    listed = ", ".join(map(repr, several[0]))
+    more = f", and {len(several) - 1} more such groups" if len(several) > 1 else ""
+    return [
+        Note(
+            f"annotators whose names differ by case were read as different people: {listed}{more}; "
+            "write a name alike if it is one person"
+        )
+    ]
 
 
 def is_gone(cell: Any) -> bool:

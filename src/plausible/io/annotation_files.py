@@ -1,35 +1,37 @@
-"""Answers of people in tables, and in the files of annotation tools.
+"""Answers of people in tables.
 
 A long table has a row for each answer, with the columns ``item``, ``annotator`` and ``label`` (or
-``task``, ``worker``, ``label``), and if you like ``doubt``, and ``plausibility``, ``probability``
-or ``mass``. A wide one has a column for each annotator, or for each class.
+``task``, ``worker``, ``label``), and if you like ``doubt`` or ``confidence``, and ``plausibility``,
+``probability`` or ``mass``. A wide one has a column for each annotator, or for each class.
 """
 
-import json
-import os
-import sys
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from plausible.belief import class_names
-from plausible.checks import as_list, check_kind, check_option, check_path, check_text, shown
-from plausible.errors import in_context
-from plausible.experts import ABSTAIN, NONE, Annotations, Codes, canonical
-from plausible.io.features import check_rows, read_numbers
+from plausible.checks import as_list, check_texts, name_rows
+from plausible.errors import InputError, Note, in_context
+from plausible.experts import (
+    ABSTAIN,
+    NONE,
+    Annotations,
+    Codes,
+    StrangeAnswersError,
+    is_free_text,
+    read_doubts,
+)
+from plausible.io.answer_columns import ALIASES, NUMBERS
+from plausible.io.answer_degrees import from_classes
+from plausible.io.answer_layouts import Plan, plan_reading
+from plausible.io.exports import flattened, read_export
+from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, first_line, open_table
+from plausible.tables import Source, TableError, open_table
 
-LAYOUTS = ("long", "annotators", "classes")
-MOST_COUNTED = 10**8  # answers, each of which takes memory
-NUMBERS = ("plausibility", "probability", "mass")
-ALIASES = {
-    "item": ("item", "task", "item_id", "task_id", "id"),
-    "annotator": ("annotator", "worker", "annotator_id", "worker_id", "expert", "rater"),
-    "label": ("label", "answer", "class"),
-}
+IntArray = NDArray[np.int64]
+__all__ = ["ALIASES", "NUMBERS", "read_annotations"]
 
 
 def read_annotations(
@@ -43,383 +45,235 @@ def read_annotations(
     separator: str = "|",
     abstain: Sequence[Any] = ABSTAIN,
     none: Sequence[Any] = NONE,
+    map: Mapping[Any, Any] | None = None,  # noqa: A002
+    words: Mapping[Any, float] | None = None,
+    repeats: str = "all",
+    ignore: Sequence[str] = (),
 ) -> Annotations:
-    r"""Answers from a table.
+    r"""Answers from a table, or from the export of an annotation tool.
 
     Parameters
     ----------
     source
-        As for `read_table`.
+        As for `read_table`; also JSON of Label Studio, doccano, Prodigy and Argilla. Tables of
+        Mechanical Turk and of Label Studio are known by their columns.
     layout : {"long", "annotators", "classes"}, optional
         A row for each answer, a column for each annotator, or a column for each class. By default
-        "long" if the table has such columns, "classes" if a kind is given, else "annotators".
+        "long" if the table has such columns, "classes" if a kind is given, else "annotators", if
+        the columns share their values.
     names : dict, optional
         Which columns are meant, where they have other names: keys are "item", "annotator", "label",
-        "doubt", "plausibility", "probability" and "mass".
-    kind : {"plausibility", "probability", "count", "mass"}
+        "doubt", "confidence", "plausibility", "probability" and "mass".
+    kind : {"plausibility", "probability", "count", "mass", "set"}
         What the numbers mean in a table with a column for each class.
     columns : list of names, optional
         Columns of the annotators or classes, if not all others.
     classes : sequence, optional
-    separator, abstain, none
+    separator, abstain, none, map, words, repeats
         As in `Annotations.from_long`.
+    ignore : list of names, optional
+        Columns that are not to be used.
+
+    Returns
+    -------
+    Annotations
+        Their `notes` tell what was assumed, and which columns are not used.
 
     Examples
     --------
     >>> import io
     >>> table = io.StringIO("task,worker,label\n1,ann,cat\n1,bob,cat|dog\n2,ann,\n")
     >>> read_annotations(table)
-    <Annotations: 3 answers about 2 items by 2 annotators; classes cat, dog>
+    <Annotations: 3 answers about 2 items by 2 annotators; classes cat, dog; 1 note, see .notes>
     >>> votes = io.StringIO("item,cat,dog\n1,7,3\n2,0,10\n")
     >>> read_annotations(votes, kind="count").votes()
     array([[ 7.,  3.],
            [ 0., 10.]])
     """
-    table = open_table(source)
     abstain, none = as_list(abstain, "abstain", "cells"), as_list(none, "none", "cells")
-    found = find_columns(table, {} if names is None else names)
-    if layout is None:
-        is_long = {"item", "annotator", "label"} <= set(found) and kind is None
-        layout = "long" if is_long else "classes" if kind is not None else "annotators"
-        if layout == "annotators" and set(found) - {"item"}:
-            raise TableError(
-                f"{table.name} should have the columns item, annotator and label of a long "
-                "table, or one for each annotator or class",
-                f"has {table.names}",
-                ("name the columns with {names}", "say {layout}"),
-                settings={"layout": None, "names": None},
-            )
-    check_option(layout, LAYOUTS, "layout")
-    given = {"classes": classes, "separator": separator, "abstain": abstain, "none": none}
-    try:
-        if layout == "long":
-            return from_long(table, found, given)
-        chosen = chosen_columns(table, found, columns, layout)
-        if layout == "classes":
-            return from_classes(table, found, chosen, kind, classes)
-        return from_annotators(table, found, chosen, given)
-    except TableError:
-        raise
-    except ValueError as error:
-        words = f"{table.name} should hold answers, but (rows counted from 0, without the header): "
-        raise in_context(error, words, TableError) from error
+    given = {
+        "classes": classes, "separator": separator, "abstain": abstain, "none": none, "map": map,
+        "repeats": repeats,
+    }  # fmt: skip
+    export = read_export(source, names=names, given=given)
+    if export is not None:
+        return export
+    table = open_table(flattened(source))
+    ignore = check_texts(ignore, "ignore")
+    plan = plan_reading(table, layout, names, kind, columns, ignore)
+    if plan.layout == "long":
+        return read_long(table, plan, given, words)
+    if plan.layout == "classes":
+        with_table = in_words_of(table, None)
+        with with_table:
+            return from_classes(table, plan, classes).with_notes(*notes_of(table, plan))
+    return read_wide(table, plan, given)
 
 
-def find_columns(table: Source, names: Mapping[str, str]) -> dict[str, str]:
-    """Columns of the table by what they mean."""
-    known = (*ALIASES, "doubt", *NUMBERS)
-    check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
-    for meaning, column in names.items():
-        check_option(meaning, known, "Keys of names")
-        check_text(column, f"names[{meaning!r}]")
-        if column not in table.names:
-            raise TableError(
-                f"{table.name} should have a column {column!r} for {meaning!r}",
-                f"has {table.names}",
-                "correct {names}",
-                parameter="names",
-                value=column,
-                settings={"names": None},
-            )
-    found = dict(names)
-    for meaning in known:
-        options = ALIASES.get(meaning, (meaning,))
-        place = [name for name in options if name in table.names and name not in found.values()]
-        if meaning not in found and place:
-            found[meaning] = place[0]
-    return found
+def notes_of(table: Source, plan: Plan) -> list[str]:
+    """What was assumed when a table was opened and its columns found."""
+    return [*plan.notes, *table.notes]
+
+
+class in_words_of:  # noqa: N801
+    """Turn errors about answers into ones about a table, with its rows and lines.
+
+    `rows` are the rows of the table, from 0, in which the answers stand; None if they are the same.
+    """
+
+    def __init__(self, table: Source, rows: IntArray | None) -> None:
+        self.table, self.rows = table, rows
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, ValueError) or isinstance(error, TableError):
+            return
+        name = self.table.name
+        if not isinstance(error, InputError):
+            words = f"{name} should hold answers, but (rows counted from 0, without the header): "
+            raise in_context(error, words, TableError) from error
+        came = f"in {name}, {error.came}"
+        if isinstance(error, StrangeAnswersError):
+            found = [f"{cell} in {self.where(np.flatnonzero(bad))}" for cell, bad in error.places]
+            came = f"{', '.join(found)}{error.more} of {name}"
+        elif error.rows is not None and len(error.rows):
+            bad = np.zeros(int(error.rows.max()) + 1, dtype=bool)
+            bad[error.rows] = True
+            came = error.came.replace(name_rows(bad), f"{self.where(error.rows)} of {name}")
+        raise TableError(
+            error.expected, came, error.remedies,
+            parameter=error.parameter, value=error.value, settings=error.settings,
+        ) from error  # fmt: skip
+
+    def where(self, answers: IntArray) -> str:
+        """Rows and lines of some answers."""
+        rows = answers if self.rows is None else np.unique(self.rows[answers])
+        return self.table.where((rows + 1).tolist())
 
 
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
     codes, names = table.encoded(name)
     blank = codes < 0
-    if blank.any() and not gaps:
+    has_gaps = bool(blank.any())
+    if has_gaps and not gaps:
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
             f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or drop these rows."
         )
-    if blank.any():
+    if has_gaps:
         codes = np.where(blank, len(names), codes)
         cells = np.empty(len(names) + 1, dtype=object)
-        cells[:-1], cells[-1] = names, None
+        cells[:-1], cells[-1] = names.tolist(), None
         names = cells
     return Codes(codes, names)
 
 
-def from_long(table: Source, found: dict[str, str], given: dict[str, Any]) -> Annotations:
+# -- A row for each answer -------------------------------------------------------------------------
+
+
+def read_long(
+    table: Source, plan: Plan, given: dict[str, Any], words: Mapping[Any, float] | None
+) -> Annotations:
     """Answers that have a row each."""
-    for meaning in ("item", "annotator", "label"):
-        if meaning not in found:
-            raise TableError(
-                f"{table.name} should have a column {meaning!r}",
-                f"has {table.names}",
-                "say which one is meant with {names}",
-                parameter="names",
-                settings={"names": {meaning: table.names[0]}},
-            )
-    item, annotator = coded(table, found["item"]), coded(table, found["annotator"])
+    found, notes = plan.found, notes_of(table, plan)
+    rows, told = rows_that_count(table, plan)
+    table.encoded_all([found[name] for name in ("item", "annotator", "label") if name in found])
+    item = coded(table, found["item"])
     check_rows(table, len(item.codes))
+    annotator = coded(table, found["annotator"]) if "annotator" in found else None
     label = coded(table, found["label"], gaps=True)
-    check_classes(table, found["label"], label, given)
-    numbers: dict[str, Any] = {}
-    for meaning in ("doubt", *NUMBERS):
+    more: dict[str, Any] = {}
+    for meaning in NUMBERS:
         if meaning in found:
-            values = read_unit(
-                table, [found[meaning]], meaning.capitalize(), gaps=meaning == "doubt"
-            )
-            numbers[meaning] = np.nan_to_num(values[:, 0], nan=0.0)
-    return Annotations.from_long(item, annotator, label, **numbers, **given)
+            more[meaning] = read_unit(table, [found[meaning]], meaning.capitalize())[:, 0]
+    with in_words_of(table, rows):
+        for meaning in ("doubt", "confidence"):
+            if meaning in found:
+                column = coded(table, found[meaning], gaps=True)
+                read = read_doubts(column, meaning, words, found[meaning])
+                more["doubt"] = read.values
+                told += read.notes
+        if rows is not None:
+            item, label = item.taken(rows), label.taken(rows)
+            annotator = None if annotator is None else annotator.taken(rows)
+            more = {meaning: values[rows] for meaning, values in more.items()}
+        check_probability(table, found, item, annotator)
+        made = Annotations.from_long(item, annotator, label, **more, **given)
+        check_free_text(made, found["label"], given)
+    return made.with_notes(*notes, *told)
 
 
-def check_classes(table: Source, name: str, label: Codes, given: dict[str, Any]) -> None:
-    """Refuse answers that are not among the classes, with their rows and lines."""
-    if given["classes"] is None:
-        return
-    check_text(given["separator"], "separator", "the text between the classes of a set")
-    known = {canonical(one) for one in class_names(given["classes"])}
-    harmless = {canonical(one) for one in (*given["abstain"], *given["none"])}
-    strange = [
-        cell is not None
-        and canonical(cell) not in harmless
-        and any(part.strip() not in known for part in canonical(cell).split(given["separator"]))
-        for cell in label.names.tolist()
+def rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:
+    """Rows without those that were rejected, if there are any."""
+    if plan.left_out is None:
+        return None, []
+    name, value = plan.left_out
+    status = coded(table, name, gaps=True)
+    kept = np.array([cell != value for cell in status.names.tolist()], dtype=bool)[status.codes]
+    if kept.all() or not kept.any():
+        return None, []
+    n_lost = int((~kept).sum())
+    return np.flatnonzero(kept), [
+        Note(f"{n_lost} answer{'s' * (n_lost > 1)} left out, since {name} is {value!r}")
     ]
-    bad = np.array(strange, dtype=bool)[label.codes]
-    if bad.any():
-        example = label.names.tolist()[label.codes[np.argmax(bad)]]
+
+
+def check_probability(
+    table: Source, found: Mapping[str, str], item: Codes, annotator: Codes | None
+) -> None:
+    """Refuse one probability for each answer: that is how sure somebody is."""
+    if "probability" not in found or annotator is None:
+        return
+    pair = item.codes * len(annotator.names) + annotator.codes
+    if len(np.unique(pair)) == len(pair):
         raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes "
-            f"{shown(list(given['classes']), 500)}, but {example!r} was found in "
-            f"{table.where((np.flatnonzero(bad) + 1).tolist())}; correct it, or add the class."
+            f"Column {found['probability']!r} of {table.name} should give every class of an answer "
+            "a probability, in a row for each class",
+            "there is one row for each answer",
+            "say {names} if it is how sure people are",
+            settings={"names": {"confidence": found["probability"]}},
         )
 
 
-def chosen_columns(
-    table: Source, found: dict[str, str], columns: Sequence[str] | None, layout: str
-) -> list[str]:
-    """Columns of the annotators or classes."""
-    if columns is not None:
-        strange = [name for name in columns if name not in table.names]
-        if strange:
-            raise TableError(
-                f"{table.name} should have the columns {list(columns)}",
-                f"has no {strange[0]!r}",
-                "correct {columns}",
-                parameter="columns",
-                value=strange[0],
-                settings={"columns": None},
-            )
-        return list(columns)
-    meant = ("item", "annotator", "doubt") if layout == "classes" else ("item",)
-    rest = [name for name in table.names if name not in {found.get(one) for one in meant}]
-    if not rest:
-        raise TableError(
-            f"{table.name} should have a column for each of the {layout}",
-            f"has {table.names}",
-            "name them with {columns}",
-            settings={"columns": None},
+def check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> None:
+    """Refuse a column in which nearly every answer is a class of its own."""
+    if given["classes"] is None and is_free_text(len(made.classes), len(made)):
+        raise InputError(
+            f"Column {name!r} should name the same few classes again and again",
+            f"it has {len(made.classes):,} different ones in {len(made):,} answers, as free text, "
+            "ids and measurements have",
+            ("name the column of the answers, as in {names}", "list the {classes}"),
+            settings={"names": {"label": "column"}, "classes": None},
         )
-    return rest
 
 
-def from_classes(
-    table: Source,
-    found: dict[str, str],
-    columns: list[str],
-    kind: str | None,
-    classes: Sequence[Hashable] | None,
-) -> Annotations:
-    """Answers with a column for each class."""
-    if kind is None:
-        raise TableError(
-            f"The numbers in {table.name} should have a meaning",
-            "none was given",
-            "say {kind}, 'probability', 'count' or 'mass'",
-            settings={"kind": "plausibility"},
-        )
-    numbers = read_numbers(table, columns, "Answers", gaps=False)
-    check_rows(table, len(numbers))
-    if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
-        raise TableError(
-            f"{table.name} should count at most {MOST_COUNTED:,} answers",
-            "counts more",
-            "are these counts? Say {kind} otherwise",
-            settings={"kind": None},
-        )
-    prefix = f"{kind}:"
-    names = [name.removeprefix(prefix) for name in columns] if classes is None else list(classes)
-    more: dict[str, Any] = {
-        meaning + "s": coded(table, found[meaning])
-        for meaning in ("item", "annotator")
-        if meaning in found
-    }
-    if "doubt" in found:
-        more["doubt"] = read_unit(table, [found["doubt"]], "Doubt")[:, 0]
-    return Annotations.from_classes(numbers, kind, names, **more)
+# -- A column for each person ----------------------------------------------------------------------
 
 
-def from_annotators(
-    table: Source, found: dict[str, str], columns: list[str], given: dict[str, Any]
-) -> Annotations:
+def read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
     """Answers with a column for each annotator; an empty cell is no answer."""
-    parts = [coded(table, name, gaps=True) for name in columns]
+    parts = [coded(table, name, gaps=True) for name in plan.columns]
     n_rows = len(parts[0].codes)
     check_rows(table, n_rows)
     every = np.arange(n_rows)
-    item = coded(table, found["item"]) if "item" in found else Codes(every, every)
-    for name, part in zip(columns, parts, strict=True):
-        check_classes(table, name, part, given)
-    cells = [np.array(part.names.tolist(), dtype=object)[part.codes] for part in parts]
-    answered = [np.array([cell is not None for cell in column]) for column in cells]
-    rows = np.concatenate([np.flatnonzero(there) for there in answered])
-    who = np.repeat(np.arange(len(columns)), [there.sum() for there in answered])
-    said = [cell for column in cells for cell in column.tolist() if cell is not None]
-    return Annotations.from_long(
-        Codes(item.codes[rows], item.names), Codes(who, np.array(columns)), said, **given
-    )
-
-
-def read_label_studio(
-    source: str | os.PathLike[str], classes: Sequence[Hashable] | None = None
-) -> Annotations:
-    """Answers from the JSON that Label Studio exports, of tasks in which classes are chosen.
-
-    Several choices of one annotator are a set; a skipped task is an abstention.
-
-    Parameters
-    ----------
-    source : path
-    classes : sequence, optional
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> task = {"id": 7, "annotations": [{"completed_by": 1, "result": [
-    ...     {"type": "choices", "value": {"choices": ["cat"]}}]}]}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "export.json"
-    ...     _ = path.write_text(json.dumps([task]))
-    ...     read_label_studio(path)
-    <Annotations: 1 answers about 1 items by 1 annotators; classes cat>
-    """
-    items, annotators, said = [], [], []
-    tasks = load_json(source)
-    if not isinstance(tasks, list):
-        raise TableError(
-            f"{Path(source).name!r} should hold a list of tasks, but holds something else; export "
-            "it as JSON again."
+    item = coded(table, plan.found["item"]) if "item" in plan.found else Codes(every, every)
+    places: dict[Any, int] = {}
+    said = []
+    for part in parts:
+        cells = part.names.tolist()
+        place = [-1 if cell is None else places.setdefault(cell, len(places)) for cell in cells]
+        said.append(np.array(place, dtype=np.int64)[part.codes])
+    rows = np.concatenate([np.flatnonzero(codes >= 0) for codes in said])
+    who = np.repeat(np.arange(len(parts)), [int((codes >= 0).sum()) for codes in said])
+    cells = np.empty(len(places), dtype=object)
+    cells[:] = list(places)
+    label = Codes(np.concatenate([codes[codes >= 0] for codes in said]), cells)
+    with in_words_of(table, rows):
+        made = Annotations.from_long(
+            item.taken(rows), Codes(who, np.array(plan.columns)), label, **given
         )
-    for number, task in enumerate(tasks, 1):
-        try:
-            for annotation in task["annotations"]:
-                chosen: set[Any] = set()
-                for one in annotation.get("result", ()):
-                    names = one.get("value", {}).get("choices", ())
-                    chosen.update(map(a_name, [names] if isinstance(names, str) else names))
-                who = annotation["completed_by"]
-                who = who.get("email", who.get("id")) if isinstance(who, dict) else who
-                items.append(a_name(task["id"]))
-                annotators.append(a_name(who))
-                said.append(None if annotation.get("was_canceled") or not chosen else chosen)
-        except (KeyError, TypeError, AttributeError):
-            raise TableError(
-                f"Task {number} of {Path(source).name!r} should have an id and annotations with "
-                "completed_by and result, but has not; export it as JSON again."
-            ) from None
-    if not items:
-        raise TableError(
-            f"{Path(source).name!r} should hold annotated tasks, but has none; export them again."
-        )
-    return made(Path(source).name, items, annotators, said, classes)
-
-
-def read_doccano(
-    sources: Mapping[Any, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]],
-    classes: Sequence[Hashable] | None = None,
-) -> Annotations:
-    r"""Answers from the JSON lines that doccano exports, a file for each annotator.
-
-    Parameters
-    ----------
-    sources : dict of annotators, or list of paths (then named after their files)
-    classes : sequence, optional
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "ann.jsonl"
-    ...     _ = path.write_text('{"id": 1, "text": "...", "label": ["spam"]}\n')
-    ...     read_doccano([path])
-    <Annotations: 1 answers about 1 items by 1 annotators; classes spam>
-    """
-    if not isinstance(sources, Mapping):
-        paths = as_list(sources, "sources", "paths, or a dict of annotators and paths")
-        sources = {check_path(path).stem: path for path in paths}
-    files = sources
-    items, annotators, said = [], [], []
-    for annotator, path in files.items():
-        for number, line in enumerate(read_text(path).splitlines(), 1):
-            if not line.strip():
-                continue
-            try:
-                entry = json.loads(line)
-                chosen = entry["label"] if "label" in entry else entry["labels"]
-                items.append(a_name(entry["id"]))
-                chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
-                said.append(set(map(a_name, chosen)) or None)
-                annotators.append(annotator)
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise TableError(
-                    f"Line {number} of {Path(path).name!r} should be an object with id and label, "
-                    f"but is not ({first_line(error)}); export it as JSONL again."
-                ) from None
-    if not items:
-        raise TableError("The files should hold answers, but have none; export them again.")
-    return made("The export", items, annotators, said, classes)
-
-
-def a_name(value: Any) -> Any:
-    """A value of JSON that can name something."""
-    if not isinstance(value, (str, int, float)) or value != value or value == "":
-        raise TypeError("a name should be text or a number")
-    return value
-
-
-def made(
-    name: str, items: list[Any], annotators: list[Any], said: list[Any], classes: Any
-) -> Annotations:
-    """Answers of an export."""
-    try:
-        item, annotator = (np.array(column, dtype=object) for column in (items, annotators))
-        return Annotations.from_long(item, annotator, said, classes=classes)
-    except (ValueError, TypeError) as error:
-        raise in_context(error, f"{name} should hold answers, but: ", TableError) from None
-
-
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8; "-" is standard input."""
-    is_input = isinstance(path, str) and path == "-"
-    file = Path() if is_input else check_path(path)
-    try:
-        if is_input:
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TableError(
-            f"{shown(str(path))} should be a readable file in UTF-8, but is not "
-            f"({first_line(error)[:200]}); check its name and encoding."
-        ) from None
-
-
-def load_json(path: str | os.PathLike[str]) -> Any:
-    """What a JSON file holds."""
-    text = read_text(path)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise TableError(
-            f"{Path(path).name!r} should be JSON, but is not ({first_line(error)}); export it "
-            "again."
-        ) from None
+        check_free_text(made, plan.columns[0], given)
+    return made.with_notes(*notes_of(table, plan))

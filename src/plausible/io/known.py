@@ -1,23 +1,27 @@
 """What is known about items, from a table of answers or labels, or from an annotation tool."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
-from plausible.errors import InputError
-from plausible.experts import Annotations
-from plausible.io.annotation_files import (
-    find_columns,
-    read_annotations,
-    read_doccano,
-    read_label_studio,
+from plausible.errors import InputError, Note
+from plausible.experts import ANYONE, Annotations
+from plausible.io.annotation_files import read_annotations
+from plausible.io.answer_layouts import (
+    check_one_label,
+    check_sureness,
+    find_meanings,
+    prefixed,
+    unused,
 )
-from plausible.io.features import read_ids
-from plausible.io.label_files import PREFIXES, read_labels
+from plausible.io.export_tools import TOOLS
+from plausible.io.exports import flattened, read_export, shown_name, tool_in
+from plausible.io.features import column_of, read_ids
+from plausible.io.label_files import read_with_notes
+from plausible.io.label_words import Reading
 from plausible.labels import Labels
 from plausible.tables import (
     Source,
@@ -25,16 +29,14 @@ from plausible.tables import (
     TableStream,
     choose,
     counted,
-    floats,
     listed,
     open_table,
     stream_table,
 )
 
-EXPORTS = ("label-studio", "doccano")
+EXPORTS = tuple(TOOLS)
 FORMS = ("answers", "labels", *EXPORTS)
 HIGH_CONFLICT = 0.3  # on average, from which somebody may be surer than right
-REAL = ("halffloat", "float", "double")
 
 
 class Known(NamedTuple):
@@ -75,9 +77,9 @@ def read_known(
     ----------
     source
         As for `read_table`.
-    form : {"answers", "labels", "label-studio", "doccano"}, optional
-        By default a table with a column of annotators, or one that has no columns of labels, holds
-        answers.
+    form : {"answers", "labels", "label-studio", "doccano", "prodigy", "argilla"}, optional
+        By default a table with a column of annotators, one that has several rows for an item, or
+        one that has no columns of labels, holds answers; exports are known by what they hold.
     rule, doubt, on_conflict
         How answers are pooled, as in `Annotations.pool`.
     **options
@@ -92,138 +94,125 @@ def read_known(
     array([[0.91, 0.18],
            [0.2 , 1.  ]])
     >>> print(*known.notes, sep="\n")
-    the file object: 3 answers of 2 people about 2 items; classes cat, dog
+    the file object: 3 answers of 2 people about 2 items; classes cat, dog (2 in all)
     pooled by Dempster's rule with the doubts of the answers themselves (0.01 at least)
     """
     if form is not None:
         check_option(form, FORMS, "form")
     how: dict[str, Any] = {"rule": rule, "doubt": doubt, "on_conflict": on_conflict}
-    if form in EXPORTS:
-        return read_export(source, form, options, how)
-    stream = stream_table(source)
+    tool = form if form in EXPORTS else tool_in(source) if form != "labels" else None
+    if tool in EXPORTS:
+        return read_tool(source, str(tool), options, how)
+    stream = stream_table(flattened(source))
     table = open_table(stream)
-    found = find_columns(table, options["names"] if options.get("names") is not None else {})
+    names = options["names"] if options.get("names") is not None else {}
+    found = find_meanings(table, names, options.get("ignore", ()), options)
     if form is None:
         form = "labels" if holds_labels(table, found, options) else "answers"
     if form == "answers":
-        if is_guessed(found, options):
-            check_answers(table, found)
-        annotations = read_annotations(stream, **options)
-        is_wide = "annotator" not in found and options.get("kind") is None
-        answered = pooled(annotations, table.name, is_wide, **how)
-        return answered._replace(notes=[*table.notes, *answered.notes])
+        return pooled(read_annotations(stream, **options), table.name, **how)
     if rule != "dempster" or doubt is not None:
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule and doubt out."
         )
-    labels = read_named_labels(stream, found, options)
+    labels, told = read_named_labels(stream, found, options)
     items = read_ids(table, found["item"]) if "item" in found else None
     said = int((labels.informativeness > 0).sum())
-    names = listed([str(name) for name in labels.classes], len(labels.classes))
     notes = [
+        f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; "
+        f"{in_classes(labels.classes)}",
+        *told,
+        *unused([n for n in choose(table, None) if not is_used(n, found, options, table)]),
         *table.notes,
-        f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; classes "
-        f"{names}",
     ]
     return Known(labels, items, None, notes)
 
 
-def read_export(source: Any, form: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
+def in_classes(classes: NDArray[Any]) -> str:
+    """``"classes cat, dog (2 in all)"``."""
+    names = listed([str(name) for name in classes], len(classes))
+    return f"classes {names} ({len(classes)} in all)"
+
+
+def is_used(name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source) -> bool:
+    """Whether a column of a table of labels is used."""
+    if name in (*options.get("ignore", ()), "conflict") or prefixed(table) or "kind" in options:
+        return True
+    if "set" in table.names:
+        return name in ("set", found.get("item"))
+    return name in [found.get(m) for m in ("item", "label", "doubt", "confidence")] or (
+        name in (options.get("columns") or ())
+    )
+
+
+def read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
     """Pooled answers of an annotation tool; of doccano also a folder, with a file for each one."""
-    strange = sorted(set(options) - {"classes"})
+    strange = sorted(set(options) - {"classes", "names", "map", "repeats", "separator"})
     if strange:
-        raise ValueError(
-            f"An export in the form {form!r} should need no other option than classes, but "
-            f"{strange[0]} came; leave it out."
+        raise InputError(
+            f"An export in the form {tool!r} should need no other option than classes",
+            f"{strange[0]} came",
+            "leave it out (names, map and repeats may be given as well)",
+            parameter=strange[0],
         )
-    is_input = isinstance(source, str) and source == "-"
-    name = "standard input" if is_input else repr(check_path(source, "An export").name)
-    if form == "label-studio":
-        return pooled(read_label_studio(source, **options), name, False, **how)
-    files = sorted(Path(source).glob("*.jsonl")) if Path(source).is_dir() else [source]
-    return pooled(read_doccano(files, **options), name, False, **how)
+    if not hasattr(source, "read") and source != "-":
+        check_path(source, "An export")
+    given = {name: value for name, value in options.items() if name != "names"}
+    answers = read_export(source, tool=tool, names=options.get("names"), given=given)
+    assert answers is not None
+    return pooled(answers, shown_name(source), **how)
 
 
 def holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> bool:
-    """Whether a table has columns of labels, and none of annotators."""
+    """Whether a table has columns of labels, none of annotators, and a row for each item."""
     if "annotator" in found or "layout" in options:
         return False
-    if options.get("kind") in ("plausibility", "probability", "mass"):
+    if options.get("kind") in ("plausibility", "probability", "mass", "set"):
         return True
-    return bool(prefixed(table)) or "set" in table.names or "label" in found
-
-
-def prefixed(table: Source) -> list[str]:
-    """Columns that say what they are, such as ``probability:cat``."""
-    return [name for name in table.names if ":" in name and name.partition(":")[0] in PREFIXES]
-
-
-def is_guessed(found: dict[str, str], options: Mapping[str, Any]) -> bool:
-    """Whether columns would be people only because nothing says what they are."""
-    return not (set(found) - {"item"}) and not {"layout", "kind", "columns"} & set(options)
-
-
-def check_answers(table: Source, found: dict[str, str]) -> None:
-    """Refuse a table whose columns hold fractions: these are measurements, not answers."""
-    names = [name for name in choose(table, None) if name != found.get("item")]
-    is_real = [str(table.schema([name]).field(0).type) in REAL for name in names]
-    suspects = [name for name, real in zip(names, is_real, strict=True) if real]
-    odd = [
-        name
-        for name in suspects
-        if any(has_fractions(floats(batch.column(0))[0]) for batch in table.batches([name]))
-    ]
-    if odd:
-        raise TableError(
-            f"{table.name} should hold answers or labels",
-            f"has no such columns, and its column{'s' if len(odd) > 1 else ''} "
-            f"{listed([repr(name) for name in odd])} {'hold' if len(odd) > 1 else 'holds'} "
-            "fractions",
-            (
-                "is this a table of features? Name the columns with {names}",
-                "say {kind} if these are degrees by class",
-                "{layout} if they are answers by annotator",
-            ),
-            settings={"names": None, "kind": None, "layout": "annotators"},
-        )
-
-
-def has_fractions(values: NDArray[np.float64]) -> bool:
-    """Whether some numbers are not whole."""
-    finite = values[np.isfinite(values)]
-    return bool(np.any(finite != np.floor(finite)))
+    is_marked = bool(prefixed(table)) or "set" in table.names
+    if not is_marked and ("label" not in found or "kind" in options):
+        return False
+    if "item" not in found:
+        return True
+    items = column_of(table, found["item"])
+    return bool(len(items.unique()) == len(items)) or bool(items.null_count)
 
 
 def read_named_labels(
     stream: TableStream, found: dict[str, str], options: Mapping[str, Any]
-) -> Labels:
+) -> tuple[Labels, list[Note]]:
     """Labels, whose columns may have other names."""
     table = stream.table
-    given = {name: value for name, value in options.items() if name not in ("names", "layout")}
-    if given.get("kind") == "mass":
-        given["kind"] = "masses"
-    if "columns" in given or prefixed(table):
-        return read_labels(stream, **given)
-    if "kind" in given:
-        aside = {found.get("item"), "conflict"}
-        return read_labels(stream, columns=[n for n in table.names if n not in aside], **given)
-    if "set" not in table.names and "label" in found:
-        given |= {"columns": found["label"], "kind": "doubt" if "doubt" in found else "crisp"}
-        given |= {"doubt": found["doubt"]} if "doubt" in found else {}
-    return read_labels(stream, **given)
+    kind, columns = options.get("kind"), options.get("columns")
+    kind = {"mass": "masses", "set": "sets"}.get(kind, kind) if kind is not None else None
+    how = Reading(None, "doubt", options.get("map"), options.get("words"))
+    confidence = None
+    if columns is None and not prefixed(table):
+        if kind is not None:
+            aside = {found.get("item"), "conflict", "is_probability", *options.get("ignore", ())}
+            columns = [name for name in choose(table, None) if name not in aside]
+        elif "set" not in table.names and "label" in found:
+            check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))
+            check_sureness(table, found, options.get("names") or {}, options.get("ignore", ()))
+            columns = found["label"]
+            sure = next((found[m] for m in ("doubt", "confidence") if m in found), None)
+            kind = "crisp" if sure is None else "doubt"
+            confidence = found.get("confidence")
+            how = how._replace(doubt=found.get("doubt"))
+    return read_with_notes(stream, kind, columns, how, confidence, options.get("classes"))
 
 
-def pooled(
-    annotations: Annotations, name: str, is_wide: bool, rule: str, doubt: Any, on_conflict: str
-) -> Known:
+def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str) -> Known:
     """Pooled answers, with a word on how."""
     try:
         labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
     except InputError as error:
         raise error.prefixed(f"{name}: ", TableError) from error
-    classes = listed([str(name) for name in annotations.classes], len(annotations.classes))
     n_people = len(annotations.annotators)
+    people = f"{n_people} {'person' if n_people == 1 else 'people'}"
+    if annotations.annotators.tolist() == [ANYONE]:
+        people = "people unknown"
     how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"
     if doubt is None and annotations.doubt is not None:
         doubts = "the doubts of the answers themselves (0.01 at least)"
@@ -233,9 +222,9 @@ def pooled(
         doubts = f"doubt {doubt}" if np.ndim(doubt) == 0 else "the given doubts"
         doubts += "" if annotations.doubt is None else " on top of that of the answers"
     notes = [
-        f"{name}: {counted(len(annotations), 'answer')} of {n_people} "
-        f"{'person' if n_people == 1 else 'people'} about "
-        f"{counted(len(annotations.items), 'item')}; classes {classes}",
+        f"{name}: {counted(len(annotations), 'answer')} of {people} about "
+        f"{counted(len(annotations.items), 'item')}; {in_classes(annotations.classes)}",
+        *annotations.notes,
         f"pooled by {how} with {doubts}",
     ]
     conflict = 0.0 if labels.conflict is None else float(labels.conflict.mean())
@@ -244,7 +233,4 @@ def pooled(
             f"conflict is {conflict:.2f} on average: somebody may be surer than right; the doubt "
             "'fit' learns from agreement whom to trust"
         )
-    if is_wide:
-        people = [str(name) for name in annotations.annotators]
-        notes.insert(1, f"each of these columns was read as a person: {listed(people)}")
     return Known(labels, annotations.items, annotations, notes)

@@ -11,28 +11,31 @@ columns                     kind of label
 ``probability:cat``, ...    "probability"
 ``mass:cat|dog``, ...       "masses", with the plausibilities beside them if you like
 ``conflict``                conflict of the sources, beside any of these
+``is_probability``          1 in rows whose plausibilities are probabilities, beside others
 ==========================  ======================================================================
 
 A row without any entry says nothing: all classes are possible.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible import belief
-from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses, class_names
-from plausible.checks import check_option, check_text, shown
-from plausible.errors import InputError, in_context
+from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses
+from plausible.checks import check_option, check_text
+from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
-from plausible.io.label_names import read_name, read_names, split_set, write_name
+from plausible.io.label_names import read_names, split_set
+from plausible.io.label_words import Reading, labels_from_names, refuse
 from plausible.labels import Labels
-from plausible.tables import Source, TableError, choose, first_line, listed, names_of, open_table
+from plausible.tables import Source, TableError, choose, listed, open_table
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+ASIDE = ("conflict", "is_probability")  # columns that are of no class
 PREFIXES = {
     "possible": "sets",
     "plausibility": "plausibility",
@@ -48,7 +51,10 @@ def read_labels(
     columns: Sequence[str] | str | None = None,
     *,
     doubt: str | None = None,
+    confidence: str | None = None,
     classes: Sequence[Hashable] | None = None,
+    map: Mapping[Any, Any] | None = None,  # noqa: A002
+    words: Mapping[Any, float] | None = None,
 ) -> Labels:
     r"""Labels from a table.
 
@@ -63,8 +69,12 @@ def read_labels(
         each class (or set of classes, as in ``cat|dog``, for masses).
     doubt : name of a column, optional
         Doubt in [0, 1] in the class of each row: 0 sure, 1 says nothing.
+    confidence : name of a column, optional
+        Instead of doubt: how sure each label is, as a number in [0, 1], in percent, or in `words`.
     classes : sequence, optional
         Order of the classes; by default that of the columns, or those that occur, sorted.
+    map, words : dicts, optional
+        What cells mean, and the doubt of each word, as in `Annotations.from_long`.
 
     Examples
     --------
@@ -81,20 +91,48 @@ def read_labels(
     >>> read_labels(votes, "probability").classes
     array(['oak', 'elm'], dtype='<U3')
     """
+    how = Reading(doubt, "doubt", map, words)
+    return read_with_notes(source, kind, columns, how, confidence, classes)[0]
+
+
+def read_with_notes(
+    source: Any,
+    kind: str | None,
+    columns: Sequence[str] | str | None,
+    how: Reading,
+    confidence: str | None,
+    classes: Sequence[Hashable] | None,
+) -> tuple[Labels, list[Note]]:
+    """Labels from a table, with what was assumed about words."""
     table = open_table(source)
-    kind, names, doubt = _layout(table, kind, columns, doubt)
+    if confidence is None and how.doubt is None and "confidence" in table.names:
+        confidence = None if "doubt" in table.names or kind not in (None, "doubt") else "confidence"
+    if confidence is not None:
+        if how.doubt is not None:
+            raise InputError(
+                "Labels should come with doubt or with confidence",
+                "both were named",
+                "leave one of them out",
+                parameter="confidence",
+            )
+        how = how._replace(doubt=check_text(confidence, "confidence"), meaning="confidence")
+    kind, names, doubt = _layout(table, kind, columns, how.doubt)
+    how = how._replace(doubt=doubt)
+    notes: list[Note] = []
     try:
         if kind in ("crisp", "doubt") or (kind == "sets" and len(names) == 1):
-            labels = _read_names(table, names[0], kind, doubt, classes)
+            labels, notes = labels_from_names(table, names[0], kind, how, classes)
         else:
             labels = _read_wide(table, kind, names, classes)
         if "conflict" in table.names and "conflict" not in names:
             labels = _with_conflict(labels, read_unit(table, ["conflict"], "Conflict")[:, 0])
+        if "is_probability" in table.names and "is_probability" not in names:
+            labels = _with_shares(table, labels)
     except TableError:
         raise
     except ValueError as error:
         raise in_context(error, f"{table.name} should hold labels, but: ", TableError) from error
-    return labels
+    return labels, notes
 
 
 def _layout(
@@ -125,7 +163,7 @@ def _layout(
     elif kind in ("crisp", "doubt", "sets"):
         names = choose(table, "set" if kind == "sets" else "label")
     else:
-        names = [name for name in choose(table, None) if name != "conflict"]
+        names = [name for name in choose(table, None) if name not in ASIDE]
     return kind, names, doubt
 
 
@@ -146,95 +184,6 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
         ("rename them", "say {kind}", "name them with {columns}"),
         settings={"kind": None, "columns": None},
     )
-
-
-# -- One column of names ---------------------------------------------------------------------------
-
-
-def _read_names(
-    table: Source, name: str, kind: str, doubt: str | None, classes: Sequence[Hashable] | None
-) -> Labels:
-    parts = [
-        names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
-    ]
-    cells = [cell for part in parts for cell in part.to_pylist()]
-    check_rows(table, len(cells))
-    sets = _parse(table, name, cells, single=kind != "sets")
-    names = _frame(table, name, sets, classes)
-    place = {written: k for k, written in enumerate(names)}
-    inside = np.zeros((len(sets), len(names)), dtype=bool)
-    for row, members in enumerate(sets):
-        inside[row, [place[member] for member in members] if members else slice(None)] = True
-    labels = Labels.from_sets(inside, names)
-    if kind != "doubt":
-        return labels
-    assert doubt is not None
-    return labels.discount(_read_doubt(table, doubt, [bool(members) for members in sets]))
-
-
-def _parse(table: Source, name: str, cells: list[Any], single: bool) -> list[list[Any]]:
-    """The members of each cell's set, none for a missing cell."""
-    texts: list[list[str]] = []
-    for row, cell in enumerate(cells, 1):
-        if not isinstance(cell, str):
-            texts.append([] if cell is None else [write_name(cell)])
-            continue
-        try:
-            parts = [cell] if single and not cell.startswith('"') else split_set(cell)
-            if "" in parts or (single and len(parts) > 1):
-                raise ValueError("a name is empty" if "" in parts else "there are several names")
-            for part in parts:
-                read_name(part)
-        except ValueError as error:
-            what = "one class" if single else "a set of classes such as cat|dog"
-            raise TableError(
-                f"Column {name!r} of {table.name} should hold {what}, but holds {cell[:40]!r} in "
-                f"{table.where([row])} ({first_line(error)}); correct it, and write names that "
-                'hold | or " in JSON quotes.'
-            ) from None
-        texts.append(parts)
-    flat = read_names([part for parts in texts for part in parts])
-    members = iter(flat)
-    return [[next(members) for _ in parts] for parts in texts]
-
-
-def _frame(
-    table: Source, name: str, sets: list[list[Any]], classes: Sequence[Hashable] | None
-) -> list[Any]:
-    """The classes: those that are given, or those that occur, sorted."""
-    found = {member for members in sets for member in members}
-    if classes is None:
-        if len(found) < 1 + any(not members for members in sets):
-            raise TableError(
-                f"Column {name!r} of {table.name} should name at least two classes where some "
-                "rows are empty",
-                f"names {sorted(found)}",
-                "say which classes there are with {classes}",
-                settings={"classes": None},
-            )
-        return sorted(found)
-    given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
-    strange = found - set(given)
-    if strange:
-        rows = [row for row, members in enumerate(sets, 1) if strange & set(members)]
-        raise TableError(
-            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
-            f"holds {sorted(strange, key=str)[0]!r} in {table.where(rows)}",
-            ("correct it", "add it to {classes}"),
-            settings={"classes": None},
-        )
-    return given
-
-
-def _read_doubt(table: Source, name: str, labeled: list[bool]) -> FloatArray:
-    """Doubt in [0, 1]; it may be missing where the label is."""
-    doubt = read_unit(table, [name], "Doubt", gaps=True)[:, 0]
-    nothing = np.isnan(doubt) & np.array(labeled)
-    refuse(
-        table, nothing, f"Column {name!r} should say how far each label is doubted, but is empty",
-        "write 0 for a sure label and 1 for one that says nothing",
-    )  # fmt: skip
-    return np.where(np.isnan(doubt), 1.0, doubt)
 
 
 # -- A column for each class or set ----------------------------------------------------------------
@@ -357,15 +306,15 @@ def check_possible(table: Source, values: FloatArray) -> None:
     )  # fmt: skip
 
 
-def refuse(
-    table: Source, bad: BoolArray | np.bool_, what: str, remedy: str, **settings: Any
-) -> None:
-    """Refuse rows of a table, if there are any."""
-    if bad.any():
-        where = table.where((np.flatnonzero(bad) + 1).tolist())
-        raise TableError(
-            f"{what} in {where} of {table.name}", remedy=remedy, rows=bad, settings=settings
-        )
+def _with_shares(table: Source, labels: Labels) -> Labels:
+    """Labels of which a column says which rows are probabilities."""
+    flags = read_unit(table, ["is_probability"], "Is_probability")[:, 0]
+    refuse(
+        table, ~np.isin(flags, (0.0, 1.0)), "Column 'is_probability' should be 0 or 1, but is not",
+        "correct it",
+    )  # fmt: skip
+    masses = labels.masses() if labels.has_masses else None
+    return Labels(labels.contour, labels.classes, masses, labels.conflict, flags == 1.0)
 
 
 def _with_conflict(labels: Labels, conflict: FloatArray) -> Labels:

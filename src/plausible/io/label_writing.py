@@ -14,6 +14,7 @@ from plausible.io.writing import write_table
 from plausible.labels import Labels
 
 KINDS = ("sets", "plausibility", "probability", "masses")
+SUM_TOLERANCE = 1e-6
 
 
 def write_labels(
@@ -87,6 +88,8 @@ def write_labels(
     else:
         prefix = "probability" if kind == "probability" else "plausibility"
         columns |= _wide(prefix, names, contour)
+    if kind != "probability" and labels.is_probability.any():
+        columns["is_probability"] = labels.is_probability.astype(np.int8)
     if kind == "masses":
         masses = labels.masses()
         sets = belief.decode_sets(masses.focal_sets, names)
@@ -102,11 +105,13 @@ def _wide(prefix: str, names: list[Any], values: NDArray[Any]) -> dict[str, Any]
 
 def _simplest(labels: Labels) -> str:
     """The shortest kind that keeps all that is known."""
+    if _are_probabilities(labels) and labels.is_probability.any():
+        return "probability"
     if not labels.has_masses:
         return "plausibility"
     if np.isin(labels.contour, (0.0, 1.0)).all() and _are_consonant(labels):
         return "sets"
-    return "probability" if _are_probabilities(labels) else "masses"
+    return "masses"
 
 
 def _are_consonant(labels: Labels) -> bool:
@@ -118,9 +123,13 @@ def _are_consonant(labels: Labels) -> bool:
 
 
 def _are_probabilities(labels: Labels) -> bool:
-    """Whether masses are on single classes, and so are the plausibilities."""
-    if not labels.has_masses:
+    """Whether all rows are probabilities (or hard), and so are masses where they are known."""
+    if not (labels.is_probability | labels.is_hard).all():
         return False
+    if (np.abs(labels.contour.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
+        return False
+    if not labels.has_masses:
+        return labels.n_classes > belief.MAX_CLASSES
     masses = labels.masses()
     singles = 1 << np.arange(labels.n_classes, dtype=np.int64)
     return np.array_equal(masses.focal_sets, singles) and np.array_equal(

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_texts
 from plausible.errors import InputError
-from plausible.experts import Annotations
-from plausible.io.annotation_files import ALIASES, find_columns
+from plausible.io.answer_columns import ALIASES
+from plausible.io.answer_layouts import find_meanings
+from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
     ROWS,
     Features,
@@ -127,7 +128,7 @@ def read_training(
            [0., 1.],
            [1., 0.]])
     >>> print(*found.notes, sep="\n")
-    the table: labels of 2 items; 2 say something; classes cat, dog
+    the table: labels of 2 items; 2 say something; classes cat, dog (2 in all)
     the table: 3 rows of 1 feature (length), matched by 'item'
     1 row has no label: it counts as unknown (z)
     """
@@ -202,11 +203,11 @@ def read_beside(
     options: dict[str, Any],
 ) -> tuple[Known, str | None]:
     """What is known about items, and what their column is called; no items if there is none."""
-    if options.get("form") in EXPORTS:
+    if options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
         return read_known(source, **options), None
-    stream = stream_table(source)
+    stream = stream_table(flattened(source))
     names = dict(options.get("names") or {})
-    found = find_columns(stream.table, names)
+    found = find_meanings(stream.table, names, options.get("ignore", ()), options)
     if "item" not in found:
         by_row = id in ROWS and id not in features.names
         if id is not None and id not in stream.names and not by_row:
@@ -298,26 +299,8 @@ def without_lost(known: Known, found: Match) -> tuple[Known, list[str]]:
     return known._replace(
         labels=known.labels[keep],
         items=known.items[keep],
-        annotations=None if annotations is None else of_items(annotations, keep),
+        annotations=None if annotations is None else annotations[keep],
     ), lost
-
-
-def of_items(annotations: Annotations, keep: NDArray[np.bool_]) -> Annotations:
-    """The answers about some of the items."""
-    place = np.cumsum(keep) - 1
-    chosen = annotations.select(keep[annotations.item])
-    return Annotations(
-        annotations.items[keep],
-        chosen.annotators,
-        chosen.classes,
-        place[chosen.item],
-        chosen.annotator,
-        chosen.statement,
-        chosen.contours,
-        chosen.doubt,
-        chosen.is_bayesian,
-        chosen.given_masses,
-    )
 
 
 def in_order(known: Known, table: Source, n_rows: int) -> Match:

@@ -27,6 +27,7 @@ PARTS = (
     "plausible.models.gaussian.parameters.Prior",
     "plausible.models.calibration.predictive.Calibration",
     "plausible.models.supervision.parameters.Supervision",
+    "plausible.models.tree.structure.Tree",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.

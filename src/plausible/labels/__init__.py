@@ -22,7 +22,10 @@ from plausible.labels.warnings import ApproximationWarning, HardenedLabelsWarnin
 # isort: split
 # For the rooms above; not part of the public interface.
 from plausible.labels.door import MISSING as MISSING
+from plausible.labels.door import RowSums as RowSums
 from plausible.labels.door import holds_sets as holds_sets
+from plausible.labels.door import holds_shares as holds_shares
+from plausible.labels.door import row_sums as row_sums
 from plausible.labels.parsing import check_classes as check_classes
 from plausible.labels.parsing import find_missing as find_missing
 

@@ -6,13 +6,17 @@ The knowledge about one item is a contour: the plausibility pl(k) in [0, 1] of e
 a hard label          (0, 1, 0)
 a set of classes      (1, 1, 0)
 a doubtful label      (d, 1, d), with the doubt d
-probabilities         (0.2, 0.6, 0.2)
+probabilities         (0.2, 0.6, 0.2), remembered as such
 nothing               (1, 1, 1)
 ====================  ================================================================
 
 A contour is enough for every estimator that maximizes the likelihood
-:math:`\sum_k pl_k p_k`; it is known up to a factor, so that a label acts as a likelihood and not as
-a posterior. Mass functions carry more, and are kept where they were given.
+:math:`\sum_k pl_k p_k`; it is known up to a factor, and such a label acts as a likelihood.
+Probabilities are no likelihood: who says (0.6, 0.4) of five hundred like items means that three in
+five are of the first class, and not that all are. Rows that were given as probabilities are
+remembered (`is_probability`), and estimators take them for shares, by the cross-entropy
+:math:`\sum_k p_k \log q_k`. Mass functions carry more than a contour, and are kept where they
+were given.
 
 References
 ----------
@@ -81,12 +85,15 @@ class Labels:
         Masses behind the contour, where they are known.
     conflict : array (n,), optional
         Conflict among the sources that were pooled.
+    is_probability : bool array (n,), optional
+        Rows whose numbers are probabilities; none by default.
 
     Attributes
     ----------
     classes : array (K,)
     contour : array (n, K), read-only
     conflict : array (n,) or None
+    is_probability : bool array (n,)
 
     Examples
     --------
@@ -106,6 +113,7 @@ class Labels:
         classes: Sequence[Hashable] | NDArray[Any],
         masses: SparseMasses | None = None,
         conflict: ArrayLike | None = None,
+        is_probability: ArrayLike | None = None,
     ) -> None:
         self.classes = check_classes(classes)
         self.classes.flags.writeable = False
@@ -116,6 +124,7 @@ class Labels:
         self._masses = masses
         self._exact = masses is not None
         self.conflict = check_conflict(conflict, len(self.contour))
+        self._shares = contours.check_shares(is_probability, self.contour)
         self._crisp: NDArray[Any] | None = None
 
     # Constructors: each says what the numbers mean.
@@ -175,6 +184,9 @@ class Labels:
     ) -> Self:
         """Plausibilities of the classes, (n, K) in [0, 1]: 1 possible without reserve, 0 excluded.
 
+        They act as likelihoods of the classes, also where rows happen to sum to one: the reading
+        that Côme et al. (2008) give to a Bayesian label.
+
         Examples
         --------
         >>> Labels.from_plausibility([[1.0, 0.3], [0.2, 1.0]], classes=["a", "b"]).contour
@@ -189,21 +201,26 @@ class Labels:
     ) -> Self:
         """Probabilities of the classes, (n, K), each row summing to one.
 
-        The plausibility of a class is then its probability, and estimators multiply it by the
-        prior of the class: the label acts as a likelihood, not as a posterior.
+        Estimators take them for shares: items with the label (0.2, 0.8) should get these
+        probabilities. Give `from_plausibility` the same numbers for a label that acts as a
+        likelihood, of which many of a kind make a model sure.
 
         Examples
         --------
-        >>> Labels.from_probability([[0.2, 0.8]], classes=["a", "b"]).contour
-        array([[0.2, 0.8]])
+        >>> labels = Labels.from_probability([[0.2, 0.8]], classes=["a", "b"])
+        >>> labels.contour, labels.is_probability
+        (array([[0.2, 0.8]]), array([ True]))
         """
         names = check_classes(names_or_numbers(classes, probability))
         given = as_floats(probability, "probabilities")
         check_width(given, len(names))
         contour = check_values(given, "probabilities", "divide each row by its sum").copy()
         if len(names) > MAX_CLASSES:
-            return cls(contour, names)
-        return cls._trusted(contour, names, masses_on_classes(contour))
+            made = cls(contour, names)
+        else:
+            made = cls._trusted(contour, names, masses_on_classes(contour))
+        made._shares = contours.check_shares(np.ones(len(contour), dtype=bool), contour)
+        return made
 
     @classmethod
     def from_doubt(
@@ -298,6 +315,8 @@ class Labels:
         result._exact = all(g._exact for g in groups)
         if result._exact and any(g._masses is not None for g in groups):
             result._masses = belief.concatenate([g.masses() for g in groups])
+        if any(g._shares is not None for g in groups):
+            result._shares = np.concatenate([g.is_probability for g in groups])
         if all(g.conflict is not None for g in groups):
             result.conflict = np.concatenate([g.conflict for g in groups])
         return result
@@ -318,6 +337,11 @@ class Labels:
     def is_hard(self) -> BoolArray:
         """Rows in which one class alone is possible."""
         return np.asarray((self.contour > 0).sum(axis=1) == 1)
+
+    @property
+    def is_probability(self) -> BoolArray:
+        """Rows given as probabilities of several classes; hard ones have no need of it."""
+        return np.zeros(len(self), dtype=bool) if self._shares is None else self._shares.copy()
 
     @property
     def is_unknown(self) -> BoolArray:
@@ -410,6 +434,8 @@ class Labels:
     def discount(self, doubt: ArrayLike) -> Self:
         """Trust the labels less: a part `doubt` of each becomes "anything is possible".
 
+        Probabilities that are doubted are none any more, but plausibilities.
+
         Parameters
         ----------
         doubt : float or array-like (n,) in [0, 1]
@@ -422,7 +448,10 @@ class Labels:
         """
         delta = contours.check_doubt(doubt, len(self))
         masses = None if self._masses is None else belief.discount(self._masses, delta)
-        return self._with(contours.discounted(self.contour, delta), masses)
+        made = self._with(contours.discounted(self.contour, delta), masses)
+        if made._shares is not None:
+            made._shares = made._shares & (delta == 0)
+        return made
 
     def condition(self, classes: Iterable[Hashable]) -> Self:
         """Learn for sure that every class is among the given ones; the others become impossible.
@@ -437,13 +466,17 @@ class Labels:
         masses = self._masses
         if masses is not None:
             masses = belief.condition(masses, belief.sets_from_membership(inside))
-        return self._with(contour, masses)
+        made = self._with(contour, masses)
+        if made._shares is not None:
+            made._shares = contours.check_shares(made._shares, contour)
+        return made
 
     def reorder(self, classes: Sequence[Hashable]) -> Self:
         """The same labels with the classes in another order, perhaps with more classes.
 
         A new class is as plausible as the least plausible of the others: impossible for a hard
-        label, fully plausible where nothing is known. (Labels on a single class are hard ones.) A
+        label, fully plausible where nothing is known. (Labels on a single class are hard ones.)
+        Probabilities leave it none. A
         class can only be left out if it is impossible everywhere.
 
         Examples
@@ -456,7 +489,9 @@ class Labels:
         place = contours.places(self.classes.tolist(), names.tolist(), self.contour)
         same = self._masses is not None and sorted(place) == list(range(self.n_classes))
         masses = reordered_masses(self.masses(), place) if same else None
-        return type(self)(contours.reordered(self.contour, place), names, masses)._also(self)
+        return type(self)(
+            contours.reordered(self.contour, place, self._shares), names, masses
+        )._also(self)
 
     def rename(self, names: Mapping[Any, Hashable] | Sequence[Hashable]) -> Self:
         """The same labels under other class names: a mapping, or all names in order.
@@ -505,15 +540,18 @@ class Labels:
         masses = None if self._masses is None else self._masses[rows]
         part = self._with(self.contour[rows], masses)
         part.conflict = None if self.conflict is None else self.conflict[rows]
+        part._shares = None if self._shares is None else self._shares[rows]
         return part
 
     def __eq__(self, other: object) -> bool:
-        """Whether all is the same: classes, contours, and masses where both know them."""
+        """Whether all is the same: classes, contours and kinds, masses where both know them."""
         if not isinstance(other, Labels):
             return NotImplemented
         if len(self) != len(other) or self.classes.tolist() != other.classes.tolist():
             return False
         if not np.allclose(self.contour, other.contour, rtol=0.0, atol=1e-12):
+            return False
+        if not np.array_equal(self.is_probability, other.is_probability):
             return False
         if (self._masses is None and other._masses is None) or not (self._exact and other._exact):
             return True
@@ -526,7 +564,8 @@ class Labels:
         counts = f"{counted(len(self), 'item')}, classes {self.classes.tolist()}"
         precise = int(self.is_hard.sum())
         unknown = int(self.is_unknown.sum())
-        return f"<Labels: {counts}; {precise} hard, {unknown} unknown>"
+        shares = f", {int(self._shares.sum())} probabilities" if self._shares is not None else ""
+        return f"<Labels: {counts}; {precise} hard, {unknown} unknown{shares}>"
 
     def _repr_html_(self) -> str:
         return html_table(repr(self)[1:-1], self.classes, self.contour)
@@ -540,23 +579,23 @@ class Labels:
         """Labels from checked parts that nobody else holds; their masses are known."""
         made = object.__new__(cls)
         made.classes, made.contour, made._masses = classes, contour, masses
-        made._exact, made.conflict, made._crisp = True, None, None
+        made._exact, made.conflict, made._crisp, made._shares = True, None, None, None
         made.classes.flags.writeable = made.contour.flags.writeable = False
         return made
 
     def _with(self, contour: FloatArray, masses: SparseMasses | None) -> Self:
         """Labels with other contours that need no check."""
         made = self._trusted(contour, self.classes, masses)
-        made._exact, made.conflict = self._exact, self.conflict
+        made._exact, made.conflict, made._shares = self._exact, self.conflict, self._shares
         return made
 
     def _also(self, other: Self) -> Self:
         """What is known besides the contour of `other`."""
         self._exact = other._exact and (other._masses is None) == (self._masses is None)
-        self.conflict = other.conflict
+        self.conflict, self._shares = other.conflict, other._shares
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"_shares": None, **state})  # labels of before did not know
         self.contour.flags.writeable = False
         self.classes.flags.writeable = False

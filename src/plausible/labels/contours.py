@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import ROUNDING, check_unit_interval
-from plausible.checks import example, found, name_rows, shown
+from plausible.checks import as_array, example, found, name_rows, shown
 from plausible.errors import InputError
 from plausible.labels.parsing import check_classes
 
@@ -76,6 +76,22 @@ def check_conflict(conflict: ArrayLike | None, n_items: int) -> FloatArray | Non
             value=checked.shape,
         )
     return checked
+
+
+def check_shares(is_probability: ArrayLike | None, contour: FloatArray) -> BoolArray | None:
+    """Which rows (n,) are probabilities of several classes; None if there are none."""
+    if is_probability is None:
+        return None
+    given = as_array(is_probability, "is_probability")
+    if given.shape != (len(contour),) or given.dtype != bool:
+        raise InputError(
+            f"is_probability should be True or False for each of the {len(contour)} items",
+            f"came as {given.dtype} of shape {given.shape}",
+            f"give an array ({len(contour)},)",
+            parameter="is_probability",
+        )
+    shares = given & ((contour > 0).sum(axis=1) > 1)
+    return shares if shares.any() else None
 
 
 def check_doubt(doubt: ArrayLike, n_items: int) -> FloatArray:
@@ -149,12 +165,17 @@ def places(classes: Sequence[Any], wanted: Sequence[Any], contour: FloatArray) -
     return place
 
 
-def reordered(contour: FloatArray, place: list[int]) -> FloatArray:
+def reordered(
+    contour: FloatArray, place: list[int], is_probability: BoolArray | None = None
+) -> FloatArray:
     """Columns by `place`; a new class (-1) is as plausible as the least plausible of the others.
 
-    The only class of a frame is surely the right one, so that a second one is impossible.
+    The only class of a frame is surely the right one, so that a second one is impossible; and
+    probabilities leave nothing to a new class.
     """
     least = contour.min(axis=1, keepdims=True) * (contour.shape[1] > 1)
+    if is_probability is not None:
+        least[is_probability] = 0.0
     return np.hstack([contour, least])[:, place]
 
 

@@ -1,17 +1,20 @@
 """The one door through which every estimator takes y."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_list
+from plausible.checks import as_floats, as_list
 from plausible.errors import InputError
 from plausible.labels.container import Labels
-from plausible.labels.parsing import check_classes
+from plausible.labels.masses import masses_with_unknown
+from plausible.labels.parsing import check_classes, names_or_numbers
 
 MISSING = (None, "")  # None also stands for NaN
+SUM_TOLERANCE = 1e-6  # of probabilities
+NEARLY = 0.02  # probabilities that were rounded to two digits sum to one within this
 
 
 def as_labels(
@@ -25,8 +28,9 @@ def as_labels(
         hard labels (n,), in which None, NaN and "" stand for "not labeled" (for -1, say so with
         ``Labels.from_crisp(y, missing=-1)``);
         a list of sets of class names; a bool array (n, K) of possible classes;
-        or a number array or data frame (n, K) of plausibilities (probabilities are
-        plausibilities, too).
+        or a number array or data frame (n, K): probabilities if all rows sum to one (or are
+        rows of ones: unknown), else plausibilities, whose highest one in a row is as a rule 1.
+        `Labels.from_probability` and `Labels.from_plausibility` say what is meant.
     classes : sequence, optional
         Order of the classes; by default sorted, or the columns of a data frame.
 
@@ -42,6 +46,8 @@ def as_labels(
            [0., 0., 1.]])
     >>> as_labels([[1.0, 0.2], [0.4, 1.0]], classes=["a", "b"]).crisp()
     array(['a', 'b'], dtype='<U1')
+    >>> as_labels([[0.7, 0.3], [0.0, 1.0]]).is_probability     # of hard rows there is no need
+    array([ True, False])
     """
     if isinstance(y, Labels):
         if classes is None or y.classes.tolist() == check_classes(classes).tolist():
@@ -81,8 +87,73 @@ def as_labels(
             )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
-        return Labels.from_plausibility(table, classes)
+        return labels_of_table(as_floats(table, "y"), classes)
     return Labels.from_crisp(_as_hard(y, table), classes, missing=MISSING)
+
+
+def labels_of_table(
+    table: NDArray[np.float64], classes: Sequence[Hashable] | None, shares: bool | None = None
+) -> Labels:
+    """Labels of numbers (n, K); `shares` says whether they are probabilities, None to look."""
+    if shares is None:
+        shares = holds_shares(row_sums(table))
+    if not shares:
+        return Labels.from_plausibility(table, classes)
+    names = names_or_numbers(classes, table)
+    unknown = (table == 1.0).all(axis=1)
+    if not unknown.any():
+        return Labels.from_probability(table, names)
+    known = Labels.from_probability(np.where(unknown[:, None], 1 / table.shape[1], table), names)
+    contour = np.where(unknown[:, None], 1.0, known.contour)
+    masses = None
+    if known.has_masses:
+        masses = masses_with_unknown(known.masses(), unknown)
+    return Labels(contour, names, masses, is_probability=~unknown)
+
+
+class RowSums(NamedTuple):
+    """How many rows of a table sum to one, nearly so, or to something else; additive.
+
+    Hard rows and rows of ones are not counted: they are the same in all readings.
+    """
+
+    to_one: int
+    nearly: int
+    otherwise: int
+
+
+def row_sums(table: NDArray[Any]) -> RowSums:
+    """Count the rows (n, K) by their sums.
+
+    Examples
+    --------
+    >>> row_sums(np.array([[0.5, 0.5], [1.0, 1.0], [1.0, 0.0], [0.33, 0.66], [0.1, 0.2]]))
+    RowSums(to_one=1, nearly=1, otherwise=1)
+    """
+    numbers = np.asarray(table, dtype=np.float64)
+    if numbers.shape[1] < 2:
+        return RowSums(0, 0, 0)
+    high, total = numbers.max(axis=1), numbers.sum(axis=1)
+    neutral = (high == 1.0) & ((total == 1.0) | (total == numbers.shape[1]))
+    off = np.abs(total - 1.0)
+    to_one, nearly = off <= SUM_TOLERANCE, (off <= NEARLY) & (high < 1.0)
+    n_to_one, n_nearly = int((to_one & ~neutral).sum()), int((nearly & ~to_one).sum())
+    return RowSums(n_to_one, n_nearly, len(numbers) - int(neutral.sum()) - n_to_one - n_nearly)
+
+
+def holds_shares(sums: RowSums) -> bool:
+    """Whether the numbers of a table are probabilities; rounded ones are refused."""
+    if sums.otherwise or not (sums.to_one or sums.nearly):
+        return False
+    if sums.nearly:
+        raise InputError(
+            "Rows of y should sum to one if they are probabilities",
+            f"{sums.nearly} of them sum to nearly one only",
+            "give Labels.from_probability(P / P.sum(axis=1, keepdims=True)), or "
+            "Labels.from_plausibility(P) if they are plausibilities",
+            parameter="y",
+        )
+    return True
 
 
 def holds_sets(y: Any) -> bool:

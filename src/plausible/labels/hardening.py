@@ -59,8 +59,8 @@ def note_hardening(labels: "Labels") -> None:
         _warn_at(
             _users_frame(call),
             f"Labels should keep their degrees, but {tool} of scikit-learn takes their hard "
-            f"classes, and what {name_rows(~hard)} say beyond them is lost; use {_keeper_of(tool)}, "
-            "or give y.crisp() if hard classes are meant.",
+            f"classes, and what {name_rows(~hard)} say beyond them is lost; use "
+            f"{_keeper_of(tool)}, or give y.crisp() if hard classes are meant.",
         )
     call.f_locals[NOTED] = True  # names that a function does not have stay as long as its call
 

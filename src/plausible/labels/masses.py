@@ -83,3 +83,11 @@ def _names_in(rows: Sequence[Any]) -> set[Any]:
     """The classes in the sets of mass functions that are written as mappings."""
     sets = [key for row in rows if isinstance(row, Mapping) for key in row]
     return {name for key in sets for name in as_list(key, "A set", "class names")}
+
+
+def masses_with_unknown(masses: SparseMasses, unknown: NDArray[np.bool_]) -> SparseMasses:
+    """Masses on single classes, with all on the whole frame in rows of which nothing is known."""
+    values = np.where(unknown[:, None], 0.0, masses.values)
+    whole = (1 << masses.n_classes) - 1
+    sets = np.append(masses.focal_sets, np.int64(whole))
+    return SparseMasses(np.column_stack([values, unknown.astype(float)]), sets, masses.n_classes)

@@ -21,13 +21,15 @@ E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief import Decision, SparseMasses
+from plausible.belief import Decision
 from plausible.checks import check_whole
 from plausible.errors import InputError
 from plausible.metrics.truth import (
     Classes,
     FloatArray,
+    Prediction,
     Truth,
+    classes_of,
     classes_of_answers,
     read_answers,
     read_probabilities,
@@ -55,7 +57,7 @@ def soft_accuracy(
         An answer that is a set gets the mean credit of its classes, a refusal none.
     sample_weight : array-like (n,), optional
     classes : sequence, optional
-        What the columns of sets are; by default the classes of `y_true`.
+        What the columns of sets are; needed where the classes of `y_true` are not sorted.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def soft_accuracy(
 
 def soft_log_loss(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
 ) -> float:
@@ -81,10 +83,12 @@ def soft_log_loss(
     Parameters
     ----------
     y_true : Labels, or all that `as_labels` takes
-    prediction : array-like (n, K) of probabilities, or SparseMasses (then BetP is scored)
+    prediction : Beliefs, Labels, data frame or array-like (n, K) of probabilities, SparseMasses
+        Of masses BetP is scored. `model.believe(X)` knows its classes; an array does not.
     sample_weight : array-like (n,), optional
     classes : sequence, optional
-        What the columns of `prediction` are; by default the classes of `y_true`.
+        What the columns of an array are, for example ``model.classes_``; needed where the classes
+        of `y_true` are not sorted, since estimators sort theirs.
 
     Examples
     --------
@@ -92,14 +96,14 @@ def soft_log_loss(
     >>> round(soft_log_loss([{"a"}, {"a", "b"}, {"c"}], p), 4)
     0.231
     """
-    truth = read_truth(y_true, sample_weight, classes)
+    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     likelihood = (truth.labels.scaled() * p).sum(axis=1)
     return truth.ratio(-np.log(np.clip(likelihood, _SMALLEST, 1.0)))
 
 
 def generalized_log_likelihood(
-    y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
+    y_true: Truth, prediction: Prediction, classes: Classes = None
 ) -> float:
     """Sum over rows of log sum_k pl_ik p_ik, the criterion that estimators maximize.
 
@@ -108,14 +112,14 @@ def generalized_log_likelihood(
     >>> round(generalized_log_likelihood([{"a"}, {"a", "b"}], [[0.5, 0.5], [0.5, 0.5]]), 4)
     -0.6931
     """
-    truth = read_truth(y_true, None, classes)
+    truth = read_truth(y_true, None, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     return float(np.log((truth.labels.contour * p).sum(axis=1)).sum())
 
 
 def soft_brier_score(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
 ) -> float:
@@ -129,7 +133,7 @@ def soft_brier_score(
     >>> soft_brier_score(["a", "b"], [[1.0, 0.0], [0.5, 0.5]])
     0.25
     """
-    truth = read_truth(y_true, sample_weight, classes)
+    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     total = truth.credit.sum(axis=1, keepdims=True)
     drawn = truth.credit / np.where(total > 0.0, total, 1.0)
@@ -139,7 +143,7 @@ def soft_brier_score(
 
 def expected_calibration_error(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     n_bins: int = 10,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
@@ -156,7 +160,7 @@ def expected_calibration_error(
     0.25
     """
     check_whole(n_bins, "n_bins", 1, MAX_BINS)
-    truth = read_truth(y_true, sample_weight, classes)
+    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     confidence = p.max(axis=1)
     right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
@@ -168,9 +172,7 @@ def expected_calibration_error(
     return float(np.abs(gaps).sum() / weight.sum())
 
 
-def c1_losses(
-    y_true: Truth, prediction: ArrayLike | SparseMasses, classes: Classes = None
-) -> FloatArray:
+def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) -> FloatArray:
     """Loss 1 - sum_k p_k pl_k of each item (Vannoorenberghe, equation 13); 0 for unknown truth.
 
     Examples
@@ -178,14 +180,14 @@ def c1_losses(
     >>> c1_losses([{"a"}, {"a", "b"}], [[0.75, 0.25], [0.75, 0.25]])
     array([0.25, 0.  ])
     """
-    truth = read_truth(y_true, None, classes)
+    truth = read_truth(y_true, None, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     return 1.0 - (truth.labels.contour * p).sum(axis=1)
 
 
 def c1_loss(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
 ) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from plausible.belief import Decision, SparseMasses
+from plausible.belief import Decision
 from plausible.checks import as_array, check_number
 from plausible.errors import InputError
 from plausible.metrics.truth import (
@@ -23,7 +23,9 @@ from plausible.metrics.truth import (
     Classes,
     Credits,
     FloatArray,
+    Prediction,
     Truth,
+    classes_of,
     classes_of_answers,
     read_answers,
     read_probabilities,
@@ -50,7 +52,7 @@ def utility_discounted_accuracy(
         accuracy), u65 and u80.
     sample_weight : array-like (n,), optional
     classes : sequence, optional
-        What the columns of sets are; by default the classes of `y_true`.
+        What the columns of sets are; needed where the classes of `y_true` are not sorted.
 
     Examples
     --------
@@ -137,7 +139,7 @@ class RejectionCurve:
 
 def rejection_curve(
     y_true: Truth,
-    prediction: ArrayLike | SparseMasses,
+    prediction: Prediction,
     sample_weight: ArrayLike | None = None,
     classes: Classes = None,
 ) -> RejectionCurve:
@@ -146,7 +148,7 @@ def rejection_curve(
     Parameters
     ----------
     y_true : Labels, or all that `as_labels` takes
-    prediction : array-like (n, K) of probabilities, or SparseMasses
+    prediction : as for `soft_log_loss`
     sample_weight, classes
         As for `soft_log_loss`. Rows that say nothing are left out.
 
@@ -156,7 +158,7 @@ def rejection_curve(
     >>> curve.rejected, curve.accuracy
     (array([0. , 0.5]), array([0.5, 1. ]))
     """
-    truth = read_truth(y_true, sample_weight, classes)
+    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
     weight = truth.weight * truth.sample_weight
     if weight.sum() == 0.0:

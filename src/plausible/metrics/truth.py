@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision, SparseMasses, check_values, pignistic
-from plausible.checks import as_array, as_floats, as_list
+from plausible.checks import as_array, as_floats, as_list, shown
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels, check_classes
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 Truth = Labels | ArrayLike
+Prediction = Any  # Beliefs, Labels, a data frame, SparseMasses, or an array (n, K)
 Classes = Sequence[Hashable] | NDArray[Any] | None
 
 
@@ -115,17 +116,50 @@ def read_weights(sample_weight: ArrayLike | None, n_items: int) -> FloatArray:
     return given
 
 
-def read_probabilities(
-    prediction: ArrayLike | SparseMasses, labels: Labels, classes: Classes
-) -> FloatArray:
-    """Probabilities (n, K) in the order of the labels' classes; masses become bets."""
-    if isinstance(prediction, SparseMasses):
-        given = pignistic(prediction)
-    else:
-        given = as_floats(prediction, "probabilities")
+def classes_of(prediction: Any, classes: Classes) -> Classes:
+    """What the columns of a prediction are: its own classes if it knows them, or those given."""
+    if isinstance(getattr(prediction, "classes", None), np.ndarray):  # Beliefs, Labels, Decision
+        return prediction.classes
     if classes is None and hasattr(prediction, "columns"):  # a data frame
-        classes = as_list(prediction.columns, "columns", "class names")
-    names = (labels.classes if classes is None else check_classes(classes)).tolist()
+        return as_list(prediction.columns, "columns", "class names")
+    return classes
+
+
+def columns_of(labels: Labels, classes: Classes) -> list[Any]:
+    """Names of the columns of an array; those of the labels only if these are sorted.
+
+    Estimators sort their classes and labels need not, and an array does not say whose order it has.
+    """
+    if classes is not None:
+        return check_classes(classes).tolist()
+    names: list[Any] = labels.classes.tolist()
+    if names != sorted(names):
+        raise InputError(
+            "A prediction should say which column is which class",
+            f"is an array, while the labels have their classes in the order {shown(names, 200)}, "
+            "and estimators sort them",
+            "add classes=model.classes_ (or classes=labels.classes if the columns follow the "
+            "labels), or give model.believe(X), which knows its classes",
+            parameter="classes",
+        )
+    return names
+
+
+def numbers_of(prediction: Any) -> FloatArray:
+    """Probabilities (n, K) of a prediction in whatever form."""
+    if isinstance(prediction, Labels):
+        if prediction.has_masses:
+            return pignistic(prediction.masses())
+        return prediction.contour / prediction.contour.sum(axis=1, keepdims=True)
+    if isinstance(prediction, SparseMasses):
+        return pignistic(prediction)
+    return as_floats(getattr(prediction, "probability", prediction), "probabilities")
+
+
+def read_probabilities(prediction: Any, labels: Labels, classes: Classes) -> FloatArray:
+    """Probabilities (n, K) in the order of the labels' classes; masses become bets."""
+    given = numbers_of(prediction)
+    names = columns_of(labels, classes_of(prediction, classes))
     if given.shape != (len(labels), len(names)):
         raise InputError(
             f"probabilities should have a row for each of the {len(labels)} items and a column "
@@ -145,15 +179,20 @@ def read_probabilities(
 
 def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes) -> BoolArray:
     """Answers as sets of classes (n, K): one class, several, or none for a refusal."""
-    names = labels.classes if classes is None else check_classes(classes)
+    names: NDArray[Any] = labels.classes
+    classes = classes_of(y_pred, classes)
     if isinstance(y_pred, Decision):
         given: NDArray[Any] = y_pred.chosen
         if y_pred.offers_refusal:
             given = given[..., :-1] & ~given[..., -1:]
+        names = check_classes(columns_of(labels, classes))
     else:
         given = as_array(y_pred, "Answers")
         if given.ndim == 1:
+            names = names if classes is None else check_classes(classes)
             given = same_names(given, names)
+        else:
+            names = check_classes(columns_of(labels, classes))
     if given.dtype != bool or given.shape != (len(labels), len(names)):
         raise InputError(
             f"Answers should be one for each of the {len(labels)} items over {len(names)} classes",
@@ -180,6 +219,7 @@ def same_names(answers: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
 
 def classes_of_answers(y_pred: ArrayLike | Decision, classes: Classes) -> Classes:
     """Classes that answers may name: those said, or those that occur."""
+    classes = classes_of(y_pred, classes)
     if classes is not None or isinstance(y_pred, Decision):
         return classes
     given = as_array(y_pred, "Answers")

@@ -1,6 +1,12 @@
 """Estimators that learn from labels of any kind, in families."""
 
-from plausible.base import Beliefs, EmptyClassWarning, FarPointWarning, believe
+from plausible.base import (
+    Beliefs,
+    EmptyClassWarning,
+    FarPointWarning,
+    SharpenedLabelsWarning,
+    believe,
+)
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.ensemble import (
@@ -13,6 +19,7 @@ from plausible.models.gaussian import (
     DiscriminantClassifier,
     GaussianMixtureClassifier,
     SingularCovarianceWarning,
+    UnlabeledRowsWarning,
 )
 from plausible.models.logistic import (
     Evidence,
@@ -56,6 +63,7 @@ __all__ = [
     "GaussianMixtureClassifier",
     "OutOfBagWarning",
     "PartialLogisticRegression",
+    "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
     "SoftNearestCentroid",
@@ -63,6 +71,7 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UnlabeledRowsWarning",
     "believe",
     "compare_models",
     "cross_val_beliefs",

@@ -70,6 +70,8 @@ class SoftNearestCentroid(EvidenceClassifier):
         labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
         scaled = labels.scaled()
         favored = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
+        shares = labels.is_probability
+        favored[shares] = scaled[shares] / scaled[shares].sum(axis=1, keepdims=True)
         weights = favored * row_weights[:, None]
         if not weights.any():
             raise InputError(

@@ -2,7 +2,8 @@
 
 An estimator of this library learns from labels as they are. Any other learns from the most
 plausible class of each row, with the weight by which it is more plausible than the next one; rows
-in which several classes are most plausible are left out.
+in which several classes are most plausible are left out. Labels that are probabilities become rows
+of each class with these weights, if the learner takes weights.
 """
 
 from typing import Any
@@ -47,20 +48,47 @@ def margin(contour: FloatArray) -> FloatArray:
 
 def fit_learner(estimator: Any, X: Any, labels: Labels, weight: FloatArray) -> Any:
     """Fit a copy of the estimator to the rows that have weight."""
-    y: Any = labels
     if takes_labels(estimator):
-        kept, given = weight > 0.0, weight
-    else:
-        given = weight * margin(labels.contour)
-        y, kept = labels.classes[labels.contour.argmax(axis=1)], given > 0.0
-        if not kept.any():
-            raise InputError(
-                "At least one row should favor a class",
-                "all labels are unknown or have zero sample weight",
-                "label some items",
-            )
-    weights = weighting(estimator, given[kept])
-    return clone(estimator).fit(take_rows(X, kept), y[kept], **weights)
+        kept = weight > 0.0
+        weights = weighting(estimator, weight[kept])
+        return clone(estimator).fit(take_rows(X, kept), labels[kept], **weights)
+    rows, codes, given = hard_rows(labels, weight, takes_weights(estimator))
+    if not len(rows):
+        raise InputError(
+            "At least one row should favor a class",
+            "all labels are unknown or have zero sample weight",
+            "label some items",
+        )
+    y = labels.classes[codes]
+    return clone(estimator).fit(take_rows(X, rows), y, **weighting(estimator, given))
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether sample weights reach the estimator."""
+    if isinstance(estimator, Pipeline):
+        return takes_weights(estimator[-1])
+    return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def hard_rows(
+    labels: Labels, weight: FloatArray, split: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """Which rows, with which class and weight, stand for labels; some of them several times.
+
+    `split` says whether those that are probabilities are split over the classes.
+    """
+    given = weight * margin(labels.contour)
+    shares = labels.is_probability & split
+    rows = np.flatnonzero((given > 0.0) & ~shares)
+    parts = [(rows, labels.contour[rows].argmax(axis=1), given[rows])]
+    if shares.any():
+        own = np.flatnonzero(shares)
+        p = labels.contour[own] * (weight[own] / labels.contour[own].sum(axis=1))[:, None]
+        row, column = np.nonzero(p)
+        parts.append((own[row], column, p[row, column]))
+    rows, codes, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(rows, kind="stable")
+    return rows[order], codes[order], weights[order]
 
 
 def read_features(estimator: Any, X: Any, reset: bool = True) -> Any:

@@ -43,16 +43,26 @@ class ArrowSource(Source):
         return arrow().schema([(name, tidy_type(self.given.field(name).type)) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
-        done, schema = [0], self.schema(columns)
+        pa, done, schema = arrow(), [0], self.schema(columns)
+        ready = {f.name for f in schema if not gaps and f.type == self.given.field(f.name).type}
         with reading(self.name, self.what, done):
             for batch in self._batches(columns, rows or CHUNK_ROWS):
-                arrays = [tidy(batch.column(name)) for name in columns]
-                yield arrow().record_batch(arrays, schema=schema)
-                done[0] += batch.num_rows
-                del batch, arrays  # or they would still be held while the next one is read
+                n_rows = batch.num_rows
+                arrays = [
+                    batch.column(name) if name in ready else tidy(batch.column(name))
+                    for name in columns
+                ]
+                del batch  # or it would still be held while the next one is read
+                yield pa.record_batch(arrays, schema=schema)
+                del arrays
+                done[0] += n_rows
 
 
 class ParquetSource(ArrowSource):

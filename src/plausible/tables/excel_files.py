@@ -94,7 +94,11 @@ class ExcelSource(Source):
         return arrow().schema([(name, self.column(name).type) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
         yield from self.whole(columns, typed).to_batches(max_chunksize=rows or CHUNK_ROWS)

@@ -68,7 +68,11 @@ class JsonSource(Source):
         return arrow().schema([(name, type_of(self._kind_of(name))) for name in columns])
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
         schema = self.schema(columns)

@@ -71,11 +71,15 @@ class ParquetFolder(ArrowSource):
                 )
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
         for file in self.files:
-            yield from file.batches(columns, typed, rows)
+            yield from file.batches(columns, typed, rows, gaps)
 
     def places(self, rows: Sequence[int]) -> list[str]:
         """``"row 3 of 'part-1.parquet'"`` for some rows."""

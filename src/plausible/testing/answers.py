@@ -249,13 +249,16 @@ def check_refusals(subject: Subject) -> str | None:
 
 @promised
 def check_losses(subject: Subject) -> str | None:
-    """Decisions by bets have the least expected loss."""
+    """Decisions by bets have the least expected loss, told by the names of the classes."""
     model, fresh = subject.fitted, draw().fresh
     if reason := lacking(model, "decide", "predict_proba"):
         return reason
     loss = np.array([[0.0, 1.0, 4.0], [9.0, 0.0, 9.0], [1.0, 2.0, 0.0], [0.7, 0.6, 0.5]])
     expected = model.predict_proba(fresh) @ loss.T
-    index = model.decide(fresh, loss=loss).index
+    by_name = {
+        f"act {a}": dict(zip(NAMES.tolist(), row, strict=True)) for a, row in enumerate(loss)
+    }
+    index = model.decide(fresh, loss=by_name).index
     assert (index >= 0).all(), "a decision by bets should be one act"
     regret = float((expected[np.arange(len(fresh)), index] - expected.min(axis=1)).max())
     assert regret <= CLOSE, f"decisions cost up to {regret:.3g} more than others would"

@@ -33,6 +33,7 @@ from plausible.base import (
     MassClassifier,
     check_labels_and_weights,
     count_rows,
+    warn_of_sharpening,
 )
 from plausible.belief import SparseMasses, all_sets, dempster, full_set
 from plausible.checks import check_flag, check_option, name_rows, shown
@@ -231,6 +232,8 @@ class EvidentialCalibratedClassifier(MassClassifier):
         check_classifier(self.estimator)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
+        if labels.is_probability.any():
+            warn_of_sharpening(self)
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=known_classes(self.estimator, labels))
         counted = weight > 0.0

@@ -23,6 +23,7 @@ from plausible.errors import InputError
 from plausible.models.gaussian.e_step import as_float64, favor_by_class
 from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.parameters import FloatArray, Moments, Prior, cholesky
+from plausible.models.gaussian.shares import sum_over_shares
 from plausible.models.gaussian.soft_mixture import SoftMixture
 
 
@@ -43,7 +44,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Number of axes of `transform`, at most and by default min(K - 1, d).
     init, n_init, tol, max_iter, reg_covar, accelerate, random_state, verbose
         See `GaussianMixtureClassifier`; next to no variance is added by default.
-    store_responsibilities, callback, checkpoint
+    store_responsibilities, unlabeled_weight, callback, checkpoint
         See `GaussianMixtureClassifier`.
 
     Attributes
@@ -58,7 +59,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     scalings_ : array (d, n_components)
         Axes on which classes differ most, scaled to unit variance within classes.
     explained_variance_ratio_ : array (n_components,)
-    log_likelihood_, history_, n_iter_, converged_
+    log_likelihood_, history_, n_iter_, converged_, unlabeled_weight_
         See `GaussianMixtureClassifier`.
 
     Examples
@@ -89,6 +90,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         verbose: int = 0,
         *,
         store_responsibilities: bool = False,
+        unlabeled_weight: float | str = "auto",
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
@@ -104,6 +106,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.random_state = random_state
         self.verbose = verbose
         self.store_responsibilities = store_responsibilities
+        self.unlabeled_weight = unlabeled_weight
         self.callback = callback
         self.checkpoint = checkpoint
 
@@ -225,7 +228,7 @@ def ledoit_wolf(
     by_class = np.broadcast_to(positive, (n_classes, positive.shape[1])).copy()
     if len(positive) > 1:
         by_class[problem.owner] = positive
-    fourth = problem.all_rows.reduce(fourth_pass, moments.mean, by_class)
+    fourth = problem.all_rows.reduce(sum_over_shares, fourth_pass, moments.mean, by_class)
     d = positive.shape[1]
     tied = len(covariance) == 1
     items = np.array([moments.counts.sum()]) if tied else moments.counts[problem.owner]

@@ -376,7 +376,7 @@ def favor_pass(
 
 def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | None]:
     """The same with single precision features left as they are, for kernels that read both."""
-    X, plausibility, weight = columns
+    X, plausibility, weight = columns[:3]
     if X is None or X.dtype != np.float32:
         return as_float64(columns)
     _, plausibility, weight = as_float64((X[:0], plausibility, weight))
@@ -388,7 +388,7 @@ def as_float64(columns: Columns) -> tuple[FloatArray, FloatArray | None, FloatAr
 
     Features stay row by row or column by column in memory, as they came; the rest is row by row.
     """
-    X, plausibility, weight = columns
+    X, plausibility, weight = columns[:3]
     assert X is not None
     by_column = X.ndim == 2 and X.strides[0] < X.strides[1]
     return (

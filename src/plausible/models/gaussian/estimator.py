@@ -2,11 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +29,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Result, maximize, reporter
+from plausible.engine import Result, Rows, maximize, reporter
 from plausible.errors import InputError
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
@@ -43,10 +45,12 @@ from plausible.models.gaussian.parameters import (
 )
 from plausible.models.gaussian.soft_mixture import RowCensus, SoftMixture, take_census
 from plausible.models.gaussian.starts import make_starts
+from plausible.models.gaussian.unlabeled import Fit, mind_labels, with_factor
 
 NOVELTY_DRAWS = 20_000
 MOST_NUMBERS = 1 << 28  # of covariances: 2 GB, and several times as much while they are estimated
 MOST_WORK = 2e9  # d^3 for each covariance: seconds for each step
+ROUGH_TOL, ROUGH_ITER = 1e-3, 100  # of fits by which weights of unlabeled rows are compared
 ENOUGH = 1e-3  # reg_covar, relative to the variances, that is meant to make up for few items
 
 
@@ -79,13 +83,14 @@ class GaussianClassifier(EvidenceClassifier):
     store_responsibilities = False
     callback: Any = None
     checkpoint: Any = None
+    unlabeled_weight: float | str = "auto"
 
     @property
     def _kind(self) -> str:
         raise NotImplementedError
 
-    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
-        return np.ones(n_classes, dtype=np.int64)
+    def _sizes(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        return np.ones(len(classes), dtype=np.int64)
 
     @property
     def _has_prior(self) -> bool:
@@ -109,22 +114,45 @@ class GaussianClassifier(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, self.n_classes)
+        training = training_rows(self, X, y, sample_weight, self.n_classes, with_shares=True)
+        fixed = not isinstance(self.unlabeled_weight, str)
+        weight = float(self.unlabeled_weight) if fixed else 1.0
+        fit = self._climb(training, weight, self.checkpoint)
+        if not (fixed or fit.result.interrupted):
+            again = partial(self._climb_again, training.classes)
+            fit = mind_labels(fit, training.rows, again)
+        self.unlabeled_weight_ = fit.weight
+        self._keep(fit.result, fit.problem, training)
+        return self
+
+    def _climb_again(self, classes: NDArray[Any], rows: Rows, weight: float, rough: bool) -> Fit:
+        """A further fit, which leaves no checkpoint; a rough one is soon content."""
+        copy = clone(self)
+        copy.checkpoint = None
+        if hasattr(self, "_order_of_labels"):
+            copy._order_of_labels = self._order_of_labels
+        if rough:
+            copy.tol, copy.max_iter = max(self.tol, ROUGH_TOL), min(self.max_iter, ROUGH_ITER)
+            copy.n_init, copy.verbose, copy.callback = 1, 0, None
+        return copy._climb(TrainingRows(rows, classes), weight)
+
+    def _climb(self, training: TrainingRows, weight: float, checkpoint: Any = None) -> Fit:
+        """A fit in which rows without a label have some weight."""
+        if weight != 1.0 and training.rows.peek()[1] is not None:
+            training = training._replace(rows=with_factor(training.rows, weight))
         problem = self._pose(training)
         problem.prior = self._make_prior(problem)
         random = random_from(self.random_state)
         try:
             starts = make_starts(problem, self.init, self.n_init, random)
-            result = self._maximize(problem, starts)
+            return Fit(self._maximize(problem, starts, checkpoint), problem, weight)
         except SingularCovarianceError as error:
             names = training.classes[problem.owner]
             raise ValueError(explain_singular(error, names, problem)) from None
-        self._keep(result, problem, training)
-        return self
 
     def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
-        sizes = self._sizes(len(training.classes))
+        sizes = self._sizes(training.classes)
         census = take_census(training.rows, sizes == 1)
         present = census.support > 0
         if not present.all():
@@ -141,7 +169,9 @@ class GaussianClassifier(EvidenceClassifier):
             check_work(self._kind, len(owner), census, self.reg_covar)
         return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
 
-    def _maximize(self, problem: SoftMixture, starts: list[Gaussians]) -> Result:
+    def _maximize(
+        self, problem: SoftMixture, starts: list[Gaussians], checkpoint: Any = None
+    ) -> Result:
         return maximize(
             problem.summarize,
             problem.solve,
@@ -151,14 +181,14 @@ class GaussianClassifier(EvidenceClassifier):
             max_iter=self.max_iter,
             chart=GaussianChart(problem.kind, problem.census.spread) if self.accelerate else None,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
-            checkpoint=self.checkpoint,
+            checkpoint=checkpoint,
             advice=TOO_MUCH_ADDED,
             settings=f"{problem.kind}, reg_covar {self.reg_covar}, {len(problem.owner)} components",
         )
 
     def _keep(self, result: Result, problem: SoftMixture, training: TrainingRows) -> None:
         """Store what was found, with NaN for components of classes that do not occur."""
-        sizes = self._sizes(len(training.classes))
+        sizes = self._sizes(training.classes)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         here = np.isin(owner, problem.owner)
         self.classes_ = training.classes
@@ -177,17 +207,25 @@ class GaussianClassifier(EvidenceClassifier):
         warn_of_weak_points(self, result, problem)
         if self.store_responsibilities:
             self.responsibilities_ = np.concatenate(
-                [self._responsibilities(*columns[:2]) for columns in training.rows.chunks()]
+                [self._responsibilities(*columns) for columns in training.rows.chunks()]
             )
 
-    def _responsibilities(self, X: Any, plausibility: FloatArray | None) -> FloatArray:
+    def _responsibilities(
+        self, X: Any, plausibility: FloatArray | None, weight: Any = None, shares: Any = None
+    ) -> FloatArray:
         scores = np.full((len(X), len(self._owner)), -np.inf)
         data = np.asarray(X, dtype=np.float64)
         scores[:, self._present] = log_joint(data, self._parameters, self._kind)
         if plausibility is not None:
             with np.errstate(divide="ignore"):
                 scores += np.log(plausibility[:, self._owner])
-        return normalized(scores)
+        found = normalized(scores)
+        if shares is not None and plausibility is not None:
+            for row in np.flatnonzero(shares):
+                p = plausibility[row] / plausibility[row].sum()
+                within = np.bincount(self._owner, found[row], minlength=len(p))
+                found[row] *= (p / np.where(within > 0, within, 1.0))[self._owner]
+        return found
 
     def _log_evidence(self, X: FloatArray) -> FloatArray:
         scores = log_joint(X, self._parameters, self._kind, up_to_constant=True)
@@ -276,6 +314,10 @@ class GaussianClassifier(EvidenceClassifier):
         check_whole(self.max_iter, "max_iter", 1)
         check_verbose(self.verbose)
         check_flag(self.accelerate, "accelerate")
+        if isinstance(self.unlabeled_weight, str):
+            check_option(self.unlabeled_weight, ("auto",), "unlabeled_weight")
+        else:
+            check_number(self.unlabeled_weight, "unlabeled_weight", 0.0)
         check_flag(self.store_responsibilities, "store_responsibilities")
         if self.n_classes is not None:
             check_whole(self.n_classes, "n_classes", 1)

@@ -4,8 +4,10 @@ r"""Gaussian mixtures under soft labels: a class, or part of a class, for each c
 
 (1.9) of Côme, Oukhellou, Denoeux and Aknin, Mixture model estimation with soft labels, 2008. With
 hard labels the maximum is that of quadratic (or, tied, linear) discriminant analysis; with labels
-that say nothing it is that of a Gaussian mixture; all that lies between is allowed. A label that is
-a probability acts as a likelihood, not as a posterior: the class weights multiply it.
+that say nothing it is that of a Gaussian mixture; all that lies between is allowed. Labels that are
+probabilities are shares, with responsibilities that stay as they are: they add
+:math:`\sum_k p_{ik} \log \pi_k N(x_i; \mu_k, \Sigma_k)`. The reading of the paper, in which a
+probability acts as a likelihood that the class weights multiply, is `Labels.from_plausibility`.
 """
 
 from collections.abc import Mapping
@@ -15,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.base import by_class
 from plausible.checks import as_array, check_option, shown
 from plausible.engine import Callback
 from plausible.errors import InputError
@@ -31,13 +34,14 @@ class GaussianMixtureClassifier(GaussianClassifier):
     ----------
     covariance_type : {"full", "tied", "diag", "spherical"}
         Shape of the covariances, as in scikit-learn's `GaussianMixture`.
-    n_components : int or sequence of int
-        Components for each class; one number for all classes or one for each, in sorted order.
+    n_components : int, dict of classes, or sequence of int
+        Components for each class: one number for all, or one for each by name. A sequence is in the
+        order of `classes_`, sorted, and refused where labels have their classes in another one.
     init : {"labels", "kmeans", "random"} or dict
         "labels" starts component k at the rows that favor class k (k-means where labels say
         nothing); "kmeans" gives clusters to the classes that they agree with; "random" starts at
-        random rows. A dict gives `means`, and if known `weights` and `covariances`, components of
-        the first class first.
+        random rows. A dict gives `means`, and if known `weights` and `covariances`, in the order of
+        `component_classes_`: components of the first of the sorted classes first.
     n_init : int
         Number of starts; the best result is kept. Starts after the first are random.
     tol : float
@@ -58,6 +62,11 @@ class GaussianMixtureClassifier(GaussianClassifier):
         Number of classes of a clustering, fitted with y=None.
     store_responsibilities : bool
         Whether to keep `responsibilities_`.
+    unlabeled_weight : "auto" or float
+        Weight of rows without a label, on top of `sample_weight` (EM-lambda of Nigam et al., 2000):
+        1 counts them like the others, 0 leaves them out. "auto" is 1, unless the model then agrees
+        with its labels much less than labeled rows alone foretell: then it is as large as can be
+        without such harm, and an `UnlabeledRowsWarning` says so.
     callback : function of Progress, optional
         Called after each iteration; a true answer stops the fit.
     checkpoint : path, optional
@@ -79,6 +88,8 @@ class GaussianMixtureClassifier(GaussianClassifier):
     converged_ : bool
     responsibilities_ : array (n, M)
         Probability of each component given features and label, on request.
+    unlabeled_weight_ : float
+        The one that was used.
     n_features_in_ : int
 
     Examples
@@ -96,7 +107,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
     def __init__(
         self,
         covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
-        n_components: int | ArrayLike = 1,
+        n_components: int | ArrayLike | Mapping[Any, int] = 1,
         init: str | Mapping[str, Any] = "labels",
         n_init: int = 1,
         tol: float = 1e-6,
@@ -109,6 +120,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         prior: str | Mapping[str, Any] | None = None,
         n_classes: int | None = None,
         store_responsibilities: bool = False,
+        unlabeled_weight: float | str = "auto",
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
@@ -125,6 +137,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         self.prior = prior
         self.n_classes = n_classes
         self.store_responsibilities = store_responsibilities
+        self.unlabeled_weight = unlabeled_weight
         self.callback = callback
         self.checkpoint = checkpoint
 
@@ -132,8 +145,9 @@ class GaussianMixtureClassifier(GaussianClassifier):
     def _kind(self) -> str:
         return self.covariance_type
 
-    def _sizes(self, n_classes: int) -> NDArray[np.int64]:
-        return component_counts(self.n_components, n_classes)
+    def _sizes(self, classes: NDArray[Any]) -> NDArray[np.int64]:
+        counts = by_class(self, self.n_components, "n_components", classes)
+        return component_counts(counts, len(classes))
 
     @property
     def _has_prior(self) -> bool:

@@ -4,7 +4,7 @@ r"""The criterion (1.9) of a Gaussian mixture under soft labels, and its EM map.
 
 with :math:`pl_{ik}` the plausibility of the class that owns component k. A row with one plausible
 component has responsibility one for ever: it is *settled*, its moments are computed once, and its
-share of the criterion is linear in them.
+share of the criterion is linear in them. So is a row whose label is a probability, see `shares`.
 """
 
 from functools import partial
@@ -33,6 +33,7 @@ from plausible.models.gaussian.parameters import (
     scatter_trace,
     solve,
 )
+from plausible.models.gaussian.shares import sum_over_shares
 
 LEFT_OUT = -1
 
@@ -60,9 +61,15 @@ class RowCensus(NamedTuple):
 
 
 def settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which rows have one plausible class, and that class one component (`single`)."""
+    """Which rows have one plausible class, and that class one component (`single`).
+
+    Or probabilities of such classes.
+    """
     possible = np.asarray(columns[1]) > 0
-    return (possible.sum(axis=1) == 1) & single[possible.argmax(axis=1)]
+    settled = (possible.sum(axis=1) == 1) & single[possible.argmax(axis=1)]
+    if len(columns) > 3 and columns[3] is not None:
+        settled |= columns[3] & ~(possible & ~single).any(axis=1)
+    return settled
 
 
 def census_pass(
@@ -154,7 +161,7 @@ def candidate_codes(
     assert plausibility is not None
     possible = plausibility > 0
     n_classes = possible.shape[1]
-    if possible.all() and n_classes > 1:
+    if possible.all() and n_classes > 1 and len(columns) < 4:
         codes = np.full(len(possible), LEFT_OUT if settled else 0, dtype=np.int16)
     else:
         values = np.int64(1) << (np.arange(n_classes) % 14)
@@ -171,7 +178,8 @@ class SoftMixture:
     Parameters
     ----------
     rows : Rows
-        Features, plausibilities of the classes (or None), weights (or None).
+        Features, plausibilities of the classes (or None), weights (or None), and which labels are
+        probabilities, if any are.
     census : RowCensus
     kind : str
         Kind of covariance.
@@ -232,12 +240,16 @@ class SoftMixture:
         form = "full" if kind == "tied" else kind
         short = e_step.n_features_of_map(form, d) <= e_step.WIDE
         rough = form if short else "diag"
-        sums, constant = rows.reduce(e_step.given_pass, self.center, rough, self.fast)
+        sums, constant = rows.reduce(
+            sum_over_shares, e_step.given_pass, self.center, rough, self.fast
+        )
         count, first, second = e_step.unfold(sums, rough, d)
         assert second is not None
         moments = about_mean(count, first, second, self.center, rough)
         if not short or lost_digits(moments, self.center, form):
-            count, first, second = rows.reduce(e_step.favor_pass, moments.mean, form)
+            count, first, second = rows.reduce(
+                sum_over_shares, e_step.favor_pass, moments.mean, form
+            )
             moments = about_mean(count, first, second, moments.mean, form)
         if kind == "tied":
             moments = moments._replace(scatter=moments.scatter.sum(axis=0))
@@ -264,7 +276,13 @@ class SoftMixture:
         if not e_step.use_linear(self.kind, len(self.center), max(far)):
             return self._centered(starts, [p.means for p in starts])
         folded = self.rows.reduce(
-            e_step.linear_pass, list(forms), self.center, self.kind, self.owner, self.fast
+            sum_over_shares,
+            e_step.linear_pass,
+            list(forms),
+            self.center,
+            self.kind,
+            self.owner,
+            self.fast,
         )
         moments = [self._unfold(sums) for sums, _ in folded]
         if any(lost_digits(found, self.center, self.kind) for found in moments):
@@ -279,7 +297,9 @@ class SoftMixture:
     ) -> list[MixtureStatistics]:
         """The same with every component about a center of its own: slower, and always exact."""
         forms = [e_step.centered_form(p, self.kind) for p in starts]
-        sums = self.rows.reduce(e_step.centered_pass, forms, centers, self.kind, self.owner)
+        sums = self.rows.reduce(
+            sum_over_shares, e_step.centered_pass, forms, centers, self.kind, self.owner
+        )
         return [
             self._complete(about_mean(n, s, ss, c, self.kind), gain, p)
             for (n, s, ss, gain), c, p in zip(sums, centers, starts, strict=True)

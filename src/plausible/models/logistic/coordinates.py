@@ -84,7 +84,7 @@ def weighed_moments(
     columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
     """`moments_pass`, which may overflow."""
-    X, _, weight = columns
+    X, weight = columns[0], columns[2]
     assert X is not None
     bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
     total = float(len(bends) if weight is None else weight.sum())

@@ -17,6 +17,10 @@ the first less the entropy of g (Grandvalet and Bengio, Semi-supervised learning
 minimization, 2005). For sets it is the third. For degrees the third forgets them where f is sure:
 any class with f = 1 and pl > 0 gives 0, the highest value there is.
 
+A label that was given as probabilities is none of these, but a share: it counts by its
+cross-entropy :math:`\sum_k p_k \log f_k` under every criterion, as items of each class with weights
+p would.
+
 Kernels take logits and plausibilities of shape (K, n), classes first: sums over few classes are
 then sums of long rows. They overwrite the logits, and write into arrays that they are given: new
 memory for each of many chunks would take as long as the computation.
@@ -33,6 +37,7 @@ from plausible.checks import as_floats, check_option, name_rows
 from plausible.errors import InputError
 from plausible.labels import as_labels
 
+BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 Loss = Callable[..., tuple[float, FloatArray]]
 Take = Callable[[str, tuple[int, ...]], FloatArray]
@@ -160,10 +165,44 @@ KERNELS = {
 }
 
 
+def evaluate(
+    name: str,
+    logits: FloatArray,
+    plausibility: FloatArray,
+    shares: BoolArray | None = None,
+    take: Take = fresh,
+) -> tuple[Any, FloatArray]:
+    """Values (n,) and gradients (K, n) of a criterion, where `shares` (n,) are probabilities."""
+    if shares is None or not shares.any():
+        return KERNELS[name](logits, plausibility, take)
+    if shares.all():
+        return maximum_entropy(logits, plausibility, take)
+    values, slopes = np.empty(len(shares)), np.empty(logits.shape)
+    for kernel, rows in ((KERNELS[name], ~shares), (maximum_entropy, shares)):
+        values[rows], slopes[:, rows] = kernel(logits[:, rows], plausibility[:, rows])
+    return values, slopes
+
+
 def curvature_along(
-    name: str, logits: FloatArray, plausibility: FloatArray, direction: FloatArray
+    name: str,
+    logits: FloatArray,
+    plausibility: FloatArray,
+    direction: FloatArray,
+    shares: BoolArray | None = None,
 ) -> FloatArray:
     """Hessian of a criterion times a direction of logits, (K, n)."""
+    if shares is None or not shares.any() or name == "maximum_entropy":
+        return bend_along(name, logits, plausibility, direction)
+    bends, along = np.empty(logits.shape), np.broadcast_to(direction, logits.shape)
+    for one, rows in ((name, ~shares), ("maximum_entropy", shares)):
+        bends[:, rows] = bend_along(one, logits[:, rows], plausibility[:, rows], along[:, rows])
+    return bends
+
+
+def bend_along(
+    name: str, logits: FloatArray, plausibility: FloatArray, direction: FloatArray
+) -> FloatArray:
+    """`curvature_along` where no label is a probability."""
     if name == "maximum_entropy":
         return -spread(normalize(logits)[1], direction)
     joint = confront(logits, plausibility)
@@ -184,12 +223,14 @@ def spread(weights: FloatArray, direction: FloatArray) -> FloatArray:
     return weights * (direction - (weights * direction).sum(axis=0))
 
 
-def curvature(name: str, logits: FloatArray, plausibility: FloatArray) -> FloatArray:
+def curvature(
+    name: str, logits: FloatArray, plausibility: FloatArray, shares: BoolArray | None = None
+) -> FloatArray:
     """Hessians (K, K, n) of a criterion with respect to logits."""
     n_classes, n_rows = logits.shape
     bends = np.empty((n_classes, n_classes, n_rows))
     for k, direction in enumerate(np.eye(n_classes)):
-        bends[k] = curvature_along(name, logits.copy(), plausibility, direction[:, None])
+        bends[k] = curvature_along(name, logits.copy(), plausibility, direction[:, None], shares)
     return bends
 
 
@@ -204,9 +245,9 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     -------
     loss : function (logits, y, sample_weight=None) -> (value, gradient)
         `logits` is (n, K); `y` is Labels over the K classes in the order of the columns, or all
-        that `as_labels` takes, plausibilities (n, K) among them. The value is the negative
-        criterion summed over the rows, to be minimized; the gradient (n, K) is with respect to the
-        logits. Divide both by n for a mean.
+        that `as_labels` takes, plausibilities and probabilities (n, K) among them. The value is the
+        negative criterion summed over the rows, to be minimized; the gradient (n, K) is with
+        respect to the logits. Divide both by n for a mean.
 
     Examples
     --------
@@ -219,7 +260,6 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     array([-0.167, -0.167,  0.333])
     """
     check_option(criterion, CRITERIA, "criterion")
-    kernel = KERNELS[criterion]
 
     def loss(
         logits: ArrayLike, y: Any, sample_weight: ArrayLike | None = None
@@ -236,7 +276,8 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
                 parameter="logits",
                 value=scores.shape,
             )
-        value, slope = kernel(scores.T.copy(), labels.contour.T)
+        shares = labels.is_probability
+        value, slope = evaluate(criterion, scores.T.copy(), labels.contour.T, shares)
         if sample_weight is not None:
             weight = check_weights(sample_weight, len(scores))
             value, slope = value * weight, slope * weight

@@ -2,9 +2,10 @@ r"""The criterion of a softmax model under partial labels, summed over rows.
 
 .. math:: L(\beta) = \sum_i w_i \, c(pl_i, \beta x_i) - \tfrac{\alpha}{2} \sum_{kj} \beta_{kj}^2
 
-for one of the criteria c. :math:`\beta` is (K, D), slopes first, then the intercept if there
-is one. Where the probabilities that the labels leave do not depend on the model (hard labels,
-maximum entropy, the M step of EM), the labels enter by one sum over the rows alone,
+for one of the criteria c (for labels that are probabilities, the cross-entropy). :math:`\beta` is
+(K, D), slopes first, then the intercept if there is one. Where the probabilities that the labels
+leave do not depend on the model (hard labels, probabilities, maximum entropy, the M step of EM),
+the labels enter by one sum over the rows alone,
 :math:`T = \sum_i w_i q_i x_i'`, and
 
 .. math:: L(\beta) = \langle T, \beta \rangle - \sum_i w_i \log \sum_k \exp(\beta_k x_i) - ...
@@ -21,12 +22,12 @@ from numpy.typing import NDArray
 from plausible.engine import Columns, Rows, is_sparse
 from plausible.models.logistic.coordinates import Coordinates, make_coordinates
 from plausible.models.logistic.criteria import (
-    KERNELS,
     FloatArray,
     Take,
     confront,
     curvature,
     curvature_along,
+    evaluate,
     fresh,
     normalize,
 )
@@ -52,13 +53,16 @@ class Workspace(threading.local):
 WORK = Workspace()
 
 
-def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any]:
-    """Features, plausibilities (K, n) of the classes that are learned, and weights, of a chunk."""
-    X, plausibility, weight = columns
+def read(columns: Columns, present: IntArray | None) -> tuple[Any, Any, Any, Any]:
+    """Features, plausibilities (K, n) of the classes that are learned, weights, of a chunk.
+
+    The last says which labels are probabilities, and is None where none is.
+    """
+    X, plausibility, weight, shares = (*columns, None)[:4]
     assert X is not None
     assert plausibility is not None
     X = X.astype(np.float64, copy=False)
-    return X, (plausibility if present is None else plausibility[:, present]).T, weight
+    return X, (plausibility if present is None else plausibility[:, present]).T, weight, shares
 
 
 def scores(X: Any, beta: FloatArray, take: Take = fresh) -> FloatArray:
@@ -91,14 +95,15 @@ def criterion_pass(
     columns: Columns, beta: FloatArray, name: str, present: IntArray | None
 ) -> tuple[float, FloatArray]:
     """Value of a criterion, and its gradient (K, D)."""
-    X, plausibility, weight = read(columns, present)
-    value, slope = KERNELS[name](scores(X, beta, WORK.take), plausibility, WORK.take)
+    X, plausibility, weight, shares = read(columns, present)
+    logits = scores(X, beta, WORK.take)
+    value, slope = evaluate(name, logits, plausibility, shares, WORK.take)
     return float(weigh(value, weight).sum()), pull_back(X, weigh(slope, weight), beta)
 
 
 def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArray]:
     """Sum of - log sum_k exp(beta_k x), and its gradient."""
-    X, _, weight = read(columns, None)
+    X, _, weight, _ = read(columns, None)
     logits = scores(X, beta, WORK.take)
     first = logits[0].copy()
     shifted, model, log_scale = normalize(logits, WORK.take)
@@ -108,7 +113,7 @@ def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArra
 
 def target_pass(columns: Columns, n_columns: int, present: IntArray | None) -> FloatArray:
     """The sum T of normalized plausibilities times features."""
-    X, plausibility, weight = read(columns, present)
+    X, plausibility, weight, _ = read(columns, present)
     target = plausibility / plausibility.sum(axis=0)
     return pull_back(X, weigh(target, weight), np.empty((len(target), n_columns)))
 
@@ -117,8 +122,12 @@ def expectation_pass(
     columns: Columns, beta: FloatArray, present: IntArray | None
 ) -> tuple[float, FloatArray]:
     """The E step: minimum commitment, and the sum T of what labels leave times features."""
-    X, plausibility, weight = read(columns, present)
+    X, plausibility, weight, shares = read(columns, present)
     joint = confront(scores(X, beta, WORK.take), plausibility, WORK.take)
+    if shares is not None and shares.any():
+        known = plausibility[:, shares] / plausibility[:, shares].sum(axis=0)
+        fit = (known * joint.logits[:, shares]).sum(axis=0) - joint.log_scale[shares]
+        joint.left[:, shares], joint.log_support[shares] = known, fit
     value = float(weigh(joint.log_support, weight).sum())
     return value, pull_back(X, weigh(joint.left, weight), beta)
 
@@ -127,7 +136,7 @@ def mean_curvature(
     columns: Columns, beta: FloatArray, name: str, present: IntArray | None
 ) -> FloatArray:
     """Mean over directions of the curvature of each row, kept from zero; see `coordinates`."""
-    X, plausibility, _ = read(columns, present)
+    X, plausibility, _, shares = read(columns, present)
     logits = scores(X, beta)
     if name == "maximum_entropy":
         spread = 1.0 - (normalize(logits)[1] ** 2).sum(axis=0)
@@ -135,6 +144,7 @@ def mean_curvature(
         joint = confront(logits, plausibility)
         spread = 1.0 - (joint.model**2).sum(axis=0)
         known = (joint.left**2).sum(axis=0) - (joint.model**2).sum(axis=0)
+        known = known if shares is None else np.where(shares, spread, known)
         spread = np.maximum(known, LEAST_SHARE * spread)
     return np.maximum(spread / max(len(logits) - 1, 1), LEAST_CURVATURE)
 
@@ -143,8 +153,8 @@ def product_pass(
     columns: Columns, beta: FloatArray, direction: FloatArray, name: str, present: IntArray | None
 ) -> FloatArray:
     """Second derivatives times a direction (K, D)."""
-    X, plausibility, weight = read(columns, present)
-    bend = curvature_along(name, scores(X, beta), plausibility, scores(X, direction))
+    X, plausibility, weight, shares = read(columns, present)
+    bend = curvature_along(name, scores(X, beta), plausibility, scores(X, direction), shares)
     return pull_back(X, weigh(bend, weight), beta)
 
 
@@ -152,8 +162,8 @@ def hessian_pass(
     columns: Columns, beta: FloatArray, name: str, present: IntArray | None
 ) -> FloatArray:
     """Second derivatives (K, D, K, D)."""
-    X, plausibility, weight = read(columns, present)
-    bends = weigh(curvature(name, scores(X, beta), plausibility), weight)
+    X, plausibility, weight, shares = read(columns, present)
+    bends = weigh(curvature(name, scores(X, beta), plausibility, shares), weight)
     n_classes, n_columns = beta.shape
     hessian = np.empty((n_classes, n_columns, n_classes, n_columns))
     for k in range(n_classes):
@@ -193,7 +203,7 @@ class PartialLikelihood:
 
     Attributes
     ----------
-    rows : Rows of (features, plausibilities, weights)
+    rows : Rows of (features, plausibilities, weights), and which labels are probabilities
     name : one of `criteria.CRITERIA`
     present : columns of the classes that are learned, None for all
     penalty : array (D,)

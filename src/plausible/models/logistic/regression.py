@@ -4,9 +4,10 @@ r"""Logistic regression for partial labels (Grandvalet, 2002), for labels of any
           \qquad f_k(x) = \frac{\exp(\beta_k x + b_k)}{\sum_j \exp(\beta_j x + b_j)}
 
 for minimum commitment; `logistic.criteria` has the others. Hard labels give ordinary logistic
-regression, and labels that say nothing change nothing. With genuine sets or degrees of
-plausibility the criterion has several maxima, and zero may be a saddle: fits start from several
-points.
+regression, and labels that say nothing change nothing. Labels that are probabilities count by their
+cross-entropy :math:`\sum_k p_{ik} \log f_k(x_i)`, so that the model learns to predict them. With
+genuine sets or degrees of plausibility the criterion has several maxima, and zero may be a saddle:
+fits start from several points.
 """
 
 import warnings
@@ -51,6 +52,7 @@ class LabelCensus(NamedTuple):
     """What the labels of some rows say, in numbers; additive.
 
     n_idle, n_unknown, n_soft : rows of weight zero; without information; neither that nor hard
+        nor probabilities
     support, informed : rows that find each class plausible, among all and among informative ones
     unknown, hard : weighted log plausibilities, constants of the criterion
     weight, focus : weight of informative rows, and with sums of squared shares of the classes
@@ -69,20 +71,21 @@ class LabelCensus(NamedTuple):
 
 def census_pass(columns: Columns) -> LabelCensus:
     """Count the kinds of labels in a chunk."""
-    _, plausibility, weight = columns
+    _, plausibility, weight, marks = (*columns, None)[:4]
     assert plausibility is not None
     peak, possible = plausibility.max(axis=1), plausibility > 0
     idle = np.zeros(len(peak), dtype=bool) if weight is None else weight == 0
     hard = ~idle & (possible.sum(axis=1) == 1)
-    unknown = ~idle & ~hard & (plausibility.min(axis=1) == peak)
+    known = np.zeros(len(peak), dtype=bool) if marks is None else np.asarray(marks)
+    unknown = ~idle & ~hard & ~known & (plausibility.min(axis=1) == peak)
     ones = np.ones(len(peak)) if weight is None else weight
     logs = np.log(peak) * ones
     shares = plausibility / plausibility.sum(axis=1, keepdims=True)
-    focus = ones * (shares**2).sum(axis=1)
+    focus = ones * np.where(known, 1.0, (shares**2).sum(axis=1))
     return LabelCensus(
         n_idle=int(idle.sum()),
         n_unknown=int(unknown.sum()),
-        n_soft=int((~(idle | hard | unknown)).sum()),
+        n_soft=int((~(idle | hard | unknown | known)).sum()),
         support=possible[~idle].sum(axis=0, dtype=np.float64),
         informed=possible[~(idle | unknown)].sum(axis=0, dtype=np.float64),
         unknown=float(logs[unknown].sum()),
@@ -100,11 +103,12 @@ def curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> 
 
 def kept(columns: Columns, unknown_too: bool) -> NDArray[np.int8]:
     """0 for rows that matter to a criterion, -1 for the others."""
-    _, plausibility, weight = columns
+    _, plausibility, weight, shares = (*columns, None)[:4]
     assert plausibility is not None
     matter = np.ones(len(plausibility), dtype=bool) if weight is None else weight > 0
     if not unknown_too:
-        matter &= plausibility.max(axis=1) > plausibility.min(axis=1)
+        says = plausibility.max(axis=1) > plausibility.min(axis=1)
+        matter &= says if shares is None else says | shares
     return np.where(matter, 0, -1).astype(np.int8)
 
 
@@ -120,7 +124,8 @@ class PartialLogisticRegression(EvidenceClassifier):
         guess within the label is taken for true, so that unlabeled rows push the border to where
         few rows are; it starts at the minimum-commitment solution, and can make a bad one worse.
         Minimum entropy: the same for sets, and to be preferred for degrees, which the former
-        forgets where the model is sure.
+        forgets where the model is sure. Labels that are probabilities count by their cross-entropy
+        under each of them.
     alpha : float
         Penalty: alpha / 2 times the sum of squared slopes of all K classes is taken off the
         criterion. scikit-learn's `C` is 1 / alpha, and 2 / alpha for two classes, of whose slopes
@@ -139,8 +144,9 @@ class PartialLogisticRegression(EvidenceClassifier):
         can be saddles, so small random numbers are added. After ten iterations on at most 1000
         rows, drawn at random, the best of them is chosen.
     init : tuple (coef, intercept), optional
-        Arrays of the shapes of `coef_` and `intercept_` to start from, instead of `n_init` starts;
-        for a criterion that bets, instead of the minimum-commitment solution.
+        Arrays like `coef_` and `intercept_`, classes in the order of `classes_`, to start from,
+        instead of `n_init` starts; for a criterion that bets, instead of the minimum-commitment
+        solution.
     tol : float
         A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
         the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
@@ -227,7 +233,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, accept_sparse=True)
+        training = training_rows(self, X, y, sample_weight, accept_sparse=True, with_shares=True)
         training = training._replace(rows=training.rows.coarser(COARSER))
         census = training.rows.reduce(census_pass)
         present = self._learned(census, training)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import check_features, check_weights, is_dask
+from plausible.base import check_features, check_weights, is_dask, remember_order
 from plausible.checks import (
     as_array,
     check_callable,
@@ -235,6 +235,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         kind, family = self._check_options()
         rows, names = self._training_rows(X, y, labels, sample_weight, classes)
         self._names = names
+        remember_order(self, names)
         order = np.argsort(np.array(names))
         self.classes_ = np.array(names)[order]
         n_classes = len(names)

@@ -22,7 +22,7 @@ COLORS = (
     "#882255", "#777700",
 )  # fmt: skip
 OPEN = "#d5d8dd"  # of the whole frame
-BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y, MARGIN = 168, 66, 14, 40, 12
+BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y, MARGIN = 190, 66, 14, 40, 12
 BAR_HEIGHT, LETTER = 12, 6.4  # width of a letter, about
 
 
@@ -260,7 +260,7 @@ def draw_edges(tree: Tree, node: Node, x: dict[int, float], y: dict[int, float])
     answers = ("yes", tree.children_left, -1), ("no", tree.children_right, 1)
     for word, children, side in answers:
         child = int(children[node.number])
-        middle = (x[node.number] + x[child]) / 2 + side * 4
+        middle = (x[node.number] + x[child]) / 2 + side * 9
         anchor = "end" if side < 0 else "start"
         parts.append(
             f'<path d="M{x[node.number]:.1f} {bottom}L{x[child]:.1f} {y[child]}" '

@@ -1,16 +1,22 @@
 """A grown tree as plain arrays, one entry for each node, in the order of a walk left to right."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from plausible.errors import InputError
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LEAF = -1
+NODE_ARRAYS = (
+    "children_left", "children_right", "feature", "threshold", "missing_go_to_left", "impurity",
+    "n_node_samples", "weighted_n_node_samples",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +77,24 @@ class Tree:
             depth[[self.children_left[node], self.children_right[node]]] = depth[node] + 1
         return depth
 
+    def check(self, n_features: int) -> None:
+        """Refuse nodes that lead nowhere, or around: files can be forged."""
+        inner = np.flatnonzero(self.feature != LEAF)
+        children = np.stack([self.children_left[inner], self.children_right[inner]])
+        ahead = (children > inner).all() and (children < self.node_count).all()
+        asked = self.feature[inner]
+        lengths = {len(getattr(self, name)) for name in NODE_ARRAYS}
+        if not ahead or (asked < 0).any() or (asked >= n_features).any() or len(lengths) > 1:
+            raise InputError(
+                "The nodes of a tree should lead from parents to children that come later, and ask "
+                f"about one of {n_features} features",
+                "some do not",
+                "fit the tree again",
+            )
+
     def apply(self, X: FloatArray, fast: bool = False) -> IntArray:
         """Leaf (n,) in which each row of features ends."""
+        self.check(X.shape[1])
         if fast:
             from plausible.models.tree.walk_compiled import apply_compiled
 
@@ -125,11 +147,7 @@ class Tree:
             kept[[self.children_left[node], self.children_right[node]]] = stays
         number = np.cumsum(kept) - 1
         inner = ~ends[kept]
-        arrays: dict[str, Any] = {
-            field.name: getattr(self, field.name)[kept]
-            for field in fields(self)
-            if not field.name.startswith("mass_")
-        }
+        arrays: dict[str, Any] = {name: getattr(self, name)[kept] for name in NODE_ARRAYS}
         for name in ("children_left", "children_right"):
             arrays[name] = np.where(inner, number[arrays[name]], LEAF)
         arrays["feature"] = np.where(inner, arrays["feature"], LEAF)

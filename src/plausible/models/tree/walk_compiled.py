@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def apply_compiled(tree: Any, X: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Leaf (n,) in which each row ends; see `Tree.apply`."""
+    """Leaf (n,) in which each row ends; see `Tree.apply`, which checks the tree first."""
     leaf = np.empty(len(X), dtype=np.int64)
     _apply(
         X,

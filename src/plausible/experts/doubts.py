@@ -1,0 +1,211 @@
+r"""Doubts of those who answered, from whatever scale they were asked on.
+
+.. math:: \delta = 1 - \text{confidence}
+
+Numbers in [0, 1] and percentages have a meaning of their own. Words, and ratings such as 1 to 5,
+have one only if somebody says it: ``words={"high": 0.05, "low": 0.5}`` is the doubt of each.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.checks import check_kind, check_number, check_option, name_rows, shown
+from plausible.errors import InputError, Note
+from plausible.experts.tables import Codes, canonical, is_gone
+from plausible.experts.words import fold
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+MEANINGS = ("doubt", "confidence")
+PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
+LARGEST_RATING = 10  # of whole numbers from 0 or 1; larger ones up to 100 are percentages
+USUAL = {
+    "certain": 0.02, "very sure": 0.02, "very high": 0.02, "sure": 0.05, "high": 0.05, "yes": 0.05,
+    "true": 0.05, "fairly sure": 0.2, "medium": 0.2, "moderate": 0.2, "mid": 0.2, "somewhat": 0.3,
+    "somewhat sure": 0.3, "low": 0.5, "unsure": 0.5, "not sure": 0.5, "no": 0.5, "false": 0.5,
+    "guess": 0.8, "guessing": 0.8, "very low": 0.8,
+}  # fmt: skip  # what a message suggests; nothing is read by it
+
+
+class Doubts(NamedTuple):
+    """Doubts (A,), NaN where they are not known, and notes on how they were read."""
+
+    values: FloatArray
+    notes: list[Note]
+
+
+def read_doubts(
+    column: Codes,
+    meaning: str,
+    words: Mapping[Any, float] | None = None,
+    name: str | None = None,
+) -> Doubts:
+    """Doubts from a column of doubts or of confidences."""
+    check_option(meaning, MEANINGS, "meaning")
+    name = meaning if name is None else name
+    cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
+    present = np.bincount(column.codes, minlength=len(cells)) > 0
+    given = check_words(words)
+    by_word = np.array([word_doubt(cell, given) for cell in cells], dtype=np.float64)
+    is_word = ~np.isnan(by_word)
+    numbers, is_percent = as_numbers(cells)
+    rest = present & ~is_word & np.array([cell is not None for cell in cells], dtype=bool)
+    strange = rest & np.isnan(numbers)
+    if strange.any():
+        refuse_words([cells[k] for k in np.flatnonzero(strange)], cells, meaning, name, given)
+    notes: list[Note] = []
+    if (rest & is_percent).any():
+        numbers[is_percent] /= 100
+    if meaning == "confidence":
+        numbers, notes = as_confidence(numbers, rest, is_percent, cells, name)
+    bad = rest & ~((numbers >= 0) & (numbers <= 1))
+    if bad.any():
+        refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
+    values = numbers if meaning == "doubt" else 1 - numbers
+    values = np.where(is_word, by_word, values)
+    if is_word.any():
+        notes.append(Note(f"{name!r} was read by the doubt of each word"))
+    return Doubts(values[column.codes], notes)
+
+
+def check_words(words: Any) -> dict[str, float]:
+    """The doubt of each word, by its folded text."""
+    if words is None:
+        return {}
+    check_kind(words, Mapping, "words", "write {'high': 0.05, 'low': 0.5}, the doubt of each")
+    return {
+        fold(canonical(word)): check_number(doubt, f"words[{word!r}]", 0.0, 1.0)
+        for word, doubt in words.items()
+    }
+
+
+def word_doubt(cell: Any, words: Mapping[str, float]) -> float:
+    """The doubt that was given for a word or a rating; NaN if none was."""
+    return words.get(fold(canonical(cell)), np.nan) if cell is not None else np.nan
+
+
+def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Cells as numbers, NaN where they are none, and which are percentages."""
+    numbers = np.full(len(cells), np.nan)
+    is_percent = np.zeros(len(cells), dtype=bool)
+    for k, cell in enumerate(cells):
+        if cell is None or isinstance(cell, bool):
+            continue
+        text = canonical(cell)
+        found = PERCENT.fullmatch(text)
+        try:
+            numbers[k] = float(found.group(1).replace(",", ".") if found else text)
+        except ValueError:
+            continue
+        is_percent[k] = found is not None
+    return numbers, is_percent
+
+
+def as_confidence(
+    numbers: FloatArray,
+    rest: NDArray[np.bool_],
+    is_percent: NDArray[np.bool_],
+    cells: list[Any],
+    name: str,
+) -> tuple[FloatArray, list[Note]]:
+    """Confidences in [0, 1]; ratings, which may mean anything, are refused."""
+    plain = rest & ~is_percent
+    known = numbers[plain]
+    if not rest.any():
+        return numbers, []
+    if not known.size:
+        return numbers, [Note(f"{name!r} was read as percent: doubt = 1 - confidence")]
+    if (known == np.round(known)).all() and known.min() >= 0 and known.max() <= LARGEST_RATING:
+        ratings = sorted({int(value) for value in known})
+        raise InputError(
+            f"Confidence ({name!r}) should be a number from 0 to 1, or in percent",
+            f"it holds the ratings {', '.join(map(str, ratings))}",
+            "say how far an answer is doubted that has each: {words}",
+            parameter="confidence",
+            value=ratings,
+            settings={"words": doubts_of_ratings(ratings)},
+        )
+    if 1 < known.max() <= 100 and known.min() >= 0:
+        return np.where(plain, numbers / 100, numbers), [
+            Note(
+                f"{name!r} was read as percent, from {known.min():g} to {known.max():g}: doubt = "
+                "1 - confidence / 100"
+            )
+        ]
+    return numbers, [Note(f"{name!r} was read as confidence: doubt = 1 - confidence")]
+
+
+def doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
+    """Doubts that a message suggests: from 0.05 for the highest rating to 0.8 for the lowest."""
+    if len(ratings) == 1:
+        return {str(ratings[0]): 0.2}
+    low, high = ratings[0], ratings[-1]
+    return {str(r): round(0.05 + 0.75 * (high - r) / (high - low), 2) for r in ratings}
+
+
+def refuse_words(
+    strange: list[Any], cells: list[Any], meaning: str, name: str, given: Mapping[str, float]
+) -> None:
+    """Refuse words whose doubt was not said."""
+    texts = [canonical(cell) for cell in cells if cell is not None]
+    wanted = {text: given[fold(text)] for text in texts if fold(text) in given}
+    wanted |= {canonical(cell): USUAL.get(fold(canonical(cell)), 0.2) for cell in strange}
+    if len(wanted) > 12:
+        wanted = dict(list(wanted.items())[:3])
+    raise InputError(
+        f"{meaning.capitalize()} ({name!r}) should be a number from 0 to 1, or in percent",
+        f"it holds {', '.join(shown(cell, 30) for cell in strange[:5])}",
+        "say how far an answer is doubted that has each: {words}",
+        parameter=meaning,
+        value=strange[0],
+        settings={"words": wanted},
+    )
+
+
+def refuse_numbers(bad: NDArray[np.bool_], example: Any, meaning: str) -> None:
+    """Refuse numbers outside of [0, 1]."""
+    sure, nothing = ("0", "1") if meaning == "doubt" else ("1", "0")
+    raise InputError(
+        f"{meaning.capitalize()} should lie in [0, 1]",
+        f"does not in {name_rows(bad)}, with {shown(example)}",
+        f"write {sure} for a sure answer and {nothing} for one that says nothing, or 20% for 0.2",
+        parameter=meaning,
+        value=example,
+        rows=bad,
+    )
+
+
+def fill_unknown(
+    doubts: FloatArray, annotator: IntArray, says_something: NDArray[np.bool_]
+) -> tuple[FloatArray | None, list[Note]]:
+    """Doubts that are not known, as the mean of those that the same person gave, or all did.
+
+    An answer of unknown doubt is worth what such answers are worth on average: contours are linear
+    in the doubt.
+    """
+    gone = np.isnan(doubts)
+    if not gone.any():
+        return doubts, []
+    n_told = int((gone & says_something).sum())
+    if gone.all():
+        return None, [Note("no answer has a doubt of its own: the column is empty")]
+    n_people = int(annotator.max()) + 1
+    known = ~gone & says_something
+    known = known if known.any() else ~gone
+    total = np.bincount(annotator[known], doubts[known], n_people)
+    count = np.bincount(annotator[known], minlength=n_people)
+    everyone = float(doubts[known].mean())
+    mean = np.where(count > 0, total / np.maximum(count, 1), everyone)
+    filled = np.where(gone, mean[annotator], doubts)
+    if not n_told:
+        return filled, []
+    return filled, [
+        Note(
+            f"{n_told} {'answer has' if n_told == 1 else 'answers have'} no doubt of their own: "
+            f"that of the same person's other answers was taken on average, or else {everyone:.2g}"
+        )
+    ]

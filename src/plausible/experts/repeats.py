@@ -1,0 +1,90 @@
+"""Answers that somebody gave more than once about the same item."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.checks import check_option
+from plausible.errors import Note
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+REPEATS = ("all", "once", "first", "last")
+
+
+class Repeated(NamedTuple):
+    """Answers that are kept (None for all), and notes on what was found and done."""
+
+    kept: IntArray | None
+    notes: list[Note]
+
+
+def settle_repeats(
+    item: IntArray, annotator: IntArray, statement: IntArray, doubt: FloatArray | None, repeats: str
+) -> Repeated:
+    """Which answers count, where a person answered several times about an item."""
+    check_option(repeats, REPEATS, "repeats")
+    if not len(item):
+        return Repeated(None, [])
+    n_people = int(annotator.max()) + 1
+    pair = item * n_people + annotator
+    in_order = np.sort(pair)
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(twice):
+        return Repeated(None, [])
+    twice = np.unique(twice)
+    has_several = np.zeros(int(item.max()) + 1, dtype=bool)
+    has_several[twice // n_people] = True
+    several = np.flatnonzero(has_several[item])
+    place = np.minimum(np.searchsorted(twice, pair[several]), len(twice) - 1)
+    again = twice[place] == pair[several]  # of people who answered again
+    several, group = several[again], place[again]
+    said = same_answers(group, statement[several], None if doubt is None else doubt[several])
+    first_said = np.unique(said, return_index=True)[1]
+    n_equal = len(several) - len(first_said)
+    n_changed = int((np.bincount(group[first_said]) > 1).sum())
+    if repeats == "all":
+        return Repeated(None, tell(n_equal, n_changed, repeats))
+    chosen = {
+        "once": first_said,
+        "first": np.unique(group, return_index=True)[1],
+        "last": len(group) - 1 - np.unique(group[::-1], return_index=True)[1],
+    }[repeats]
+    is_kept = np.ones(len(item), dtype=bool)
+    is_kept[several] = False
+    is_kept[several[chosen]] = True
+    return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
+
+
+def same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None) -> IntArray:
+    """A number for each different answer: by whom, about what, what it says, how far doubted."""
+    said = group * (int(statement.max()) + 1) + statement
+    if doubt is None:
+        return said
+    _, doubted = np.unique(doubt, return_inverse=True)
+    _, said = np.unique(said, return_inverse=True)
+    return np.asarray(said * (int(doubted.max()) + 1) + doubted, dtype=np.int64)
+
+
+def tell(n_equal: int, n_changed: int, repeats: str) -> list[Note]:
+    """Notes on answers given twice, with what was done about them."""
+    notes = []
+    if n_equal:
+        counts = "1 answer repeats" if n_equal == 1 else f"{n_equal} answers repeat"
+        done = "counted again each time; {repeats} counts them once"
+        if repeats != "all":
+            done = "counted once"
+        notes.append(
+            Note(f"{counts} an earlier one, by the same person about the same item: {done}",
+                 repeats="once")
+        )  # fmt: skip
+    if n_changed:
+        counts = "Once, a person" if n_changed == 1 else f"{n_changed} times, a person"
+        done = "all of these count; {repeats} keeps the last one"
+        if repeats in ("first", "last"):
+            done = f"the {repeats} one was kept"
+        notes.append(
+            Note(f"{counts} gave different answers about the same item: {done}", repeats="last")
+        )
+    return notes

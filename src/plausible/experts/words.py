@@ -1,0 +1,206 @@
+"""Words of people: which mean the same, which say that somebody does not know, which are two.
+
+Names are compared without regard to case, to blanks, and to ``_`` or ``-`` between letters. What a
+word means is only settled here where it is certain; everything else is told, or refused.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from plausible.checks import shown
+from plausible.errors import InputError
+
+JOINTS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])")
+WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
+EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
+TOGETHER = re.compile(r"\s*[,;&+]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
+
+CANNOT_TELL, NONE_OF_THESE = "cannot tell", "none of these"
+# Words that say nothing in any list of classes; without apostrophes, as `word_key` writes them.
+NOT_KNOWING = frozenset(
+    f"{who}{words}".strip()
+    for who in ("", "i ", "im ", "i am ", "we ")
+    for words in (
+        "cannot tell", "cant tell", "can not tell", "could not tell", "couldnt tell",
+        "cannot say", "cant say", "can not say", "cannot decide", "cant decide",
+        "cannot determine", "cant determine", "cannot be determined", "unable to tell",
+        "dont know", "do not know", "did not know", "didnt know", "have no idea",
+        "not sure", "unsure", "not certain", "really not sure", "not sure at all",
+    )
+) | {
+    "?", "idk", "no idea", "n/a", "unknown", "not known", "hard to tell", "hard to say",
+    "impossible to tell", "impossible to say", "no answer", "not answered", "skipped",
+}  # fmt: skip
+NOT_AMONG = frozenset({"none of these", "none of the above", "none of them", "none of those"})
+# Words that often say nothing, but may be classes as well: they stay classes, and are told.
+PERHAPS_NOT_KNOWING = frozenset(
+    {
+        "uncertain", "unclear", "ambiguous", "undecided", "undetermined", "indeterminate", "skip",
+        "none", "other", "others", "neither", "nothing", "not applicable", "no opinion", "na",
+        "nan", "null", "missing", "-", "--", "tbd", "todo",
+        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care",
+    }
+)  # fmt: skip
+
+
+def fold(name: str) -> str:
+    """What two names have in common that differ by case, blanks, ``_`` or ``-`` alone.
+
+    Examples
+    --------
+    >>> fold(" Hip-Hop ") == fold("hip  hop") == fold("HIP_HOP")
+    True
+    >>> fold("A-"), fold("-1"), fold("2-1"), fold("3.0")  # signs and numbers stay
+    ('a-', '-1', '2-1', '3')
+    """
+    text = " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+    found = WHOLE_AS_FRACTION.fullmatch(text)
+    return found.group(1) if found else JOINTS.sub(" ", text)
+
+
+def word_key(text: str) -> str:
+    """A word without case, apostrophes and end marks, as the lists of words have it.
+
+    Examples
+    --------
+    >>> word_key("I don't know!"), word_key("N/A."), word_key("???")
+    ('i dont know', 'n/a', '?')
+    """
+    key = fold(text)
+    if set(key) == {"?"}:
+        return "?"
+    key = re.sub("[\u2019'`\u00b4]", "", key)
+    bare = key.strip(' .!?…()[]*"')
+    return bare or key
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a word certainly says that somebody does not know."""
+    return word_key(text) in NOT_KNOWING
+
+
+def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """The pieces of a text between what a pattern finds; none if there is but one piece."""
+    pieces = [piece.strip() for piece in pattern.split(text)]
+    return pieces if len(pieces) > 1 and all(pieces) else []
+
+
+def split_quoted(text: str, separator: str) -> list[tuple[str, bool]]:
+    """The parts of a set, and whether each stood in JSON's quotes, which make it a name as it is.
+
+    Examples
+    --------
+    >>> split_quoted('cat | "a|b"', "|")
+    [('cat', False), ('a|b', True)]
+    """
+    parts, at = [], 0
+    while at < len(text):
+        start = len(text) - len(text[at:].lstrip())
+        quoted = _unquoted(text, start, separator)
+        if quoted is None:
+            end = text.find(separator, at)
+            end = len(text) if end < 0 else end
+            parts.append((text[at:end].strip(), False))
+        else:
+            name, end = quoted
+            parts.append((name, True))
+        at = end + len(separator)
+    return [(part, is_quoted) for part, is_quoted in parts if part or is_quoted]
+
+
+def _unquoted(text: str, at: int, separator: str) -> tuple[str, int] | None:
+    """The name in quotes that begins at a place, and where what follows it begins."""
+    if not text.startswith('"', at):
+        return None
+    try:
+        name, end = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        return None
+    rest = text[end:].lstrip()
+    if rest and not rest.startswith(separator):
+        return None
+    return name, len(text) - len(rest)
+
+
+def from_json(text: str) -> list[Any] | None:
+    """Classes in a cell of JSON, as annotation tools write several; None if it is no JSON.
+
+    Examples
+    --------
+    >>> from_json('["cat", "dog"]'), from_json('{"choices": ["cat"]}'), from_json('[{"rating": 4}]')
+    (['cat', 'dog'], ['cat'], [4])
+    >>> from_json('[{"animal": {"cat": true, "dog": false}}]')
+    ['cat']
+    >>> from_json("[sic]")
+    """
+    if text[:1] not in ("[", "{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    names = names_in(found)
+    if names is None:
+        raise InputError(
+            "Answers should be classes, or lists of them",
+            f"{shown(text, 80)} was found, which does not say which classes are meant",
+            "write the classes into a column of their own, as in 'cat|dog'",
+            value=text,
+        )
+    return names
+
+
+KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")
+
+
+def names_in(found: Any) -> list[Any] | None:
+    """Names in what JSON holds: names, lists of them, or objects that hold these by a known key."""
+    if isinstance(found, dict):
+        if found and all(isinstance(value, bool) for value in found.values()):
+            return [name for name, value in found.items() if value]
+        inner = [found[key] for key in KEYS if key in found]
+        if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
+            inner = list(found.values())
+        return names_in(inner[0]) if len(inner) == 1 else None
+    if not isinstance(found, list):
+        is_name = isinstance(found, (str, int, float)) and found == found and found != ""
+        return [found] if is_name else None
+    names: list[Any] = []
+    for entry in found:
+        inner_names = names_in(entry)
+        if inner_names is None:
+            return None
+        names += inner_names
+    return names
+
+
+def is_typo_of(name: str, other: str) -> bool:
+    """Whether one letter was left out, added, changed, or swapped with the next; two in long names.
+
+    Examples
+    --------
+    >>> is_typo_of("bleus", "blues"), is_typo_of("classcal", "classical"), is_typo_of("cat", "dog")
+    (True, True, False)
+    """
+    one, two = fold(name), fold(other)
+    if min(len(one), len(two)) < 4 or any(map(str.isdigit, one + two)):
+        return False  # a1 and a2 are two classes
+    return edits(one, two) <= (2 if min(len(one), len(two)) >= 9 else 1)
+
+
+def edits(one: Sequence[Any], two: Sequence[Any]) -> int:
+    """How many letters were left out, added, changed, or swapped with their neighbors."""
+    before: list[int] = []
+    last = list(range(len(two) + 1))
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, other in enumerate(two, 1):
+            best = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == two[j - 2] and one[i - 2] == other:
+                best = min(best, before[j - 2] + 1)
+            row.append(best)
+        before, last = last, row
+    return last[-1]

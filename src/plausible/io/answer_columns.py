@@ -1,0 +1,227 @@
+"""Which columns of a table hold items, people and answers.
+
+Names are compared without regard to case, blanks, ``_`` and ``-``: ``WorkerId`` is ``worker_id``.
+Where names do not tell, nothing is guessed: the error names the columns that are likely meant.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plausible.checks import check_kind, check_option, check_text, guess
+from plausible.errors import Note
+from plausible.tables import Source, TableError, arrow, choose, listed, plain
+
+NUMBERS = ("plausibility", "probability", "mass")
+SURENESS = ("doubt", "confidence")
+ALIASES = {
+    "item": ("item", "task", "item_id", "task_id", "id"),
+    "annotator": (
+        "annotator", "worker", "annotator_id", "worker_id", "expert", "rater", "expert_id",
+        "rater_id", "annotator_name", "worker_name", "coder", "labeler", "labeller", "judge",
+        "reviewer", "assessor", "grader", "user", "user_id", "username", "person", "participant",
+        "respondent", "participant_id",
+    ),
+    "label": (
+        "label", "answer", "class", "category", "choice", "response", "judgment", "judgement",
+        "verdict", "annotation",
+    ),
+    "confidence": (
+        "confidence", "certainty", "sure", "sureness", "how_sure", "how_confident",
+        "confidence_score", "confidence_level", "self_confidence",
+    ),
+}  # fmt: skip
+DOUBTS = ("doubt", "uncertainty")
+SCORES = ("score", "conf", "confidence_rating")  # that may be something else than confidence
+# Items, where somebody's answers stand beside them.
+THINGS = (
+    "image", "image_id", "image_url", "photo", "picture", "img", "question", "question_id",
+    "document", "document_id", "doc_id", "sample", "sample_id", "example", "example_id", "object",
+    "object_id", "unit", "unit_id", "record", "record_id", "case", "case_id", "hit_id", "file",
+    "filename", "file_name", "text", "sentence", "url",
+)  # fmt: skip
+HINTS = {
+    "item": ("item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
+             "question", "sample", "object", "unit", "record", "case", "id"),
+    "annotator": ("annot", "worker", "user", "who", "person", "rater", "coder", "judge", "expert",
+                  "review", "email", "labeler", "by", "name", "student", "doctor", "nurse"),
+    "label": ("label", "class", "categ", "answer", "said", "choice", "species", "diagnos",
+              "verdict", "type", "rating", "sentiment", "decision", "value", "response", "genre"),
+}  # fmt: skip
+SAMPLE = 50_000  # rows that are looked at where names do not tell
+
+
+class Found(NamedTuple):
+    """Columns by what they mean, and notes on how they were found."""
+
+    columns: dict[str, str]
+    notes: list[Note]
+
+
+def plainly(name: str) -> str:
+    """A name of a column without case, blanks and marks.
+
+    Examples
+    --------
+    >>> plainly("WorkerId") == plainly("worker_id") == plainly(" Worker-ID ")
+    True
+    """
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def find_columns(
+    table: Source, names: Mapping[str, str] | None, ignore: Sequence[str] = ()
+) -> dict[str, str]:
+    """Columns of the table by what they mean: those that are named, and those whose names tell."""
+    found = check_names(table, {} if names is None else names)
+    free: dict[str, list[str]] = {}
+    for name in choose(table, None):
+        if name not in found.values() and name not in ignore:
+            free.setdefault(plainly(name), []).append(name)
+    meanings = {**ALIASES, "doubt": DOUBTS, **{kind: (kind,) for kind in NUMBERS}}
+    for meaning, aliases in meanings.items():
+        if meaning in found:
+            continue
+        there = [name for alias in aliases for name in free.get(plainly(alias), ())]
+        if there:
+            found[meaning] = there[0] if aliases[0] not in there else aliases[0]
+            free = {key: [n for n in row if n != found[meaning]] for key, row in free.items()}
+    return found
+
+
+def check_names(table: Source, names: Mapping[str, str]) -> dict[str, str]:
+    """Columns that are named by the caller, which must be there."""
+    known = (*ALIASES, "doubt", *NUMBERS)
+    check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
+    found = {}
+    for meaning, column in names.items():
+        check_option(meaning, known, "Keys of names")
+        check_text(column, f"names[{meaning!r}]")
+        bare = column.removeprefix("data.")  # as annotation tools call the fields of their tasks
+        if column not in table.names and bare in table.names:
+            column = bare
+        if column not in table.names:
+            meant = guess(column, table.names).removeprefix("; ")
+            raise TableError(
+                f"{table.name} should have a column {column!r} for {meaning!r}",
+                f"has {table.names}",
+                meant or "correct {names}",
+                parameter="names",
+                value=column,
+                settings={"names": None},
+            )
+        found[meaning] = column
+    return found
+
+
+def all_of(table: Source, meaning: str, ignore: Sequence[str] = ()) -> list[str]:
+    """All columns whose names could have a meaning."""
+    wanted = {plainly(alias) for alias in ALIASES[meaning]}
+    return [n for n in choose(table, None) if plainly(n) in wanted and n not in ignore]
+
+
+# -- Looking at what columns hold ------------------------------------------------------------------
+
+
+class Look(NamedTuple):
+    """What the first rows of a column hold.
+
+    codes : place of each row's value among `values`, -1 where it is missing
+    values : different values
+    is_real : whether there are numbers with fractions
+    is_whole : whether all are whole numbers
+    """
+
+    codes: np.ndarray[Any, Any]
+    values: list[Any]
+    is_real: bool
+    is_whole: bool
+
+
+def look_at(table: Source, names: Sequence[str]) -> dict[str, Look]:
+    """What the first rows of some columns hold."""
+    pa = arrow()
+    batches, n_rows = [], 0
+    for batch in table.batches(list(names)):
+        batches.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= SAMPLE:
+            break
+    found = {}
+    for i, name in enumerate(names):
+        column = pa.chunked_array(
+            [batch.column(i) for batch in batches], table.schema([name]).field(0).type
+        )
+        known = plain(column)
+        if known is None:  # lists and other things that are no names
+            known = pa.chunked_array([pa.array([f"{n}" for n in range(n_rows)])])
+        encoded = known.combine_chunks().dictionary_encode()
+        if hasattr(encoded, "combine_chunks"):
+            encoded = encoded.combine_chunks()
+        codes = np.asarray(encoded.indices.fill_null(-1), dtype=np.int64)
+        values = encoded.dictionary.to_pylist()
+        numbers = [value for value in values if isinstance(value, (int, float))]
+        is_number = len(numbers) == len(values) and bool(values)
+        is_real = is_number and any(value % 1 for value in numbers if abs(value) < 1e300)
+        is_whole = is_number and not is_real and not any(isinstance(v, bool) for v in values)
+        found[name] = Look(codes, values, is_real, is_whole)
+    return found
+
+
+def likely_names(
+    table: Source, found: Mapping[str, str], looks: Mapping[str, Look]
+) -> dict[str, str]:
+    """Columns that are likely meant, for a message: by their names, and how often they repeat."""
+    free = [name for name in looks if name not in found.values() and not looks[name].is_real]
+    n_values = {name: len(looks[name].values) for name in free}
+    guessed = dict(found)
+    for meaning, hints in HINTS.items():
+        if meaning in guessed:
+            continue
+        hinted = [
+            n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])
+        ]
+        if hinted:
+            guessed[meaning] = hinted[0]
+            free.remove(hinted[0])
+    for meaning, most in (("item", True), ("label", False), ("annotator", False)):
+        if meaning in guessed or not free:
+            continue
+        usable = [name for name in free if fits(meaning, looks[name])]
+        if usable:
+            best = (max if most else min)(usable, key=lambda name: n_values[name])
+            guessed[meaning] = best
+            free.remove(best)
+    order = ("item", "annotator", "label")
+    return {meaning: guessed[meaning] for meaning in order if meaning in guessed}
+
+
+def fits(meaning: str, look: Look) -> bool:
+    """Whether a column could hold items, people or answers, as far as repetitions tell."""
+    n_rows, n_values = len(look.codes), len(look.values)
+    if meaning == "item":
+        return n_values > 1
+    return n_values > 0 and (n_rows < 8 or n_values <= 0.7 * n_rows)
+
+
+def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
+    """The error of a table whose columns are not known to hold answers."""
+    looks = look_at(table, choose(table, None))
+    likely = likely_names(table, found, looks)
+    names = listed([repr(name) for name in table.names])
+    full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
+    return TableError(
+        f"{table.name} should have columns for the item, the annotator and the label of each "
+        "answer, or one for each annotator or class",
+        f"has {names}{why}",
+        (
+            f"say which are meant, {'probably ' if full else 'as in '}{{names}}",
+            "{layout} if each column holds the answers of one person",
+        ),
+        settings={
+            "names": {m: c for m, c in likely.items() if c != m} or {"item": table.names[0]},
+            "layout": "annotators",
+        },
+    )

@@ -1,0 +1,420 @@
+"""How a table of answers is laid out: a row for each, or a column for each person or class."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from plausible.checks import check_option
+from plausible.errors import Note
+from plausible.io.answer_columns import (
+    SCORES,
+    SURENESS,
+    THINGS,
+    Look,
+    all_of,
+    find_columns,
+    look_at,
+    plainly,
+    refuse_unknown,
+)
+from plausible.io.export_tables import find_export
+from plausible.io.label_files import PREFIXES
+from plausible.tables import Source, TableError, choose, listed
+
+LAYOUTS = ("long", "annotators", "classes")
+KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
+           "mass": "mass"}  # fmt: skip
+ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
+NEARLY_ALL = 0.95  # of the rows
+
+
+class Plan(NamedTuple):
+    """How a table is read.
+
+    layout : one of `LAYOUTS`
+    found : columns by what they mean
+    columns : those of the people or classes
+    kind : what numbers by class mean
+    left_out : column and value of rows that do not count, as those that were rejected
+    notes : what was assumed
+    """
+
+    layout: str
+    found: dict[str, str]
+    columns: list[str]
+    kind: str | None
+    left_out: tuple[str, str] | None
+    notes: list[Note]
+
+
+def prefixed(table: Source) -> list[str]:
+    """Columns that say what they are, such as ``probability:cat``."""
+    return [name for name in table.names if ":" in name and name.partition(":")[0] in PREFIXES]
+
+
+def plan_reading(
+    table: Source,
+    layout: str | None,
+    names: Mapping[str, str] | None,
+    kind: str | None,
+    columns: Sequence[str] | None,
+    ignore: Sequence[str],
+) -> Plan:
+    """How a table is to be read; tables that could mean several things are refused."""
+    if layout is not None:
+        check_option(layout, LAYOUTS, "layout")
+    for name in ignore:
+        if name not in table.names:
+            raise TableError(
+                f"ignore should name columns of {table.name}",
+                f"{name!r} is not among {listed([repr(name) for name in table.names])}",
+                "correct {ignore}",
+                parameter="ignore",
+                value=name,
+                settings={"ignore": None},
+            )
+    is_open = layout in (None, "long") and kind is None
+    export = find_export(table, names or {}) if is_open else None
+    found = find_columns(table, names, ignore) if export is None else export.columns
+    notes = [] if export is None else list(export.notes)
+    layout = layout or find_layout(table, found, names, kind, ignore)
+    if layout == "long":
+        left_out = None if export is None else export.left_out
+        found, told = check_long(table, found, names or {}, ignore)
+        used = {*found.values(), *ignore}
+        rest = [name for name in choose(table, None) if name not in used]
+        if left_out is not None:
+            rest = [name for name in rest if name != left_out[0]]
+        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)])
+    chosen = chosen_columns(table, found, columns, layout, ignore)
+    if layout == "classes" and kind is None:
+        kind = kind_of(table, chosen)
+    beside = prefixed(table) if kind == "mass" else []
+    used = {*chosen, *beside, *(found.get(m, "") for m in meant_beside(layout)), *ignore}
+    rest = [name for name in choose(table, None) if name not in used]
+    if layout == "annotators":
+        people = listed([str(name) for name in chosen], len(chosen))
+        notes.append(Note(f"each of these columns was read as a person: {people}"))
+    return Plan(layout, found, chosen, kind, None, [*notes, *unused(rest)])
+
+
+def unused(names: Sequence[str]) -> list[Note]:
+    """A note on columns that are not used."""
+    if not names:
+        return []
+    return [Note(f"not used: {', '.join(map(repr, names[:20]))}{', ...' * (len(names) > 20)}")]
+
+
+def meant_beside(layout: str) -> tuple[str, ...]:
+    """What columns may mean beside those of people or classes."""
+    return ("item", "annotator", "doubt") if layout == "classes" else ("item",)
+
+
+def find_layout(
+    table: Source,
+    found: Mapping[str, str],
+    names: Mapping[str, str] | None,
+    kind: str | None,
+    ignore: Sequence[str],
+) -> str:
+    """The layout that columns tell by their names, or else by what they hold."""
+    if kind is not None or (prefixed(table) and "label" not in found):
+        return "classes"
+    if "label" in found and ("item" in found or "annotator" in found):
+        return "long"
+    if set(found) - {"item"}:
+        raise refuse_unknown(table, found)
+    check_wide(table, found, ignore)
+    return "annotators"
+
+
+# -- A row for each answer -------------------------------------------------------------------------
+
+
+def check_long(
+    table: Source, found: dict[str, str], names: Mapping[str, str], ignore: Sequence[str]
+) -> tuple[dict[str, str], list[Note]]:
+    """Columns of a long table, refused where one may mean something else than it seems to."""
+    notes: list[Note] = []
+    if "label" in found:
+        check_one_label(table, found, names, ignore)
+    check_sureness(table, found, names, ignore)
+    if "item" not in found and "label" in found:
+        found, told = find_things(table, found, ignore)
+        notes += told
+    for meaning in ("item", "label"):
+        if meaning not in found:
+            likely = next((name for name in table.names if name not in found.values()), "photo")
+            raise TableError(
+                f"{table.name} should have a column {meaning!r}",
+                f"has {listed([repr(name) for name in table.names])}",
+                "say which one is meant, as in {names}",
+                settings={"names": {meaning: likely}},
+            )
+    if "annotator" not in found:
+        check_anonymous(table, found, ignore)
+        words = "no column names the annotators: answers are anonymous, and share one doubt"
+        notes.append(Note(words))
+    elif plainly(found["item"]) == "id" and "item" not in names:
+        check_id(table, found, ignore)
+    return found, notes
+
+
+def check_one_label(
+    table: Source, found: Mapping[str, str], names: Mapping[str, str], ignore: Sequence[str]
+) -> None:
+    """Refuse several columns that could be the label, none of which is called so."""
+    labels = [name for name in all_of(table, "label", ignore) if name not in names.values()]
+    if "label" in names or len(labels) < 2 or plainly(found["label"]) == "label":
+        return
+    raise TableError(
+        f"One column of {table.name} should be the label",
+        f"{', '.join(map(repr, labels))} could be",
+        "say which one is meant, as in {names}",
+        settings={"names": {"label": labels[0]}},
+    )
+
+
+def check_sureness(
+    table: Source, found: Mapping[str, str], names: Mapping[str, str], ignore: Sequence[str]
+) -> None:
+    """Refuse columns that may or may not say how sure people are."""
+    both = [found[meaning] for meaning in SURENESS if meaning in found]
+    if len(both) > 1:
+        raise TableError(
+            f"One column of {table.name} should say how sure people are",
+            f"{both[0]!r} and {both[1]!r} do",
+            "leave one of them out with {ignore}",
+            settings={"ignore": [both[1]]},
+        )
+    scores = {plainly(score) for score in SCORES}
+    for name in choose(table, None):
+        unclear = plainly(name) in scores and name not in found.values() and name not in ignore
+        if unclear and not both:
+            raise TableError(
+                f"Column {name!r} of {table.name} should be known to say how sure people are, or "
+                "not",
+                "could be either",
+                ("say {names} if it is their confidence", "{ignore} if not"),
+                settings={"names": {"confidence": name}, "ignore": [name]},
+            )
+
+
+def find_meanings(
+    table: Source,
+    names: Mapping[str, str] | None,
+    ignore: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, str]:
+    """Columns by what they mean, also those of exports, and of items that are called otherwise."""
+    asked = options or {}
+    if asked.get("layout") in (None, "long") and asked.get("kind") is None:
+        export = find_export(table, names or {})
+        if export is not None:
+            return export.columns
+    found = find_columns(table, names, ignore)
+    if "item" not in found and {"annotator", "label"} <= set(found):
+        things = things_in(table, found, ignore)
+        found |= {"item": things[0]} if len(things) == 1 else {}
+    return found
+
+
+def things_in(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> list[str]:
+    """Columns that are called as items often are."""
+    wanted = {plainly(thing) for thing in THINGS}
+    free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    return [name for name in free if plainly(name) in wanted]
+
+
+def find_things(
+    table: Source, found: dict[str, str], ignore: Sequence[str]
+) -> tuple[dict[str, str], list[Note]]:
+    """The column of items, where people and labels have columns of their own."""
+    things = things_in(table, found, ignore)
+    if len(things) == 1:
+        return found | {"item": things[0]}, [Note(f"items are those of the column {things[0]!r}")]
+    raise refuse_unknown(
+        table, found, f", of which {' and '.join(map(repr, things))} could be items" * bool(things)
+    )
+
+
+def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table without annotators if another column looks as if it named them."""
+    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    looks = look_at(table, [found["item"], *rest])
+    item = looks.pop(found["item"])
+    if len(item.values) == len(item.codes):
+        return  # one answer for each item
+    for name, look in looks.items():
+        if names_people(item, look):
+            raise TableError(
+                f"{table.name} should have a column of annotators, or anonymous answers",
+                f"has no such column by name, and {name!r} looks like one",
+                ("say {names} if it is", "{ignore} if nobody knows who answered"),
+                settings={"names": {"annotator": name}, "ignore": [name]},
+            )
+
+
+def names_people(item: Look, look: Look) -> bool:
+    """Whether a column could name people: it repeats, but not within an item."""
+    n_rows, n_values = len(look.codes), len(look.values)
+    if look.is_real or not 2 <= n_values <= n_rows / 2 or (look.codes < 0).any():
+        return False
+    pairs = np.unique(item.codes * (n_values + 1) + look.codes)
+    several = n_rows - len(item.values)
+    return bool(n_rows - len(pairs) <= (1 - NEARLY_ALL) * max(several, 1))
+
+
+def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse ids of answers: each comes once, and another column could hold the items."""
+    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    looks = look_at(table, [found["item"], found["annotator"], *rest])
+    n_rows = len(looks[found["item"]].codes)
+    if n_rows < 8 or len(looks[found["item"]].values) < n_rows or len(looks) < 3:
+        return
+    who = looks[found["annotator"]]
+    for name in rest:
+        look = looks[name]
+        is_thing = n_rows / 20 <= len(look.values) <= 0.7 * n_rows and not look.is_real
+        if is_thing and len(who.values) > 1 and names_people(look, who):
+            raise TableError(
+                f"Items of {table.name} should have a column",
+                f"{found['item']!r} is another one in every row, as if it counted answers, and "
+                f"{name!r} looks like items",
+                "say {names}, or name the other one",
+                settings={"names": {"item": name}},
+            )
+
+
+# -- A column for each person or class -------------------------------------------------------------
+
+
+def chosen_columns(
+    table: Source,
+    found: Mapping[str, str],
+    columns: Sequence[str] | None,
+    layout: str,
+    ignore: Sequence[str],
+) -> list[str]:
+    """Columns of the annotators or classes."""
+    if columns is not None:
+        strange = [name for name in columns if name not in table.names]
+        if strange:
+            raise TableError(
+                f"{table.name} should have the columns {list(columns)}",
+                f"has no {strange[0]!r}",
+                "correct {columns}",
+                parameter="columns",
+                value=strange[0],
+                settings={"columns": None},
+            )
+        return list(columns)
+    aside = {found.get(one) for one in meant_beside(layout)} | set(ignore)
+    rest = [name for name in choose(table, None) if name not in aside]
+    marked = [name for name in prefixed(table) if name in rest]
+    if layout == "classes" and marked:
+        prefixes = [name.partition(":")[0] for name in marked]
+        prefix = "mass" if set(prefixes) == {"plausibility", "mass"} else prefixes[0]
+        if len(set(prefixes)) > 1 and prefix != "mass":
+            raise TableError(
+                f"The columns of {table.name} should all say one kind of number",
+                f"say {' and '.join(dict.fromkeys(prefixes))}",
+                "leave one kind out with {ignore}",
+                settings={"ignore": None},
+            )
+        return [name for name in marked if name.startswith(f"{prefix}:")]
+    if not rest:
+        raise TableError(
+            f"{table.name} should have a column for each of the {layout}",
+            f"has {table.names}",
+            "name them with {columns}",
+            settings={"columns": None},
+        )
+    return rest
+
+
+def kind_of(table: Source, columns: Sequence[str]) -> str:
+    """What numbers by class mean, as the columns say."""
+    kinds = {KIND_OF.get(name.partition(":")[0]) for name in columns if ":" in name}
+    if len(kinds) == 1 and None not in kinds:
+        return str(kinds.pop())
+    raise TableError(
+        f"The numbers in {table.name} should have a meaning",
+        "none was given",
+        "say {kind}, 'probability', 'count' or 'mass'",
+        settings={"kind": "plausibility"},
+    )
+
+
+def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table whose columns are not answers of people who chose among the same classes."""
+    aside = {*found.values(), *ignore}
+    names = [name for name in choose(table, None) if name not in aside]
+    looks = look_at(table, names)
+    check_fractions(table, looks)
+    check_counts(table, looks)
+    if len(names) < 2 or not share_values(looks):
+        why = ", which do not share their values as answers of several people do" * (len(names) > 1)
+        raise refuse_unknown(table, found, why)
+
+
+def check_fractions(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse measurements, which are no answers."""
+    odd = [name for name, look in looks.items() if look.is_real]
+    if odd:
+        raise TableError(
+            f"{table.name} should hold answers or labels",
+            f"has no such columns, and its column{'s' * (len(odd) > 1)} "
+            f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
+            (
+                "is this a table of features? Name the columns with {names}",
+                "say {kind} if these are degrees by class",
+                "{layout} if they are answers by annotator",
+            ),
+            settings={"names": None, "kind": None, "layout": "annotators"},
+        )
+
+
+def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse counts of votes by class, which were not said to be such."""
+    if len(looks) < 2 or not all(look.is_whole for look in looks.values()):
+        return
+    cells = np.column_stack([
+        np.array([*look.values, 0])[look.codes] for look in looks.values()
+    ])  # fmt: skip
+    if len(cells) < 2 or cells.min() < 0 or cells.max() < 2 or cells.max() > 1000:
+        return
+    sums = cells.sum(axis=1)
+    has_zeros = (cells == 0).mean() >= 0.2
+    if sums.std() == 0 or (has_zeros and sums.std() <= ALIKE * sums.mean()):
+        raise TableError(
+            f"{table.name} should hold answers",
+            f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
+            f"about {sums.mean():.3g} in each row",
+            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+            settings={"kind": "count", "layout": "annotators"},
+        )
+
+
+def share_values(looks: Mapping[str, Look]) -> bool:
+    """Whether columns hold the same few classes."""
+    sets = [classes_in(look) for look in looks.values() if look.values]
+    if len(sets) < 2:
+        return False
+    union = set().union(*sets)
+    n_rows = len(next(iter(looks.values())).codes)
+    n_said = sum(int((look.codes >= 0).sum()) for look in looks.values())
+    if len(union) > 1.5 * np.median([len(one) for one in sets]) + 2:
+        return False
+    if n_said >= 20 and len(union) > 0.5 * n_said:
+        return False
+    if n_rows <= 2:
+        return True
+    return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
+
+
+def classes_in(look: Look) -> set[Any]:
+    """Different classes that a column names, sets split."""
+    texts = [str(value).casefold() for value in look.values]
+    return {part.strip() for text in texts for part in text.split("|")} - {"", "?", "cannot tell"}

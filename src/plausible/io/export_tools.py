@@ -1,0 +1,336 @@
+"""How the annotation tools write answers in JSON, each in a function of its records."""
+
+from collections import Counter
+from typing import Any
+
+from plausible.errors import Note
+from plausible.experts import names_in
+from plausible.tables import TableError, listed
+
+Records = list[tuple[str, Any]]
+EVERYBODY = ("all", "unknown")  # files of doccano in which nobody is told apart
+FLAT = "label-studio, flat"  # JSON-MIN, which has the columns of its CSV
+DECISIONS = ("accept", "reject", "ignore")
+
+
+class Collected:
+    """Answers of exports, one by one.
+
+    items, annotators, said : lists of names; None for an author or an answer that is not known
+    names : which fields are meant, by the wish of the caller
+    counts : of what is told in notes
+    frame : classes that people could choose, if the export tells
+    """
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.items: list[Any] = []
+        self.annotators: list[Any] = []
+        self.said: list[Any] = []
+        self.names = names
+        self.counts: Counter[str] = Counter()
+        self.notes: list[Note] = []
+        self.frame: dict[Any, None] = {}
+
+    def add(self, item: Any, who: Any, said: Any) -> None:
+        """One answer."""
+        self.items.append(a_name(item))
+        self.annotators.append(None if who is None else a_name(who))
+        self.said.append(said)
+
+    def told(self) -> list[Note]:
+        """Notes on what was found."""
+        counts = [Note(f"{what}: {count}") for what, count in self.counts.items()]
+        return [*dict.fromkeys(self.notes), *counts]
+
+    def item_of(self, record: Any, usual: tuple[str, ...]) -> Any:
+        """The name of an item: the field that was asked for, or the first usual one."""
+        asked = self.names.get("item")
+        if asked is not None:
+            return field(record, asked)
+        return next(record[name] for name in usual if record.get(name) is not None)
+
+
+def a_name(value: Any) -> Any:
+    """A value of JSON that can name something."""
+    if not isinstance(value, (str, int, float)) or value != value or value == "":
+        raise TypeError("a name should be text or a number")
+    return value
+
+
+def field(record: Any, path: str) -> Any:
+    """A field of a record, as in ``data.image``; fields of the data need no prefix."""
+    for start in (record, record.get("data"), record.get("fields"), record.get("meta")):
+        found = start
+        for part in [path] if isinstance(start, dict) and path in start else path.split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        if found is not None:
+            return found
+    known = sorted(str(key) for key in record)
+    inner = [f"{o}.{k}" for o in ("data", "fields", "metadata", "meta")
+             for k in (record.get(o) or {} if isinstance(record.get(o), dict) else {})]  # fmt: skip
+    raise TableError(
+        f"Records should have a field {path!r}",
+        f"they have {listed([repr(name) for name in [*inner, *known]], 99)}",
+        "name one of these in {names}",
+        settings={"names": {"item": (inner or known or ["id"])[0]}},
+    )
+
+
+def tool_of(record: dict[str, Any]) -> str | None:
+    """The tool that wrote a record, by its keys."""
+    keys = set(record)
+    if {"annotation_id", "annotator", "lead_time"} <= keys:
+        return FLAT
+    if "annotations" in keys and ("data" in keys or _is_studio(record["annotations"])):
+        return "label-studio"
+    if record.get("answer") in DECISIONS and any(
+        key in keys for key in ("_input_hash", "_task_hash", "_session_id", "_view_id", "options")
+    ):
+        return "prodigy"
+    if ("fields" in keys and "responses" in keys) or any(k.endswith(".responses") for k in keys):
+        return "argilla"
+    if "id" in keys and ({"text", "data", "img", "filename"} & keys):
+        labels = record.get("label", record.get("labels", record.get("annotations")))
+        if isinstance(labels, list):
+            return "doccano"
+    return None
+
+
+def _is_studio(annotations: Any) -> bool:
+    return isinstance(annotations, list) and any(
+        isinstance(one, dict) and ("completed_by" in one or "result" in one) for one in annotations
+    )
+
+
+def several(where: str, what: str, found: list[str]) -> TableError:
+    """The error of an export with several questions."""
+    return TableError(
+        f"One {what} of {where} should hold what people answered",
+        f"there are {', '.join(map(repr, found))}",
+        "say which one is meant, as in {names}",
+        settings={"names": {"label": found[0]}},
+    )
+
+
+# -- Label Studio ----------------------------------------------------------------------------------
+
+
+def label_studio(found: Collected, records: Records, name: str, who: Any) -> None:
+    """Answers of tasks."""
+    controls: Counter[str] = Counter()
+    for place, task in records:
+        try:
+            item = found.item_of(task, ("id", "inner_id"))
+            for one in task["annotations"]:
+                chosen = _choices(one, found.names.get("label"), controls)
+                is_skipped = one.get("was_cancelled") or one.get("was_canceled")
+                author = one["completed_by"]
+                author = (
+                    author.get("email", author.get("id")) if isinstance(author, dict) else author
+                )
+                found.add(item, author, None if is_skipped or not chosen else set(chosen))
+                found.counts["tasks that were skipped, which count as 'cannot tell'"] += bool(
+                    is_skipped
+                )
+            found.counts["predictions of models, which are not used"] += len(
+                task.get("predictions") or ()
+            )
+        except (KeyError, TypeError, AttributeError, StopIteration):
+            raise TableError(
+                f"{place} of {name} should have an id and annotations with completed_by and "
+                "result, but has not; export it as JSON again."
+            ) from None
+    found.counts = +found.counts
+    asked = found.names.get("label")
+    if len(controls) > 1 and asked is None:
+        raise several(name, "control", list(controls))
+    if asked is not None and asked not in controls:
+        raise several(name, "control", list(controls) or ["choice"])
+    if "item" not in found.names and records:
+        data = records[0][1].get("data")
+        fields = list(data) if isinstance(data, dict) else []
+        if fields:
+            told = "items are the ids of tasks; {names} takes a field of their data"
+            found.notes.append(Note(told, names={"item": f"data.{fields[0]}"}))
+
+
+def _choices(annotation: Any, asked: str | None, controls: Counter[str]) -> list[Any]:
+    """What somebody chose in a task, by one control or by the only one."""
+    chosen: list[Any] = []
+    for one in annotation.get("result") or ():
+        value = one.get("value", {})
+        kept = {
+            key: value[key] for key in ("choices", "rating", "taxonomy", "number") if key in value
+        }
+        control = str(one.get("from_name", "choice"))
+        if not kept:
+            continue
+        controls[control] += 1
+        if asked is not None and control != asked:
+            continue
+        names = names_in(list(kept.values()))
+        if names is None:
+            raise TypeError("a choice should be text or a number")
+        chosen += [a_name(entry) for entry in names]
+    return chosen
+
+
+# -- doccano ---------------------------------------------------------------------------------------
+
+
+def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
+    """Answers of lines that list labels; old exports name users as well."""
+    author = None if who in EVERYBODY else who
+    for place, entry in records:
+        try:
+            item = found.item_of(entry, ("id",))
+            if isinstance(entry.get("annotations"), list) and "label" not in entry:
+                for one in entry["annotations"]:
+                    found.add(item, one.get("user", author), {a_name(one["label"])})
+                continue
+            chosen = entry["label"] if "label" in entry else entry["labels"]
+            chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
+            if any(isinstance(one, (list, dict)) for one in chosen):
+                raise TableError(
+                    f"Labels of {name} should be classes of whole texts",
+                    f"{place.lower()} has spans",
+                    "export a project of text classification",
+                )
+            found.add(item, author, set(map(a_name, chosen)) or None)
+        except (KeyError, TypeError, AttributeError, StopIteration):
+            raise TableError(
+                f"{place} of {name} should be an object with id and label, but is not; export it "
+                "as JSONL again."
+            ) from None
+
+
+# -- Prodigy ---------------------------------------------------------------------------------------
+
+
+def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
+    """Answers to choices between options, or to questions about one label at a time."""
+    tasks = [task for _, task in records if isinstance(task, dict)]
+    asked = list(dict.fromkeys(t["label"] for t in tasks if isinstance(t.get("label"), str)))
+    for place, task in records:
+        try:
+            item = found.item_of(task, ("_input_hash", "id", "text", "image"))
+            author = task.get("_annotator_id", task.get("_session_id", task.get("annotator")))
+            answer = task["answer"]
+            if answer not in DECISIONS:
+                raise TypeError("an answer should be accept, reject or ignore")
+            if "spans" in task and "options" not in task and "label" not in task:
+                raise TableError(
+                    f"Answers of {name} should be classes of whole texts or images",
+                    f"{place.lower()} has spans",
+                    "give a data set of classifications",
+                )
+            found.frame |= dict.fromkeys(_offered(task, asked))
+            found.add(item, author, _decided(task, answer, asked))
+            found.counts["answers 'ignore', which count as 'cannot tell'"] += answer == "ignore"
+        except (KeyError, TypeError, AttributeError, StopIteration):
+            raise TableError(
+                f"{place} of {name} should have an answer, and options with accept or a label, but "
+                "has not; export it with db-out again."
+            ) from None
+    found.counts = +found.counts
+    if "item" not in found.names and any("_input_hash" in r for _, r in records):
+        text = next((key for key in ("text", "image") if key in records[0][1]), "text")
+        told = "items are the hashes of inputs; {names} takes another field"
+        found.notes.append(Note(told, names={"item": text}))
+
+
+def _offered(task: Any, asked: list[str]) -> list[Any]:
+    """The classes that people could choose."""
+    if "options" in task or "accept" in task:
+        return [a_name(option["id"]) for option in task.get("options", ())]
+    return asked if len(asked) > 1 else [*asked, f"not {asked[0]}"]
+
+
+def _decided(task: Any, answer: str, asked: list[str]) -> Any:
+    """The classes that an answer leaves possible; None if it says nothing."""
+    if "options" in task or "accept" in task:
+        chosen = task.get("accept", ())
+        chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
+        return set(map(a_name, chosen)) or None if answer == "accept" else None
+    label = a_name(task["label"])
+    if answer == "ignore":
+        return None
+    if answer == "accept":
+        return {label}
+    others = {one for one in asked if one != label}
+    return others or {f"not {label}"}
+
+
+# -- Argilla ---------------------------------------------------------------------------------------
+
+
+def argilla(found: Collected, records: Records, name: str, who: Any) -> None:
+    """Answers to one question about records."""
+    questions: Counter[str] = Counter()
+    for place, record in records:
+        try:
+            item = found.item_of(record, ("external_id", "id", "_server_id"))
+            for question, author, value, status in _responses(record):
+                questions.update([] if question is None else [question])
+                if question is not None and found.names.get("label") not in (None, question):
+                    continue
+                if status == "draft":
+                    found.counts["drafts of answers, which are left out"] += 1
+                    continue
+                is_gone = status == "discarded" or value is None
+                found.counts["answers that were discarded, which count as 'cannot tell'"] += is_gone
+                names = None if is_gone else names_in(value)
+                if names is None and not is_gone:
+                    raise TypeError("a value should be a class, or a list of them")
+                found.add(item, author, None if is_gone else set(names or ()) or None)
+            suggested = record.get("suggestions") or ()
+            found.counts["suggestions of models, which are not used"] += len(suggested)
+        except (KeyError, TypeError, AttributeError, StopIteration):
+            raise TableError(
+                f"{place} of {name} should have an id and responses with a value and a user, but "
+                "has not; export the records again."
+            ) from None
+    found.counts = +found.counts
+    asked = found.names.get("label")
+    if (len(questions) > 1 and asked is None) or (asked is not None and asked not in questions):
+        raise several(name, "question", list(questions) or ["label"])
+
+
+def _responses(record: Any) -> list[tuple[str | None, Any, Any, str]]:
+    """Question, author, value and status of the responses of a record; None for all questions."""
+    responses = record.get("responses")
+    if isinstance(responses, dict):
+        return [
+            (question, one.get("user_id"), one["value"], one.get("status", "submitted"))
+            for question, several_of in responses.items()
+            for one in several_of or ()
+        ]
+    if isinstance(responses, list):
+        return [
+            (
+                question,
+                one.get("user_id"),
+                (value or {}).get("value"),
+                one.get("status", "submitted"),
+            )
+            for one in responses
+            for question, value in (one.get("values") or {None: None}).items()
+        ]
+    flat: list[tuple[str | None, Any, Any, str]] = []
+    for key in record:
+        if key.endswith(".responses") and record[key]:
+            values = record[key]
+            users = record.get(f"{key}.users") or [None] * len(values)
+            states = record.get(f"{key}.status") or ["submitted"] * len(values)
+            question = key.removesuffix(".responses")
+            flat += [(question, u, v, s) for u, v, s in zip(users, values, states, strict=True)]
+    return flat
+
+
+TOOLS = {
+    "label-studio": label_studio,
+    "doccano": doccano,
+    "prodigy": prodigy,
+    "argilla": argilla,
+}
+__all__ = ["FLAT", "TOOLS", "Collected", "a_name", "field", "tool_of"]

@@ -1,0 +1,191 @@
+"""Labels in one column of names, and how far each is doubted."""
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.belief import class_names
+from plausible.checks import shown
+from plausible.errors import InputError, Note
+from plausible.experts import (
+    ABSTAIN,
+    factorize_cells,
+    manner,
+    read_doubts,
+    split_quoted,
+    understand,
+)
+from plausible.io.features import check_rows, column_of
+from plausible.io.label_names import read_name, read_names, split_set, write_name
+from plausible.labels import Labels
+from plausible.tables import Source, TableError, first_line, names_of
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+class Reading(NamedTuple):
+    """How names and doubts of labels are read: columns, and what words mean."""
+
+    doubt: str | None
+    meaning: str
+    changes: Mapping[Any, Any] | None
+    words: Mapping[Any, float] | None
+
+
+def labels_from_names(
+    table: Source, name: str, kind: str, how: Reading, classes: Sequence[Hashable] | None
+) -> tuple[Labels, list[Note]]:
+    """Labels of a column of names, with what was assumed about words."""
+    parts = [
+        names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
+    ]
+    cells = [cell for part in parts for cell in part.to_pylist()]
+    check_rows(table, len(cells))
+    places: dict[Any, int] = {}
+    codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
+    sets, notes = _understood(table, name, list(places), codes, kind, how, classes)
+    names = _frame(table, name, sets, codes, classes)
+    place = {written: k for k, written in enumerate(names)}
+    inside = np.zeros((len(sets), len(names)), dtype=bool)
+    for row, members in enumerate(sets):
+        inside[row, [place[member] for member in members] if members else slice(None)] = True
+    labels = Labels.from_sets(inside[codes], names)
+    if kind != "doubt":
+        return labels, notes
+    is_labeled = np.array([bool(members) for members in sets], dtype=bool)[codes]
+    doubts, told = _read_doubt(table, how, is_labeled)
+    return labels.discount(doubts), [*notes, *told]
+
+
+def _understood(
+    table: Source,
+    name: str,
+    cells: list[Any],
+    codes: NDArray[np.int64],
+    kind: str,
+    how: Reading,
+    classes: Sequence[Hashable] | None,
+) -> tuple[list[list[Any]], list[Note]]:
+    """The members of each different cell's set, none for one that says nothing."""
+    texts = [cell if cell is None or isinstance(cell, str) else write_name(cell) for cell in cells]
+    known = None if classes is None else class_names(classes)
+    bar = "|" if kind == "sets" else "\0"  # which is part of a name in a column of single classes
+    manners = manner(known, bar, list(ABSTAIN), [], how.changes)
+    first = np.unique(codes, return_index=True)[1]
+    _check_cells(table, name, texts, first, kind != "sets", manners.changes)
+    counts = np.bincount(codes, minlength=len(cells)).tolist()
+    said, notes = understand(texts, counts, manners)
+    for k, members in enumerate(said):
+        refuse(
+            table, (codes == k) & (members == ()), f"Labels ({texts[k]!r}) should name a class, "
+            "but none is possible", "leave the cell empty if nothing is known",
+        )  # fmt: skip
+    if known is None:
+        quotes = {part for text in texts if text and '"' in text
+                  for part, is_quoted in split_quoted(text, bar) if is_quoted}  # fmt: skip
+        every = list(dict.fromkeys(n for members in said for n in members or ()))
+        written = [json.dumps(n) if n in quotes else n if isinstance(n, str) else write_name(n)
+                   for n in every]  # fmt: skip
+        typed = dict(zip(every, read_names(written), strict=True))
+        said = [None if members is None else tuple(typed[n] for n in members) for members in said]
+    return [list(members or ()) for members in said], list(notes)
+
+
+def _check_cells(
+    table: Source,
+    name: str,
+    texts: list[Any],
+    first: NDArray[np.int64],
+    single: bool,
+    changes: Mapping[str, Any],
+) -> None:
+    """Refuse cells whose quotes or bars are not what they should be."""
+    for cell, row in zip(texts, (first + 1).tolist(), strict=True):
+        if not isinstance(cell, str) or cell.strip() in changes:
+            continue
+        try:
+            parts = [cell] if single and not cell.startswith('"') else split_set(cell)
+            if "" in parts or (single and len(parts) > 1):
+                raise ValueError("a name is empty" if "" in parts else "there are several names")
+            for part in parts:
+                read_name(part)
+        except ValueError as error:
+            what = "one class" if single else "a set of classes such as cat|dog"
+            raise TableError(
+                f"Column {name!r} of {table.name} should hold {what}, but holds {cell[:40]!r} in "
+                f"{table.where([row])} ({first_line(error)}); correct it, and write names that "
+                'hold | or " in JSON quotes.'
+            ) from None
+
+
+def _frame(
+    table: Source,
+    name: str,
+    sets: list[list[Any]],
+    codes: NDArray[np.int64],
+    classes: Sequence[Hashable] | None,
+) -> list[Any]:
+    """The classes: those that are given, or those that occur, sorted."""
+    found = {member for members in sets for member in members}
+    if classes is None:
+        if len(found) < 1 + any(not members for members in sets):
+            raise TableError(
+                f"Column {name!r} of {table.name} should name at least two classes where some "
+                "rows are empty",
+                f"names {sorted(found)}",
+                "say which classes there are with {classes}",
+                settings={"classes": None},
+            )
+        return sorted(found)
+    given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
+    strange = sorted(found - set(given), key=str)
+    if strange:
+        is_there = np.array([strange[0] in members for members in sets], dtype=bool)
+        rows = (np.flatnonzero(is_there[codes]) + 1).tolist()
+        raise TableError(
+            f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
+            f"holds {strange[0]!r} in {table.where(rows)}",
+            ("correct it", "add it to {classes}", "say what it means with {map}"),
+            settings={"classes": None, "map": {strange[0]: given[0]}},
+        )
+    return given
+
+
+def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatArray, list[Note]]:
+    """Doubt in [0, 1]; it may be missing where the label is."""
+    name = str(how.doubt)
+    column = names_of(column_of(table, name), name, table.name).to_pylist()
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column
+    try:
+        read = read_doubts(factorize_cells(cells, name), how.meaning, how.words, name)
+    except InputError as error:
+        came = error.came
+        if error.rows is not None and len(error.rows):
+            where = table.where((error.rows + 1).tolist())
+            came = f"does not in {where} of {table.name}, with {shown(error.value)}"
+        else:
+            came = f"in {table.name}, {came}"
+        raise TableError(error.expected, came, error.remedies, settings=error.settings) from error
+    doubt = read.values
+    refuse(
+        table, np.isnan(doubt) & labeled,
+        f"Column {name!r} should say how far each label is doubted, but is empty",
+        "write 0 for a sure label and 1 for one that says nothing",
+    )  # fmt: skip
+    return np.where(np.isnan(doubt), 1.0, doubt), list(read.notes)
+
+
+def refuse(
+    table: Source, bad: BoolArray | np.bool_, what: str, remedy: str, **settings: Any
+) -> None:
+    """Refuse rows of a table, if there are any."""
+    if bad.any():
+        where = table.where((np.flatnonzero(bad) + 1).tolist())
+        raise TableError(
+            f"{what} in {where} of {table.name}", remedy=remedy, rows=bad, settings=settings
+        )
