@@ -205,7 +205,7 @@ def write_predictions(
     ...     decision = write_predictions(model, new, path, reject=0.2)
     ...     print(*[line.split(",")[:4] for line in path.read_text().splitlines()], sep="\n")
     ['"item"', '"answer"', '"probability"', '"plausibility"']
-    ['"x"', '"a"', '1', '1']
+    ['"x"', '"a"', '0.9999599363077709', '1']
     ['"y"', '', '', '']
     """
     check_kind(features, Features, "features", "read them with read_new or read_features")
