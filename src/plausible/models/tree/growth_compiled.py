@@ -238,7 +238,7 @@ def _push(stack, n, first, last, depth, parent, side, state):  # type: ignore[no
 
 @part
 def _divide(data, known, rows, first, last, split, spare, whole_numbers, real_numbers):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Send the rows of a node to both sides, and write its split down; where the right one begins."""
+    """Send the rows of a node to both sides, and write its split down; where the right begins."""
     codes, levels, level_start = data
     feature, low, high, missing_left = split
     own, start = codes[feature], level_start[feature]
