@@ -19,6 +19,7 @@ class Choice:
     about : what it is, in some words
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
+    streams : whether it learns from rows that do not fit into memory
     """
 
     room: str
@@ -26,14 +27,23 @@ class Choice:
     about: str
     is_scaled: bool = False
     from_answers: bool = False
+    streams: bool = False
 
 
 MODELS = {
     "logistic": Choice(
-        "models", "PartialLogisticRegression", "logistic regression for partial labels", True
+        "models",
+        "PartialLogisticRegression",
+        "logistic regression for partial labels",
+        True,
+        streams=True,
     ),
-    "mixture": Choice("models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled"),
-    "discriminant": Choice("models", "DiscriminantClassifier", "Gaussians of equal covariance"),
+    "mixture": Choice(
+        "models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled", streams=True
+    ),
+    "discriminant": Choice(
+        "models", "DiscriminantClassifier", "Gaussians of equal covariance", streams=True
+    ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
         "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
