@@ -36,6 +36,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/supervision.py
 	$(RUN) benchmarks/neighbors.py
+	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
