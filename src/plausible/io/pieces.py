@@ -25,7 +25,11 @@ class Piece(Source):
         return self.table.select(list(columns)).schema
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
         yield from self.table.select(list(columns)).to_batches(max_chunksize=rows)
