@@ -215,7 +215,8 @@ class BeliefForestClassifier(TreeBased):
             for (tree, _), pair in zip(grown, seeds.tolist(), strict=True)
         ]
         if self.oob_score:
-            self._judge_unseen(rows, [left_out[kinds.kind] for _, left_out in grown])
+            unseen = [left_out[kinds.kind] for _, left_out in grown]
+            self._judge_unseen(rows, unseen)
         return self
 
     def _check_parameters(self) -> None:
