@@ -47,7 +47,7 @@ IntArray = NDArray[np.int64]
 
 SETS = ("cifar10s", "labelme", "music_genre", "ferplus")
 FORMS = ("belief", "hardened", "peer", "truth")
-N_NEIGHBORS = 15
+N_NEIGHBORS, N_TREES = 15, 50
 TRAIN_SHARE, MOST_TRAIN, MOST_TEST = 0.7, 3000, 2000
 
 
@@ -68,8 +68,8 @@ LEARNERS = {
         lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
     ),
     "forest": Learner(
-        lambda: BeliefForestClassifier(random_state=0),
-        lambda: RandomForestClassifier(random_state=0),
+        lambda: BeliefForestClassifier(N_TREES, min_samples_leaf=5, random_state=0),
+        lambda: RandomForestClassifier(N_TREES, min_samples_leaf=5, random_state=0),
     ),
 }
 
@@ -155,6 +155,7 @@ def run(
     progress: Progress = silent,
     *,
     sets: Sequence[str] = SETS,
+    rules: Sequence[str] = tuple(LEARNERS),
 ) -> Results:
     """Accuracies on each set, for each rule and form of label.
 
@@ -166,15 +167,23 @@ def run(
     progress : function of a message
     sets : sequence of str
         Which sets, by default all four.
+    rules : sequence of str
+        Which rules, by default all of `LEARNERS`.
     """
     n_splits = 2 if quick else 10
     loaded = [load_set(name) for name in sets]
-    settings = {"splits": n_splits, "neighbors": N_NEIGHBORS, "train_share": TRAIN_SHARE}
+    settings = {
+        "splits": n_splits,
+        "rules": list(rules),
+        "neighbors": N_NEIGHBORS,
+        "trees": N_TREES,
+        "train_share": TRAIN_SHARE,
+    }
     results = describe("real_belief_labels", seed, quick, settings)
     results["rows"] = []
     for data in loaded:
-        for name, learner in LEARNERS.items():
-            row = compare(data, name, learner, n_splits, seed)
+        for name in rules:
+            row = compare(data, name, LEARNERS[name], n_splits, seed)
             results["rows"].append(row)
             shown = ", ".join(f"{form} {value:.4f}" for form, value in row["accuracy"].items())
             progress(f"{data.name}, {name}: {shown}")
