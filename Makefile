@@ -35,6 +35,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/neighbors.py
 	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py

@@ -27,7 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from plausible import models
 from plausible.datasets import RealData, load, load_elicited, majority_vote
 from plausible.experiments.common import (
     Progress,
@@ -40,6 +39,7 @@ from plausible.experiments.common import (
 )
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.labels import Labels
+from plausible.models import BeliefForestClassifier, BeliefTreeClassifier
 from plausible.neighbors import EvidentialNeighborsClassifier
 
 FloatArray = NDArray[np.float64]
@@ -58,25 +58,20 @@ class Learner(NamedTuple):
     peer: Callable[[], Any]
 
 
-def learners() -> dict[str, Learner]:
-    """The rules by name: one entry for each."""
-    found = {
-        "neighbors": Learner(
-            lambda: EvidentialNeighborsClassifier(N_NEIGHBORS),
-            lambda: KNeighborsClassifier(N_NEIGHBORS, weights="distance"),
-        )
-    }
-    if hasattr(models, "BeliefTreeClassifier"):
-        found["tree"] = Learner(
-            lambda: models.BeliefTreeClassifier(min_samples_leaf=5, random_state=0),
-            lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
-        )
-    if hasattr(models, "BeliefForestClassifier"):
-        found["forest"] = Learner(
-            lambda: models.BeliefForestClassifier(random_state=0),
-            lambda: RandomForestClassifier(random_state=0),
-        )
-    return found
+LEARNERS = {
+    "neighbors": Learner(
+        lambda: EvidentialNeighborsClassifier(N_NEIGHBORS),
+        lambda: KNeighborsClassifier(N_NEIGHBORS, weights="distance"),
+    ),
+    "tree": Learner(
+        lambda: BeliefTreeClassifier(min_samples_leaf=5, random_state=0),
+        lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    ),
+    "forest": Learner(
+        lambda: BeliefForestClassifier(random_state=0),
+        lambda: RandomForestClassifier(random_state=0),
+    ),
+}
 
 
 def load_set(name: str) -> RealData:
@@ -114,7 +109,8 @@ def accuracies(
         "peer": (learner.peer, hard),
     }
     if data.y is not None:
-        given["truth"] = learner.make, Labels.from_crisp(data.classes[data.y[train]], data.classes)
+        true = data.classes[data.y[train]]
+        given["truth"] = learner.make, Labels.from_crisp(true, data.classes.tolist())
     found = {}
     for form, (make, y) in given.items():
         model = make_pipeline(StandardScaler(), make()).fit(data.X[train], y)
@@ -177,7 +173,7 @@ def run(
     results = describe("real_belief_labels", seed, quick, settings)
     results["rows"] = []
     for data in loaded:
-        for name, learner in learners().items():
+        for name, learner in LEARNERS.items():
             row = compare(data, name, learner, n_splits, seed)
             results["rows"].append(row)
             shown = ", ".join(f"{form} {value:.4f}" for form, value in row["accuracy"].items())
