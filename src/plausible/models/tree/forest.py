@@ -103,9 +103,9 @@ class BeliefForestClassifier(TreeBased):
     oob_score : bool
         Whether to find out what trees believe about the rows that they have not seen.
     combination : {"mean", "dempster"}
-        How the masses of the trees become one: their mean, or Dempster's rule on masses that are
-        doubted first. Trees learn from the same labels and are not independent, so that the rule
-        is sure too soon unless doubt is large.
+        How the masses of the trees become one: their mean, which keeps the doubt of the labels, or
+        Dempster's rule on masses that are doubted first, which answers more sharply. Trees learn
+        from the same labels and are not independent: the rule is too sure unless doubt is large.
     doubt : float in (0, 1]
         Of each tree, for Dempster's rule.
     random_state : int or RandomState, optional
