@@ -64,6 +64,16 @@ MODELS = {
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
     ),
+    "network": Choice(
+        "models",
+        "EvidentialNetworkClassifier",
+        "prototypes that speak for classes",
+        True,
+        streams=True,
+    ),
+    "bayes": Choice(
+        "models", "GeneralizedBayesClassifier", "densities of the classes, without a prior"
+    ),
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
