@@ -202,7 +202,7 @@ def test_other_arrays_that_are_no_masses_are_refused_with_the_right_call():
         b.decide(PROBABILITIES, kind="masses", classes="abcd")
     with pytest.raises(ValueError, match=r"consonant\(\) if these are plausibilities"):
         b.pignistic([[1.0, 0.2, 0.3, 0.4]])
-    with pytest.raises(ValueError, match="a Decision came, which is decided already"):
+    with pytest.raises(ValueError, match="a Decision was given, which is decided already"):
         b.contour(b.decide(PROBABILITIES, kind="probability"))
     for kind in ("probability", "plausibility"):
         with pytest.raises(ValueError, match=f"kind='{kind}'\\)? for predict_"):

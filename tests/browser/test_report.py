@@ -1,10 +1,13 @@
 """The report in a real browser: quiet, readable, complete, and the same on paper."""
 
+import csv
 import re
 
+import numpy as np
 import pytest
 
-from plausible.report import render
+from plausible.experts import Annotations
+from plausible.report import label_report, render, summarize
 from plausible.report.page import SECTIONS
 from support.reports import large
 
@@ -82,7 +85,7 @@ def test_screen_readers_hear_figures_and_tables(visit, reports, name, width):
     assert sum(re.match(r'img "\w.{20,}"', line) is not None for line in lines) == 3
     for role, elements in (
         (r'table "\w', "table"),
-        (r'columnheader "\w', "thead th:visible"),
+        (r"""columnheader ["']""", "thead th:visible"),
         ('rowheader "', "tbody tr"),
     ):
         heard = sum(re.match(role, line) is not None for line in lines)
@@ -116,6 +119,60 @@ def test_links_lead_to_the_questions(visit, reports):
         page.get_by_role("navigation").get_by_role("link", name=question).click()
         assert page.url.endswith(f"#{key}")
         assert page.get_by_role("heading", name=question).is_visible()
+
+
+def test_lists_are_saved_as_files(visit, reports):
+    seen = visit(reports["hostile"])
+    links = seen.page.locator("a[download]")
+    assert links.count() >= 6
+    for link in links.all():
+        with seen.page.expect_download() as waiting:
+            link.click()
+        saved = waiting.value
+        assert saved.suggested_filename == link.get_attribute("download")
+        with open(saved.path(), encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        assert rows
+        assert {len(row) for row in rows} == {len(head)}
+    assert (seen.requests, seen.complaints) == ([seen.address], [])
+
+
+def test_pictures_are_seen_and_nothing_is_fetched(visit, tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (400, 300), "teal").save(tmp_path / "leaf.png")
+    answers = Annotations.from_answers(np.array([["a", "b"], ["b", "a"], ["c", "a"]] * 2))
+    pictures = [tmp_path / "leaf.png"] * 4 + ["https://example.org/leaf.png", None]
+    summary = summarize(annotations=answers, pictures=pictures, texts=["a leaf " * 60] * 6)
+    path = tmp_path / "report.html"
+    path.write_text(render(summary), encoding="utf-8")
+    seen = visit(path.as_uri(), 360)
+    assert seen.measure("sideways") <= 0
+    assert seen.measure("wide_tables") == []
+    shown = seen.page.locator("img").all()
+    assert len(shown) >= 4
+    for image in shown:
+        assert image.evaluate("image => image.complete && image.naturalWidth") == 160
+        assert image.bounding_box()["width"] > 40
+    assert seen.page.get_by_role("link", name="picture on the web").first.is_visible()
+    assert seen.complaints == []
+    assert not [address for address in seen.requests if not address.startswith(("file:", "data:"))]
+
+
+def test_a_notebook_shows_a_page_whose_links_work(visit, tmp_path):
+    answers = Annotations.from_answers(np.array([["a", "b"], ["b", "a"], ["c", "a"]]))
+    report = label_report(tmp_path / "report.html", annotations=answers)
+    outside = tmp_path / "notebook.html"
+    outside.write_text(f"<!doctype html><p>In [1]:</p>{report._repr_html_()}", encoding="utf-8")
+    seen = visit(outside.as_uri())
+    inside = seen.page.frame_locator("iframe")
+    heading = inside.get_by_role("heading", name="Who is reliable?")
+    inside.get_by_role("navigation").get_by_role("link", name="Who is reliable?").click()
+    box, frame = heading.bounding_box(), seen.page.locator("iframe").bounding_box()
+    assert frame["y"] - 1 <= box["y"] < frame["y"] + 200
+    assert seen.page.get_by_text("In [1]:").is_visible()
+    assert inside.get_by_role("heading", level=2).count() == len(QUESTIONS)
+    assert seen.complaints == []
 
 
 @every_report

@@ -55,6 +55,7 @@ RECORDS = {
         "PartialData", "RealData",
     },
     "engine": {"Progress", "Result", "Rows"},
+    "report": {"Report"},
 }  # fmt: skip
 
 
@@ -567,13 +568,14 @@ def io_calls() -> Iterator[Call]:
         "read_annotations": {
             "source": LONG, "layout": "long", "names": {"item": "item"}, "kind": None,
             "columns": None, "classes": CLASSES, "separator": "|", "abstain": ["?"],
-            "none": ["none"],
+            "none": ["none"], "map": {"a|b": "a"}, "words": {"high": 0.1}, "repeats": "once",
+            "ignore": [],
         },
         "read_doccano": {"sources": {"ann": "p.jsonl", "bob": "q.jsonl"}, "classes": CLASSES},
         "read_features": {"source": TABLE, "id": "item", "columns": names},
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
-            "on_conflict": "vacuous", "classes": CLASSES,
+            "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {
@@ -592,6 +594,7 @@ def io_calls() -> Iterator[Call]:
             "id": "item", "trusted": [Labels],
         },
         "stream_table": {"source": "features.csv", "chunk_rows": 5, "columns": names},
+        "write_annotations": {"annotations": ANNOTATIONS, "path": "written.csv"},
         "write_labels": {
             "labels": SOFT, "path": "labels.csv", "kind": "plausibility", "items": KNOWN["item"],
         },
@@ -703,7 +706,9 @@ def report_calls() -> Iterator[Call]:
         "labels": SOFT, "annotations": ANNOTATIONS, "model": model, "X": X, "y_test": HARD[:5],
         "X_test": FRESH, "items": KNOWN["item"], "title": "Report", "n_worst": 3, "n_questions": 3,
         "n_shown": 2, "reject": 0.3, "n_bootstrap": 10, "seed": 0, "reliability": {"max_iter": 5},
-        "command": "make it", "date": "1 May 2026",
+        "command": "make it", "date": "1 May 2026", "texts": ["a text"] * len(SOFT),
+        "pictures": [None] * len(SOFT), "feature_names": ["length", "width"], "notes": ["a note"],
+        "pooling": {"doubt": 0.1},
     }  # fmt: skip
     yield Call("report.summarize", report.summarize, given, slow=True)
     yield Call("report.label_report", report.label_report, {"path": "r.html", **given}, slow=True)

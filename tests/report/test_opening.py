@@ -63,9 +63,7 @@ def test_clashes_should_be_settled():
 
 def test_who_guesses_should_be_checked_and_nobody_else():
     said = told(summarize(annotations=crowd(0.95, 0.9, 0.9, 0.0)))
-    assert said["reliability"] == (
-        "Check 1 annotator who may be hardly better than luck: person 3."
-    )
+    assert said["reliability"] == ("Check 1 annotator who may be no better than chance: person 3.")
     assert "reliability" not in told(summarize(annotations=crowd(0.95, 0.9, 0.9)))
 
 

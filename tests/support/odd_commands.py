@@ -35,12 +35,18 @@ VALUES = ["0", "-1", "1", "2", "0.5", "1e-300", "NaN", "Infinity", "true", "null
           '{"a": 1}', '"text"', "tied", "x", "[[1]]", "-0.5", "[null]", "[0.2, 0.3, 0.5]",
           '["a"]', "1e30"]  # fmt: skip
 OPTIONS = {
-    "--form": ["answers", "labels", "label-studio", "doccano"],
+    "--form": ["answers", "labels", "label-studio", "doccano", "prodigy", "argilla"],
+    "--map": ["ash=cannot tell", "ash=elm|oak", "ash=ash", "=", "ash", "=ash", "ash=", "-1=elm",
+              '{"ash": "elm"}', '{"ash": ["elm"]}', "{", "ash=none of these", "x=y=z", "?=oak"],
+    "--words": ["high=0.05,low=0.5", "1=0.5", "high=2", "high", "=", "high=nan", "0=0,1=1", ","],
+    "--repeats": ["all", "once", "first", "last"],
+    "--ignore": ["doubt", "label", "item", "odd", ",", "[]", '["doubt"]'],
     "--names": ["item=item", "label=label", "item=odd,label=label", "annotator=annotator", "x=y",
                 "item", "item=", "=", "item=item,item=label", "doubt=doubt", "mass=doubt",
-                "label=item", "plausibility=doubt", "item=length"],
+                "label=item", "plausibility=doubt", "item=length", "confidence=doubt",
+                "confidence=label", "item=data.image"],
     "--layout": ["long", "annotators", "classes"],
-    "--kind": ["plausibility", "probability", "count", "mass"],
+    "--kind": ["plausibility", "probability", "count", "mass", "set"],
     "--classes": ["ash,elm,oak", "oak,elm,ash", "ash", "ash,ash", "a,b", '["ash","elm","oak"]',
                   "[1,2,3]", "[[1],[2]]", "[null,1]", "1,2,3", "true,false", "1.5,2", ",", "[",
                   '"a,b', "[]", '"ash",elm,oak', "[true, 1]", '[{"a": 1}]', "ash,elm,oak,yew"],
@@ -63,7 +69,7 @@ OPTIONS = {
     "--nonsense": None,
 }  # fmt: skip
 KNOWN = ["--form", "--names", "--layout", "--kind", "--classes", "--rule", "--doubt",
-         "--on-conflict"]  # fmt: skip
+         "--on-conflict", "--map", "--words", "--repeats", "--ignore"]  # fmt: skip
 OF_VERB = {
     "pool": KNOWN,
     "fit": [*KNOWN, "--id", "--columns", "--seed", "--set", "--set", "--set", "--resume"],
@@ -254,7 +260,7 @@ class Drawing:
         if random.random() < 0.04 or not OPTIONS[name]:
             return odd_text(random)
         if name == "--form" and random.random() < 0.3:
-            return random.choice(["label-studio", "doccano"])
+            return random.choice(["label-studio", "doccano", "prodigy", "argilla"])
         return random.choice(OPTIONS[name])
 
 

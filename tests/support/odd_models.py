@@ -178,8 +178,33 @@ def forged_checkpoint(random, checkpoint):
     return file.getvalue()
 
 
+def odd_answer(random):
+    """An answer of Prodigy, or nearly."""
+    answer = {"answer": random.choice(["accept", "reject", "ignore", odd_json(random)]),
+              "_input_hash": random.choice([1, 2, odd_json(random)]),
+              "_session_id": random.choice(["ann", odd_json(random)])}  # fmt: skip
+    options = [{"id": "ash"}, {"id": "elm"}, random.choice([{"id": "oak"}, odd_json(random)])]
+    chosen = random.choice([["ash"], ["ash", "elm"], odd_json(random)])
+    return answer | random.choice([
+        {"label": random.choice(["ash", "elm", odd_json(random)])},
+        {"options": options, "accept": chosen},
+    ])  # fmt: skip
+
+
+def odd_record(random):
+    """A record of Argilla, or nearly."""
+    value = random.choice(["ash", ["ash", "elm"], odd_json(random)])
+    responses = random.choice([
+        {"tree": [{"value": value, "user_id": "ann"}, {"value": "oak", "user_id": "bob"}]},
+        [{"user_id": "ann", "status": "submitted", "values": {"tree": {"value": value}}}],
+        odd_json(random),
+    ])  # fmt: skip
+    return {"id": random.choice(["x", "y", odd_json(random)]), "fields": {"text": "..."},
+            "responses": responses, "suggestions": odd_json(random)}  # fmt: skip
+
+
 def odd_export(random):
-    """What Label Studio or doccano would not write, or nearly."""
+    """What annotation tools would not write, or nearly."""
     chosen = {"type": "choices", "value": {"choices": random.choice(
         [["ash"], ["ash", "elm"], "oak", odd_json(random), [odd_json(random)]])}}  # fmt: skip
     annotation = {"completed_by": random.choice([1, {"id": 1}, {"email": "a"}, odd_json(random)]),
@@ -194,5 +219,7 @@ def odd_export(random):
         lambda: json.dumps([task]),
         lambda: "\n".join(json.dumps(one) for one in (entry, second, random.choice([entry, task]))),
         lambda: json.dumps(odd_json(random)),
+        lambda: "\n".join(json.dumps(odd_answer(random)) for _ in range(3)),
+        lambda: json.dumps([odd_record(random) for _ in range(3)]),
     ])().encode()  # fmt: skip
     return damaged(random, content) if random.random() < 0.1 else content

@@ -35,6 +35,10 @@ from plausible.base.warnings import (
 # For the rooms above; not part of the public interface.
 from plausible.base.mass import combined as combined
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.base.features import check_names as check_names
+
 __all__ = [
     "BeliefClassifier",
     "Beliefs",

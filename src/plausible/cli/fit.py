@@ -3,8 +3,9 @@
 Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
 
 Items are matched by the column of the features that holds all of them. Gaps are filled, categories
-and dates encoded, and what was done is told. Ctrl-C (or SIGTERM) saves the best parameters so far;
---resume goes on from there.
+and dates encoded, and what was done is told. Features that do not fit into memory (also a folder of
+Parquet files) are read in pieces. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume
+goes on from there.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from plausible.cli import models, signals
+from plausible.cli.clusters import add_cluster, connected
 from plausible.cli.options import (
     add_features,
     add_known,
@@ -28,6 +30,8 @@ from plausible.cli.options import (
 )
 from plausible.cli.talk import Talk, UsageError
 from plausible.errors import InputError
+
+MOST_CHECKED = 100_000  # labeled rows with which a model is compared in the end
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a parameter of the model, such as covariance_type=tied; may be given several times",
     )  # fmt: skip
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted fit")
+    add_cluster(parser, "read the features and fit together")
     add_seed(parser)
     add_known(parser)
     add_features(parser)
@@ -58,9 +63,9 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
     given.parameters = tuple(model.get_params(deep=False))
-    from plausible.io import read_training, save
+    from plausible.io import save
 
-    training = read_training(given.answers, given.features, **chosen)
+    training = read(given, chosen)
     estimator = " ".join(repr(model).split())
     model = models.prepared(given.model, model, training, given.prepare == "always")
     training.notes.extend(tell_preparation(model, training))
@@ -70,18 +75,41 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     checkpoint = prepare(model, given, talk)
     if given.resume and checkpoint is None:
         model = resumed(given.output, given.model, models.last_step(model), training)
-    with talk.progress(f"Fitting {given.model}") as step, watched() as interrupted:
+    from_answers = models.MODELS[given.model].from_answers
+    with (
+        connected(given.cluster) as client,
+        talk.progress(f"Fitting {given.model}") as step,
+        watched() as interrupted,
+    ):
         try:
-            learn(model, training, models.MODELS[given.model].from_answers, step, interrupted)
+            learn(model, training, from_answers, step, interrupted, client)
         except ValueError as error:
             raise blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
 
 
+def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
+    """What to learn from: in memory, or in pieces where that is too much or a cluster is asked."""
+    from plausible.io import is_large, read_training, stream_training
+    from plausible.tables import open_table
+
+    features = given.features if given.features == "-" else open_table(given.features)
+    if not models.MODELS[given.model].streams:
+        if given.cluster is not None:
+            able = [name for name, choice in models.MODELS.items() if choice.streams]
+            raise UsageError(
+                f"--cluster is not possible for --model {given.model}; choose {', '.join(able)}."
+            )
+        return read_training(given.answers, features, **chosen)
+    if given.cluster is None and (given.features == "-" or not is_large(features)):
+        return read_training(given.answers, features, **chosen)
+    return stream_training(given.answers, given.features, **chosen)
+
+
 def tell_preparation(model: Any, training: Any) -> list[str]:
     """What is done with columns that are not plain numbers, in words."""
-    from plausible.io.predictions import preparation_of
+    from plausible.io import preparation_of
 
     preparation = preparation_of(model)
     if preparation is None or not hasattr(training.X, "columns"):
@@ -137,7 +165,14 @@ def resumed(path: str, name: str, again: Any, training: Any) -> Any:
     return model
 
 
-def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted: list[int]) -> None:
+def learn(
+    model: Any,
+    training: Any,
+    from_answers: bool,
+    step: Any,
+    interrupted: list[int],
+    client: Any = None,
+) -> None:
     """Fit to answers or to labels, with progress."""
 
     def after_iteration(progress: Any) -> bool:
@@ -148,6 +183,10 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted:
     estimator = models.last_step(model)
     if "callback" in estimator.get_params(deep=False):
         estimator.set_params(callback=after_iteration)
+    if is_streamed(training):
+        preparation = model[0].fit(training.X) if hasattr(model, "steps") else None
+        estimator.fit(training.stream(preparation, client))
+        return
     if not from_answers:
         model.fit(training.X, training.labels)
         return
@@ -157,6 +196,11 @@ def learn(model: Any, training: Any, from_answers: bool, step: Any, interrupted:
             "came; give a table with the columns item, annotator and label, or another --model."
         )
     model.fit(training.X[training.rows], training.known.annotations)
+
+
+def is_streamed(training: Any) -> bool:
+    """Whether the rows are read again at each pass."""
+    return hasattr(training, "stream")
 
 
 def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
@@ -213,8 +257,8 @@ def conclude(
         "estimator": type(estimator).__name__,
         "classes": estimator.classes_.tolist(),
         "features": training.names,
-        "n_rows": len(training.X),
-        "n_labeled": len(training.rows),
+        "n_rows": training.n_rows if is_streamed(training) else len(training.X),
+        "n_labeled": training.n_labeled if is_streamed(training) else len(training.rows),
         "n_iter": None if n_iter is None else int(n_iter),
         "converged": bool(getattr(estimator, "converged_", True)) and not interrupted,
         "soft_accuracy": accuracy(model, training),
@@ -244,6 +288,9 @@ def accuracy(model: Any, training: Any) -> float | None:
 
     if not (training.labels.informativeness > 0).any():
         return None
+    if is_streamed(training):
+        X, labels = training.labeled(MOST_CHECKED)
+        return float(soft_accuracy(labels, model.predict(X)))
     return float(soft_accuracy(training.labels, model.predict(training.X)))
 
 

@@ -20,6 +20,7 @@ class Choice:
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
     has_covariances : whether columns should not add up to a constant
+    streams : whether it learns from rows that do not fit into memory
     """
 
     room: str
@@ -28,20 +29,30 @@ class Choice:
     is_scaled: bool = False
     from_answers: bool = False
     has_covariances: bool = False
+    streams: bool = False
 
 
 MODELS = {
     "logistic": Choice(
-        "models", "PartialLogisticRegression", "logistic regression for partial labels", True
+        "models",
+        "PartialLogisticRegression",
+        "logistic regression for partial labels",
+        True,
+        streams=True,
     ),
     "mixture": Choice(
         "models",
         "GaussianMixtureClassifier",
         "Gaussian classes, also unlabeled",
         has_covariances=True,
+        streams=True,
     ),
     "discriminant": Choice(
-        "models", "DiscriminantClassifier", "Gaussians of equal covariance", has_covariances=True
+        "models",
+        "DiscriminantClassifier",
+        "Gaussians of equal covariance",
+        has_covariances=True,
+        streams=True,
     ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(

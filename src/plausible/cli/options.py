@@ -311,7 +311,7 @@ def check_table(path: str) -> None:
     """Refuse the name of a table that cannot be written, before any work is done."""
     if path == "-" or path.lower().endswith(TABLES):
         return
-    from plausible.io.writing import kind_of_name
+    from plausible.io import kind_of_name
 
     try:
         kind_of_name(path)

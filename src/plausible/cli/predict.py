@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from plausible.cli.clusters import add_cluster, connected
 from plausible.cli.options import (
     add_missing,
     add_output,
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_missing(parser)
     add_trust(parser)
+    add_cluster(parser, "decide about parts of the items")
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
@@ -52,42 +54,95 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_streams(given.model, given.features)
     check_output(given.output, given.model, given.features)
     check_table(given.output)
-    from plausible.io import read_new, write_predictions
-    from plausible.tables import listed
+    from plausible.io import is_large
+    from plausible.tables import open_table
 
     model, about = load_model(given.model, given.trusted)
-    keep = given.keep[0] if given.keep in (["all"], ["none"]) else given.keep
     known = learned(model, about, given)
+    options: dict[str, Any] = {
+        "names": known["columns"], "n_features": known["n_features"], "id": given.id,
+        "usual": about.get("id"), "kinds": known["kinds"], "missing": given.missing,
+        "keep": given.keep[0] if given.keep in (["all"], ["none"]) else given.keep,
+    }  # fmt: skip
+    table = open_table(given.features)
+    decide = decide_in_pieces if given.cluster or is_large(table) else decide_at_once
     with for_model():
-        new = read_new(
-            given.features, known["columns"], known["n_features"], given.id, about.get("id"),
-            kinds=known["kinds"], keep=keep, missing=given.missing,
-        )  # fmt: skip
+        return decide(given, talk, model, about, table, options)
+
+
+def decide_at_once(
+    given: argparse.Namespace,
+    talk: Talk,
+    model: Any,
+    about: dict[str, Any],
+    table: Any,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Read all items, decide about them, and write."""
+    from plausible.io import read_new, write_predictions
+
+    new = read_new(table, **options)
     check_order(about, given, len(new.names))
-    notes = [
-        f"{given.model}: {about.get('estimator', about['type'])} for the classes "
-        f"{listed([*map(str, about['classes'])])}",
-        *tell_new(model, new, given.features),
-        "seed: none, nothing is drawn",
-    ]
+    notes = [*tell_model(given, about), *tell_new(model, new, given.features, len(new.X))]
     talk.note(*notes)
     decision = write_predictions(model, new, given.output, reject=given.reject, names=new.names)
-    refused = int(decision.refused.sum())
-    talk.say(f"{len(new.X)} decisions in {given.output}, {refused} of them refusals")
-    return {"output": given.output, "n_items": len(new.X), "n_refused": refused} | {
-        "seed": None,
+    return conclude(given, talk, notes, len(new.X), int(decision.refused.sum()))
+
+
+def decide_in_pieces(
+    given: argparse.Namespace,
+    talk: Talk,
+    model: Any,
+    about: dict[str, Any],
+    table: Any,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """The same for more items than fit into memory, or on a cluster."""
+    from plausible.io import stream_predictions
+
+    if options["names"] is None:
+        check_order(about, given, about["n_features"])
+    with connected(given.cluster) as client:
+        decided = stream_predictions(
+            model, table, given.output, reject=given.reject, client=client, **options
+        )
+    notes = tell_model(given, about)
+    if decided.first is not None:
+        notes += tell_new(model, decided.first, given.features, decided.n_items)
+    talk.note(*notes, "read in pieces")
+    return conclude(given, talk, [*notes, "read in pieces"], decided.n_items, decided.n_refused)
+
+
+def tell_model(given: argparse.Namespace, about: dict[str, Any]) -> list[str]:
+    """What decides, in words."""
+    from plausible.tables import listed
+
+    return [
+        f"{given.model}: {about.get('estimator', about['type'])} for the classes "
+        f"{listed([*map(str, about['classes'])])}",
+        "seed: none, nothing is drawn",
+    ]
+
+
+def conclude(
+    given: argparse.Namespace, talk: Talk, notes: list[str], n_items: int, n_refused: int
+) -> dict[str, Any]:
+    """What was decided."""
+    talk.say(f"{n_items} decisions in {given.output}, {n_refused} of them refusals")
+    return {
+        "output": given.output, "n_items": n_items, "n_refused": n_refused, "seed": None,
         "notes": notes,
-    }
+    }  # fmt: skip
 
 
-def tell_new(model: Any, new: Any, source: str) -> list[str]:
+def tell_new(model: Any, new: Any, source: str, n_items: int) -> list[str]:
     """What was found in the features of new items, in words."""
-    from plausible.io.predictions import preparation_of
+    from plausible.io import preparation_of
     from plausible.tables import listed
 
     preparation = preparation_of(model)
     told = [
-        f"{source}: {len(new.X)} rows of the features {listed(new.names)}",
+        f"{source}: {n_items} rows of the features {listed(new.names)}",
         *new.notes,
         *(preparation.explain(new.X) if preparation is not None else []),
     ]
@@ -120,7 +175,7 @@ def learned(
     model: Any, about: dict[str, Any], given: argparse.Namespace | None = None
 ) -> dict[str, Any]:
     """Options of `read_training` for the features that a model has learned."""
-    from plausible.io.predictions import kinds_of
+    from plausible.io import kinds_of
 
     columns = getattr(given, "columns", None)
     if columns is not None and about["features"] is not None:

@@ -151,7 +151,6 @@ class Constructors:
             cells, first = gather_answers(cells, group, *numbers)
             item, annotator = item.taken(first), annotator.taken(first)
             doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
-        kept = np.arange(len(item.codes))
         if doubts is not None:
             facts = StatementFacts(cells.contours)
             says = (facts.says_something | facts.is_empty)[cells.codes]
@@ -160,14 +159,12 @@ class Constructors:
         if annotators is not None and numbers is None:
             repeated = settle_repeats(item.codes, annotator.codes, cells.codes, doubts, repeats)
             notes += repeated.notes
-            kept = kept if repeated.kept is None else repeated.kept
-        return cls._made(
-            item.taken(kept),
-            annotator.taken(kept),
-            cells._replace(codes=cells.codes[kept]),
-            None if doubts is None else doubts[kept],
-            [*notes, *cells.notes],
-        )
+            if repeated.kept is not None:
+                kept = repeated.kept
+                item, annotator = item.taken(kept), annotator.taken(kept)
+                cells = cells._replace(codes=cells.codes[kept])
+                doubts = None if doubts is None else doubts[kept]
+        return cls._made(item, annotator, cells, doubts, [*notes, *cells.notes])
 
     @classmethod
     def from_answers(

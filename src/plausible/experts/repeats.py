@@ -27,15 +27,19 @@ def settle_repeats(
     check_option(repeats, REPEATS, "repeats")
     if not len(item):
         return Repeated(None, [])
-    pair = item * (int(annotator.max()) + 1) + annotator
+    n_people = int(annotator.max()) + 1
+    pair = item * n_people + annotator
     in_order = np.sort(pair)
     twice = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(twice):
         return Repeated(None, [])
     twice = np.unique(twice)
-    place = np.minimum(np.searchsorted(twice, pair), len(twice) - 1)
-    several = np.flatnonzero(twice[place] == pair)  # answers of people who answered again
-    group = place[several]
+    has_several = np.zeros(int(item.max()) + 1, dtype=bool)
+    has_several[twice // n_people] = True
+    several = np.flatnonzero(has_several[item])
+    place = np.minimum(np.searchsorted(twice, pair[several]), len(twice) - 1)
+    again = twice[place] == pair[several]  # of people who answered again
+    several, group = several[again], place[again]
     said = same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
     n_equal = len(several) - len(first_said)

@@ -13,7 +13,10 @@ from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
 from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
+from plausible.io.pieces import is_large
 from plausible.io.predictions import read_new, write_predictions
+from plausible.io.streamed import StreamedTraining, stream_training
+from plausible.io.streamed_predictions import stream_predictions
 from plausible.io.training import Training, read_training
 from plausible.io.writing import write_table
 from plausible.tables import TableError, TableStream, read_table, stream_table
@@ -23,17 +26,22 @@ from plausible.tables import TableError, TableStream, read_table, stream_table
 from plausible.io.answer_layouts import find_meanings as find_meanings
 from plausible.io.label_names import read_names as read_names
 from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.predictions import kinds_of as kinds_of
+from plausible.io.predictions import preparation_of as preparation_of
+from plausible.io.writing import kind_of_name as kind_of_name
 from plausible.io.writing import new_file as new_file
 
 __all__ = [
     "Features",
     "Known",
     "ModelFileError",
+    "StreamedTraining",
     "TableError",
     "TableStream",
     "Training",
     "VersionWarning",
     "inspect_model",
+    "is_large",
     "load",
     "read_annotations",
     "read_doccano",
@@ -45,7 +53,9 @@ __all__ = [
     "read_table",
     "read_training",
     "save",
+    "stream_predictions",
     "stream_table",
+    "stream_training",
     "write_annotations",
     "write_labels",
     "write_predictions",

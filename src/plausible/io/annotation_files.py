@@ -180,6 +180,7 @@ def read_long(
     """Answers that have a row each."""
     found, notes = plan.found, notes_of(table, plan)
     rows, told = rows_that_count(table, plan)
+    table.encoded_all([found[name] for name in ("item", "annotator", "label") if name in found])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None

@@ -210,6 +210,15 @@ def write_predictions(
     ('"x","a",0.999', '"y",,,,"a|b",')
     """
     check_kind(features, Features, "features", "read them with read_new or read_features")
+    columns, decision = decisions_of(model, features, reject, names)
+    write_table(columns, path)
+    return decision
+
+
+def decisions_of(
+    model: Any, features: Features, reject: float | None, names: Sequence[str] | None
+) -> tuple[dict[str, Any], Decision]:
+    """The columns of a table of decisions, and what was decided."""
     names = names if names is None else check_texts(names, "names", "names of features")
     beliefs = believe(model, aligned(model, features, names))
     classes = beliefs.classes.tolist()
@@ -228,8 +237,7 @@ def write_predictions(
     columns["set"] = sets
     for what, table in degrees.items():
         columns |= {f"{what}:{word}": table[:, k] for k, word in enumerate(words)}
-    write_table(with_others(columns, features.others), path)
-    return decision
+    return with_others(columns, features.others), decision
 
 
 def of_answers(degrees: Any, index: Any) -> Any:

@@ -172,7 +172,6 @@ def joined(
     names = listed(read.names, len(read.names))
     notes = [
         *known.notes,
-        *table.notes,
         f"{table.name}: {counted(n_rows, 'row')} of {counted(len(read.names), 'feature')} "
         f"({names}), {found.how}",
         *found.notes,

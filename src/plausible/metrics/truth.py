@@ -119,7 +119,7 @@ def read_weights(sample_weight: ArrayLike | None, n_items: int) -> FloatArray:
 def classes_of(prediction: Any, classes: Classes) -> Classes:
     """What the columns of a prediction are: its own classes if it knows them, or those given."""
     if isinstance(getattr(prediction, "classes", None), np.ndarray):  # Beliefs, Labels, Decision
-        return prediction.classes  # type: ignore[no-any-return]
+        return prediction.classes
     if classes is None and hasattr(prediction, "columns"):  # a data frame
         return as_list(prediction.columns, "columns", "class names")
     return classes

@@ -2,6 +2,6 @@
 
 from plausible.report.page import render
 from plausible.report.summary import summarize
-from plausible.report.writing import label_report
+from plausible.report.writing import Report, label_report
 
-__all__ = ["label_report", "render", "summarize"]
+__all__ = ["Report", "label_report", "render", "summarize"]

@@ -28,6 +28,17 @@ def interval(low: float, value: float, high: float, mark: float | None = None) -
     return _cell(*shapes, _box(min(100 * _unit(value), 99) - 0.5, 0.5, 1.5, 9, "fill"))
 
 
+def spark(counts: Sequence[int]) -> Markup:
+    """A small histogram for a cell; the range stands beside it."""
+    top, width = max(max(counts, default=0), 1), 100 / max(len(counts), 1)
+    bars = [
+        _box(k * width, 10 - 10 * n / top, width - 0.8, 10 * n / top, "fill")
+        for k, n in enumerate(counts)
+        if n
+    ]
+    return _cell(_box(0, 9.6, 100, 0.4, "track"), *bars, kind="bar spark")
+
+
 def histogram(
     key: str, title: str, edges: Sequence[float], counts: Sequence[int], x: str
 ) -> Markup:
@@ -53,8 +64,9 @@ def curve(
     dots: Sequence[float] = (),
     diagonal: bool = False,
     base: float = 0.0,
+    chosen: tuple[float, float] | None = None,
 ) -> Markup:
-    """A line through points of [0, 1] x [base, 1], perhaps with dots of some areas."""
+    """A line through points of [0, 1] x [base, 1], with dots of some areas, and a chosen point."""
     places = [(_round(_x(a)), _round(_y((b - base) / (1 - base)))) for a, b in points]
     shapes = []
     if diagonal:
@@ -62,6 +74,10 @@ def curve(
     shapes.append(tag("polyline", class_="line", points=" ".join(f"{a},{b}" for a, b in places)))
     for (a, b), share in zip(places, dots, strict=False):
         shapes.append(tag("circle", class_="dot", cx=a, cy=b, r=_round(2 + 6 * share**0.5)))
+    if chosen is not None:
+        x_of, y_of = _x(chosen[0]), _y((max(chosen[1], base) - base) / (1 - base))
+        shapes.append(_line(x_of, _y(0), x_of, _y(1), "mark"))
+        shapes.append(tag("circle", class_="dot chosen", cx=_round(x_of), cy=_round(y_of), r=5.5))
     heights = [(share, f"{base + share * (1 - base):.3g}") for share in TICKS]
     return _chart(key, title, x, y, heights, shapes)
 
@@ -118,9 +134,9 @@ def _chart(
     )
 
 
-def _cell(*shapes: Markup) -> Markup:
+def _cell(*shapes: Markup, kind: str = "bar") -> Markup:
     return tag(
-        "svg", *shapes, viewBox="0 0 100 10", preserveAspectRatio="none", class_="bar",
+        "svg", *shapes, viewBox="0 0 100 10", preserveAspectRatio="none", class_=kind,
         aria_hidden="true",
     )  # fmt: skip
 

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from plausible.report.confusion_sections import show_peers
 from plausible.report.drawing import bar, histogram, interval
+from plausible.report.of_pooling import RULES
 from plausible.report.tags import (
     Markup,
     commas,
     count,
+    download,
     folded,
+    item,
     join,
     name,
     number,
@@ -45,7 +49,46 @@ def show_labels(part: Part) -> list[Markup]:
             n,
         ),
         *_classes(part),
+        *download(part["list"], "items without a label"),
+        *_pooling(part["pooling"], part["untold"]),
     ]
+
+
+def _pooling(found: Part | None, untold: str) -> list[Markup]:
+    """How answers became labels, and what was assumed when they were read."""
+    if found is None:
+        return []
+    notes = tag("ul", *(tag("li", name(note)) for note in found["notes"]), class_="notes")
+    read = [tag("p", "When the data were read, this was understood:"), notes]
+    has_answers = found["has_answers"]
+    return [
+        tag("h3", "How answers became labels" if has_answers else "How the labels were read"),
+        *([tag("p", _how(found, untold))] if has_answers else []),
+        *(read if found["notes"] else []),
+    ]
+
+
+def _how(found: Part, untold: str) -> str:
+    """The rule and the doubts in words."""
+    own, doubt = found["own_doubt"], found["doubt"]
+    came = "" if own is None else (
+        f" The doubts that came with the answers go from {number(own['least'])} to "
+        f"{number(own['most'])}, {number(own['mean'])} on average"
+        + (f"; {count(own['n_sure'], 'answer')} came without any." if own["n_sure"] else ".")
+    )  # fmt: skip
+    if found["rule"] is None:
+        return untold + came
+    rule = RULES.get(found["rule"], f"the rule {found['rule']}")
+    beside = "" if own is None else ", beyond those that came with the answers"
+    if doubt == "own":
+        doubts = "the doubts that came with them (at least 0.01)"
+    elif doubt == "learned":
+        doubts = f"doubts learned from how far annotators agree{beside}"
+    elif doubt == "given":
+        doubts = f"doubts that were given for annotators or answers{beside}"
+    else:
+        doubts = f"a doubt of {number(doubt)} in every answer{beside}"
+    return f"The answers about an item were pooled by {rule}, with {doubts}.{came}"
 
 
 def sizes_table(caption: str, note: str, sizes: list[Part], n_items: int) -> Markup:
@@ -90,7 +133,7 @@ def show_clash(part: Part) -> list[Markup]:
     """Histogram of conflict, agreement, and the worst items."""
     n, above = sum(part["histogram"]["counts"]), part["n_above_half"]
     summary = (
-        f"Conflict is the mass of answers that cannot all be right: 0 is harmony, 1 contradiction. "
+        "Conflict is how far the answers about an item contradict each other, from 0 to 1. "
         f"Its mean is {number(part['mean'])}; {above:,} of {count(n, 'item')} "
         f"({percent(above, n)}) {'is' if above == 1 else 'are'} above 0.5."
     )
@@ -99,6 +142,7 @@ def show_clash(part: Part) -> list[Markup]:
         *_agreement(part["agreement"]),
         *_histogram(part, n),
         *_worst(part),
+        *download(part["list"], "items in conflict"),
     ]
 
 
@@ -149,7 +193,7 @@ def _worst(part: Part) -> list[Markup]:
         return [tag("p", "No item is in conflict.")]
     told = any(row["answers"] for row in part["worst"])
     rows = [
-        (name(row["item"]), number(row["conflict"]), *([_answers(row)] if told else []))
+        (item(row), number(row["conflict"]), *([_answers(row)] if told else []))
         for row in part["worst"]
     ]
     caption = f"The {count(len(rows), 'item')} with the most conflict"
@@ -182,14 +226,18 @@ def show_reliability(part: Part) -> list[Markup]:
     people, n = part["annotators"], part["n_annotators"]
     low, _, middle, _, high = part["quantiles"]
     said = (
-        "How often each annotator is right, learned from agreement. Do not trust anyone whose "
-        f"interval reaches down to luck ({number(part['chance'])}): ask for other answers, or talk."
+        "How often each annotator is right, learned from their agreement. Be careful with anyone "
+        "who may agree with the others no more than chance would "
+        f"({number(part['chance'])}): collect more answers, or talk to them."
     )
     drawn = (
-        " In the drawings from 0 to 1, it is the pale band, the estimate is the dark mark, and "
-        "luck the thin gray one."
+        " In the drawings, which go from 0 to 1, the interval is the band, the estimate the thick "
+        "mark, and chance the thin line."
     )
-    holds = "The interval holds the share of right answers with probability 0.95."
+    holds = (
+        "The interval allows for few answers, at 95 %, and for errors that annotators share, which "
+        f"agreement cannot show: here on up to {percent(part['consensus_error'], 1)} of the items."
+    )
     spread = (
         f"Of {n:,} annotators the worst is right with probability {number(low)}, the middle one "
         f"with {number(middle)}, the best with {number(high)}; the best and the worst are listed."
@@ -197,7 +245,7 @@ def show_reliability(part: Part) -> list[Markup]:
     has_own = any(row.get("own_doubt") is not None for row in people)
     own = " Doubt is the mean of what they say they doubt themselves." if has_own else ""
     note = join([holds, own, tag("span", drawn, class_="drawn")])
-    slow = "The estimate had not settled; give more iterations by reliability={'max_iter': 5000}."
+    slow = f"The estimate had not settled when its iterations ran out; {part['remedy']}"
     rows = [
         (
             name(row["annotator"]),
@@ -215,6 +263,8 @@ def show_reliability(part: Part) -> list[Markup]:
         *([tag("p", spread)] if len(people) < n else []),
         *([] if part["converged"] else [tag("p", slow, class_="warn")]),
         table("Annotators, the most reliable first", heads, rows, note, "broad"),
+        *download(part["list"], "annotators"),
+        *show_peers(part["peers"]),
     ]
 
 
@@ -222,7 +272,7 @@ def show_questions(part: Part) -> list[Markup]:
     """Items to ask about, with the reasons."""
     rows = [
         (
-            name(row["item"]),
+            item(row),
             number(row["priority"]),
             bar(row["priority"]),
             number(row["few"]),
@@ -233,9 +283,10 @@ def show_questions(part: Part) -> list[Markup]:
     ]
     heads = ["item", "priority", "|", "few answers", "conflict", "still open"]
     said = (
-        "Another answer is worth most where there are few, where they clash, and where the classes "
-        "are still open. Begin at the top."
+        "Another answer is worth most where there are few, where they clash, and where the class "
+        "is still open. Start at the top."
     )
     note = "The priority is the mean of the three numbers on the right; all are from 0 to 1."
     caption = "Items to ask about, the most urgent first"
-    return [tag("p", said), table(caption, heads, rows, note, "broad")]
+    listed = table(caption, heads, rows, note, "broad")
+    return [tag("p", said), listed, *download(part["list"], "items, the most urgent first,")]

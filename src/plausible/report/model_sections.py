@@ -4,7 +4,20 @@ from typing import Any
 
 from plausible.report.drawing import bar, curve, interval
 from plausible.report.expert_sections import sizes_table
-from plausible.report.tags import Markup, count, folded, join, name, number, percent, table, tag
+from plausible.report.tags import (
+    Markup,
+    amount,
+    count,
+    download,
+    folded,
+    item,
+    join,
+    name,
+    number,
+    percent,
+    table,
+    tag,
+)
 
 Part = dict[str, Any]
 
@@ -43,6 +56,7 @@ def show_belief(part: Part) -> list[Markup]:
             part["set_sizes"],
             n,
         ),
+        *download(part["list"], "refusals"),
         _shown(part["shown"]),
         *_suspicious(part["suspicious"]),
     ]
@@ -50,14 +64,14 @@ def show_belief(part: Part) -> list[Markup]:
 
 def _shown(items: list[Part]) -> Markup:
     rows = []
-    for item in items:
-        refusal = [tag("span", " (refuses)", class_="warn")] if item["refused"] else []
-        told = [row for k, row in enumerate(item["bars"]) if not k or row["plausibility"] >= LEAST]
+    for one in items:
+        refusal = [tag("span", " (refuses)", class_="warn")] if one["refused"] else []
+        told = [row for k, row in enumerate(one["bars"]) if not k or row["plausibility"] >= LEAST]
         lines = tag("ul", *map(_line, told), class_="answers")
-        rows.append((name(item["item"]), join([name(item["set"]), *refusal]), lines))
+        rows.append((item(one), join([name(one["set"]), *refusal]), lines))
     note = (
-        "The plausibility of classes is relative to the first. Those with bars in full color "
-        f"cannot be ruled out; those below {LEAST:g} are left out."
+        "The plausibility of a class is relative to that of the first. Classes with a strong bar "
+        f"cannot be ruled out, those with a faint one can; below {LEAST:g} they are left out."
     )
     caption = "Some items, from the surest to the most open"
     return table(caption, ["item", "answer", "plausibility|"], rows, note, "stack")
@@ -73,28 +87,30 @@ def _line(told: Part) -> Markup:
 def _suspicious(found: Part | None) -> list[Markup]:
     if found is None:
         return []
-    verb = "has" if found["count"] == 1 else "have"
+    again = {0: ".", 1: ": look at it again."}.get(found["count"], ": look at them again.")
+    has = "has" if found["count"] == 1 else "have"
     said = (
-        f"{count(found['count'], 'label')} {verb} a plausibility below {found['limit']:g} by the "
-        "model" + (": look again." if found["count"] else ".") + " A model that has learned from a "
-        "label is lenient with it, so there may be more."
+        f"By the model, {count(found['count'], 'label')} {has} a plausibility below "
+        f"{found['limit']:g}{again} A model is lenient with labels that it has learned from, so "
+        "there may be more."
     )
     rows = [
-        (name(row["item"]), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
+        (item(row), number(row["plausibility"], 3), name(row["label"]), name(row["model"]))
         for row in found["worst"]
     ]
     heads = ["item", "plausibility", "the label says", "the model says"]
     caption = "The least plausible first"
     listed = [table(caption, heads, rows, kind="stack")] if rows else []
-    return [tag("h3", "Suspicious labels"), tag("p", said), *listed]
+    saved = download(found["list"], "suspicious labels")
+    return [tag("h3", "Suspicious labels"), tag("p", said), *listed, *saved]
 
 
 def show_scores(part: Part) -> list[Markup]:
     """Scores with intervals, calibration and refusals."""
     said = (
         f"On {count(part['n_items'], 'test item')}, of which {part['n_counted']:,} "
-        f"{'has' if part['n_counted'] == 1 else 'have'} a label that says something. A row counts "
-        "as much as its label says."
+        f"{'has' if part['n_counted'] == 1 else 'have'} a label that says something. An item "
+        "counts as much as its label says."
     )
     rows = [
         (
@@ -112,7 +128,37 @@ def show_scores(part: Part) -> list[Markup]:
     heads = ["score", "estimate", "95 % interval", "|", "meaning"]
     charts = tag("div", _calibration(part), _rejection(part), class_="charts")
     scores = table("Scores", heads, rows, note, "broad stack")
-    return [tag("p", said), scores, charts, _numbers(part)]
+    return [tag("p", said), scores, *_by_class(part["by_class"]), charts, _numbers(part)]
+
+
+def _by_class(found: Part) -> list[Markup]:
+    """Precision, recall and F1."""
+    rows = [
+        (
+            name(row["class"]),
+            amount(row["weight"]),
+            number(row["precision"]),
+            number(row["recall"]),
+            number(row["f1"]),
+            bar(row["f1"] or 0.0),
+        )
+        for row in found["classes"]
+    ]
+    left = found["n_classes_left_out"]
+    note = (
+        "Precision: the share of what the model puts into the class that the labels put there. "
+        "Recall: the share of what the labels put there that the model finds. F1: their harmonic "
+        "mean. Items are expected counts, as in the confusion matrix. The mean recall of the "
+        f"classes (balanced accuracy) is {number(found['balanced'], 3)}."
+        + (
+            f" {count(left, 'smaller class')} {'is' if left == 1 else 'are'} not listed."
+            if left
+            else ""
+        )
+    )
+    heads = ["class", "items", "precision", "recall", "F1", "|"]
+    listed = table("Scores by class", heads, rows, note, "broad")
+    return [listed, *download(found["list"], "classes")]
 
 
 def _calibration(part: Part) -> Markup:
@@ -136,15 +182,32 @@ def _rejection(part: Part) -> Markup:
     found = part["rejection"]
     points = list(zip(found["rejected"], found["accuracy"], strict=True))
     base = min(int(5 * min(found["accuracy"])) / 5, 0.8)  # so that ticks have two digits
-    title = f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}"
+    chosen = found["chosen"]
+    at = None if chosen["accuracy"] is None else (chosen["rejected"], chosen["accuracy"])
+    title = (
+        f"Soft accuracy against the share of refused items; the area is {found['area']:.3f}. "
+        f"{_chosen(chosen)}"
+    )
     words = (
         "What does refusing gain? The least confident answers are refused first: choose how much "
-        "to leave to people."
+        f"to leave to people. {_chosen(chosen)}"
     )
     return tag(
         "figure",
-        curve("rejection", title, points, "share refused", "soft accuracy", base=base),
+        curve("rejection", title, points, "share refused", "soft accuracy", base=base, chosen=at),
         tag("figcaption", words),
+    )
+
+
+def _chosen(found: Part) -> str:
+    """The refusal that was chosen, in words."""
+    said = f"at a loss of {number(found['reject'])} for a refusal"
+    if found["accuracy"] is None:
+        return f"{said.capitalize()}, the model would refuse every item."
+    return (
+        f"The mark is where you stand: {said}, the model refuses "
+        f"{percent(found['rejected'], 1)}, and the soft accuracy of the other answers is "
+        f"{number(found['accuracy'], 3)}."
     )
 
 

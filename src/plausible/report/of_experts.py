@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from plausible.experts import Annotations
 from plausible.labels import Labels
+from plausible.report.lists import MOST_ROWS as MOST_TAKEN
+from plausible.report.lists import take_away
+from plausible.report.of_peers import summarize_peers
 from plausible.report.words import name_of, names_of, statement_in_words
 
 N_BINS = 20  # of the histogram of conflict
@@ -20,9 +23,11 @@ def summarize_clash(
 ) -> dict[str, Any]:
     """Conflict of the items: its histogram, and the worst of them with who said what."""
     counts, edges = np.histogram(conflict, bins=N_BINS, range=(0.0, 1.0))
-    order = np.argsort(-conflict, kind="stable")[:n_worst]
-    worst = [row for row in order if conflict[row] > 0]
+    order = np.argsort(-conflict, kind="stable")
+    order = order[: int((conflict > 0).sum())]
+    worst = order[:n_worst].tolist()
     told = who_said_what(annotations, worst)
+    listed = ({"item": items[row], "conflict": conflict[row]} for row in order)
     return {
         "mean": conflict.mean() if len(conflict) else None,
         "n_above_half": (conflict > 0.5).sum(),
@@ -32,6 +37,7 @@ def summarize_clash(
             for row, answers in zip(worst, told, strict=True)
         ],
         "agreement": None if annotations is None else summarize_agreement(annotations),
+        "list": take_away("items in conflict", ("item", "conflict"), listed, len(order)),
     }
 
 
@@ -100,33 +106,37 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
     """
     found = annotations.without_doubt().reliability(**options)
     own = mean_doubts(annotations)
-    order = np.argsort(-found.accuracy, kind="stable")
-    if len(order) > MOST_ROWS:
-        order = np.concatenate([order[: MOST_ROWS // 2], order[-MOST_ROWS // 2 :]])
+    rows = [
+        {
+            "annotator": name_of(found.annotators[row]),
+            "n_answers": round(float(found.n_answers[row])),
+            "right": found.accuracy[row],
+            "low": found.low[row],
+            "high": found.high[row],
+            "agreement_low": found.agreement_low[row],
+            "doubt": found.doubt[row],
+            "own_doubt": None if own is None else own[row],
+        }
+        for row in np.argsort(-found.accuracy, kind="stable")
+    ]
     quantiles = np.quantile(found.accuracy, [0.0, 0.25, 0.5, 0.75, 1.0])
+    many = len(rows) > MOST_ROWS
+    columns = ("annotator", "n_answers", "right", "low", "high", "agreement_low", "doubt",
+               "own_doubt")  # fmt: skip
     return {
-        "n_annotators": len(found.annotators),
+        "n_annotators": len(rows),
         "chance": 1 / max(annotations.n_classes, 1),
         "converged": bool(found.converged),
+        "consensus_error": found.consensus_error,
         "quantiles": quantiles,
-        "annotators": [
-            {
-                "annotator": name_of(found.annotators[row]),
-                "n_answers": round(float(found.n_answers[row])),
-                "right": found.accuracy[row],
-                "low": found.low[row],
-                "high": found.high[row],
-                "agreement_low": found.agreement_low[row],
-                "doubt": found.doubt[row],
-                "own_doubt": None if own is None else own[row],
-            }
-            for row in order
-        ],
+        "annotators": rows[: MOST_ROWS // 2] + rows[-MOST_ROWS // 2 :] if many else rows,
+        "peers": summarize_peers(annotations),
+        "list": take_away("annotators", columns, rows),
     }
 
 
 def mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
-    """Mean doubt of each annotator in what he says; NaN for those who say nothing."""
+    """Mean doubt of each annotator in what they say; NaN for those who say nothing."""
     if annotations.doubt is None:
         return None
     n_annotators = len(annotations.annotators)
@@ -140,9 +150,12 @@ def summarize_questions(
 ) -> dict[str, Any]:
     """Items to ask about next, with the reasons."""
     place = {name: row for row, name in enumerate(annotations.items.tolist())}
+    rows = [
+        question._asdict() | {"item": items[place[question.item]]}
+        for question in annotations.next_items(max(n, MOST_TAKEN), labels=labels)
+    ]
+    columns = ("item", "priority", "few", "conflict", "imprecision")
     return {
-        "items": [
-            question._asdict() | {"item": items[place[question.item]]}
-            for question in annotations.next_items(n, labels=labels)
-        ]
+        "items": rows[:n],
+        "list": take_away("items to ask again", columns, rows, len(annotations.items)),
     }

@@ -6,14 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.labels import Labels
+from plausible.report.lists import take_away
 from plausible.report.words import CERTAIN, names_of
 
 MOST_SIZES = 20  # sizes of sets that are counted one by one
 MOST_CLASSES = 200  # classes that are listed one by one
 
 
-def summarize_labels(labels: Labels) -> dict[str, Any]:
-    """Kinds, sizes and classes of labels."""
+def summarize_labels(labels: Labels, items: list[str]) -> dict[str, Any]:
+    """Kinds, sizes and classes of labels, and the items about which nothing is known."""
+    empty = np.flatnonzero(labels.is_unknown & ~is_hard(labels.scaled()))
+    listed = ({"item": items[row]} for row in empty)
     return {
         "n_items": len(labels),
         "n_classes": labels.n_classes,
@@ -22,6 +25,7 @@ def summarize_labels(labels: Labels) -> dict[str, Any]:
         "classes": count_classes(labels),
         "n_classes_left_out": max(labels.n_classes - MOST_CLASSES, 0),
         "informativeness": labels.informativeness.mean() if len(labels) else None,
+        "list": take_away("items without a label", ["item"], listed, len(empty)),
     }
 
 
@@ -30,13 +34,18 @@ def count_kinds(labels: Labels) -> dict[str, int]:
     scaled = labels.scaled()
     is_crisp = ((scaled <= CERTAIN) | (scaled >= 1 - CERTAIN)).all(axis=1)
     unknown = labels.is_unknown
-    is_hard = (scaled > CERTAIN).sum(axis=1) == 1
-    is_set = is_crisp & ~is_hard & ~unknown
+    hard = is_hard(scaled)
+    is_set = is_crisp & ~hard & ~unknown
     degrees = ~is_crisp & ~unknown
-    counts = {"one class": is_hard, "a set of classes": is_set, "degrees": degrees}
+    counts = {"one class": hard, "a set of classes": is_set, "degrees": degrees}
     return {kind: int(rows.sum()) for kind, rows in counts.items()} | {
-        "nothing": int((unknown & ~is_hard).sum())
+        "nothing": int((unknown & ~hard).sum())
     }
+
+
+def is_hard(scaled: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows (n,) leave one class only."""
+    return np.asarray((scaled > CERTAIN).sum(axis=1) == 1)
 
 
 def classes_left(scaled: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """What a model believes about items, in numbers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,15 @@ from numpy.typing import NDArray
 
 from plausible.labels import Labels
 from plausible.models import Beliefs
+from plausible.report.lists import MOST_ROWS as MOST_TAKEN
+from plausible.report.lists import take_away
 from plausible.report.of_labels import tally
 from plausible.report.words import names_of, set_in_words, statement_in_words
 
 FloatArray = NDArray[np.float64]
 
 MOST_BARS = 5  # classes of an item that are drawn
+REFUSAL = ("item", "best_class", "probability", "possible_classes")  # columns of the list
 SUSPICIOUS = 0.1  # labels that the model finds less plausible than this
 
 
@@ -24,6 +28,7 @@ def summarize_beliefs(
     names = names_of(beliefs.classes)
     answers = np.bincount(beliefs.probability.argmax(axis=1), minlength=len(names))
     chosen = spread(beliefs, shown)
+    listed = refused_rows(beliefs, refused, items, names)
     return {
         "n_items": len(beliefs),
         "answers": [
@@ -43,12 +48,25 @@ def summarize_beliefs(
             for row in chosen
         ],
         "suspicious": None if labels is None else suspects(beliefs, labels, items, worst),
+        "list": take_away("refusals", REFUSAL, listed, int(refused.sum())),
     }
 
 
 def refusals(beliefs: Beliefs, reject: float) -> NDArray[np.bool_]:
     """Rows where a bet on the best class is worse than refusing at this loss."""
     return beliefs.decide(reject=reject).refused
+
+
+def refused_rows(
+    beliefs: Beliefs, refused: NDArray[np.bool_], items: list[str], names: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Items about which the model would rather not answer, the least probable first."""
+    p = beliefs.probability
+    rows = np.flatnonzero(refused)
+    for row in rows[np.argsort(p[rows].max(axis=1), kind="stable")]:
+        best = int(p[row].argmax())
+        possible = set_in_words([names[k] for k in np.flatnonzero(beliefs.sets[row])])
+        yield dict(zip(REFUSAL, (items[row], names[best], p[row, best], possible), strict=True))
 
 
 def spread(beliefs: Beliefs, shown: int) -> NDArray[np.int64]:
@@ -87,20 +105,22 @@ def compatibility(labels: Labels, beliefs: Beliefs) -> FloatArray:
 
 def suspects(beliefs: Beliefs, labels: Labels, items: list[str], most: int) -> dict[str, Any]:
     """Labels that the model finds implausible, the worst first."""
-    fits = compatibility(labels, beliefs)
-    order = np.argsort(fits, kind="stable")[:most]
+    fits, scaled = compatibility(labels, beliefs), labels.scaled()
+    count = int((fits < SUSPICIOUS).sum())
     said, believed = names_of(labels.classes), names_of(beliefs.classes)
+    rows = [
+        {
+            "item": items[row],
+            "plausibility": fits[row],
+            "label": statement_in_words(scaled[row], said),
+            "model": statement_in_words(beliefs.contour[row], believed),
+        }
+        for row in np.argsort(fits, kind="stable")[: min(count, max(most, MOST_TAKEN))]
+    ]
+    columns = ("item", "plausibility", "label", "model")
     return {
         "limit": SUSPICIOUS,
-        "count": (fits < SUSPICIOUS).sum(),
-        "worst": [
-            {
-                "item": items[row],
-                "plausibility": fits[row],
-                "label": statement_in_words(labels.scaled()[row], said),
-                "model": statement_in_words(beliefs.contour[row], believed),
-            }
-            for row in order
-            if fits[row] < SUSPICIOUS
-        ],
+        "count": count,
+        "worst": rows[:most],
+        "list": take_away("suspicious labels", columns, rows, count),
     }

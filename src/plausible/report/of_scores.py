@@ -25,6 +25,8 @@ from plausible.metrics import (
     utility_discounted_accuracy,
 )
 from plausible.models import Beliefs
+from plausible.report.of_confusion import scores_by_class
+from plausible.report.of_models import refusals
 
 FloatArray = NDArray[np.float64]
 Score = Callable[[Labels, Beliefs], float]
@@ -99,7 +101,7 @@ def bin_rows(truth: Labels, beliefs: Beliefs) -> Bins:
 
 
 def summarize_scores(
-    truth: Labels, beliefs: Beliefs, n_bootstrap: int, seed: int
+    truth: Labels, beliefs: Beliefs, n_bootstrap: int, seed: int, reject: float
 ) -> dict[str, Any]:
     """Scores with intervals, the calibration and what refusing gains, on test items.
 
@@ -120,8 +122,10 @@ def summarize_scores(
             *(_with_interval(name, labels, answers, groups, draws) for name in SCORES),
             _calibration_error(labels, answers, bins, groups, draws),
         ],
+        "by_class": scores_by_class(labels, answers),
         "calibration": calibration(bins),
-        "rejection": thinned(curve.rejected, curve.accuracy) | {"area": curve.area},
+        "rejection": thinned(curve.rejected, curve.accuracy)
+        | {"area": curve.area, "chosen": chosen_refusal(answers, bins, reject)},
     }
 
 
@@ -186,6 +190,19 @@ def calibration(bins: Bins) -> list[dict[str, Any]]:
         for k in range(N_BINS)
         if weight[k] > 0
     ]
+
+
+def chosen_refusal(beliefs: Beliefs, bins: Bins, reject: float) -> dict[str, Any]:
+    """What refusing at this loss gains: the point of the curve that was chosen."""
+    kept = ~refusals(beliefs, reject)
+    weight = bins.weight[kept].sum()
+    right = (bins.weight * bins.right)[kept].sum()
+    return {
+        "reject": reject,
+        "n_refused": int((~kept).sum()),
+        "rejected": 1 - weight / bins.weight.sum(),
+        "accuracy": right / weight if weight > 0 else None,
+    }
 
 
 def thinned(rejected: FloatArray, accuracy: FloatArray) -> dict[str, Any]:

@@ -9,6 +9,8 @@ Summary = dict[str, Any]
 MOST_NAMES = 3  # in one piece of advice
 TOO_SURE = 0.05  # gap between confidence and truth that is worth a word
 LITTLE = 0.5  # doubt from which an annotator says little
+MUCH = 0.4  # share of all disagreement that is worth a word about two classes
+SOME = 10  # pairs of answers from which that is told
 URGENT = 0.25  # priority from which a question is worth asking
 
 
@@ -69,7 +71,7 @@ def at_a_glance(summary: Summary) -> list[tuple[str, str, str]]:
 
 def advice(summary: Summary) -> list[Advice]:
     """What to do, in the order of the sections; nothing where all is well."""
-    steps = (_empty, _clash, _guessers, _ask, _suspicious, _too_sure)
+    steps = (_empty, _clash, _confused, _guessers, _ask, _suspicious, _too_sure)
     found = (step(summary) for step in steps)
     return [piece for piece in found if piece is not None]
 
@@ -94,8 +96,21 @@ def _clash(summary: Summary) -> Advice | None:
     return Advice("clash", f"Settle {count(n, 'item')}", why)
 
 
+def _confused(summary: Summary) -> Advice | None:
+    """Two classes that make up much of what people disagree about."""
+    part = summary["confusion"].get("people")
+    if not part or len(part["classes"]) < 3 or not part["pairs"]:
+        return None
+    worst = part["pairs"][0]
+    if worst["share"] < MUCH or worst["count"] < SOME:
+        return None
+    names = [name(worst["first"]), " from ", name(worst["second"])]
+    why = f": they make up {percent(worst['share'], 1)} of what annotators disagree about."
+    return Advice("confusion", "Say how to tell", join([" ", *names, why]))
+
+
 def _guessers(summary: Summary) -> Advice | None:
-    """Annotators whose answers say little, or whose agreement may be that of luck."""
+    """Annotators whose answers say little, or whose agreement may be that of chance."""
     part = summary["reliability"]
     people = part.get("annotators", [])
     poor = [
@@ -106,7 +121,7 @@ def _guessers(summary: Summary) -> Advice | None:
     not_all_are_listed = len(people) < part["n_annotators"] and 2 * len(poor) >= len(people)
     deed = f"Check {count(len(poor), 'annotator')}{' or more' if not_all_are_listed else ''}"
     names = _names([row["annotator"] for row in reversed(poor)], len(poor))
-    return Advice("reliability", deed, join([" who may be hardly better than luck: ", names, "."]))
+    return Advice("reliability", deed, join([" who may be no better than chance: ", names, "."]))
 
 
 def _ask(summary: Summary) -> Advice | None:

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+from plausible.report.confusion_sections import show_confusion
 from plausible.report.expert_sections import (
     show_clash,
     show_labels,
     show_questions,
     show_reliability,
 )
+from plausible.report.feature_sections import show_features
 from plausible.report.model_sections import show_belief, show_made, show_scores
+from plausible.report.of_making import remedy, untold
 from plausible.report.opening import opening
 from plausible.report.style import STYLE
 from plausible.report.tags import Markup, join, name, tag
@@ -17,8 +20,10 @@ from plausible.report.tags import Markup, join, name, tag
 SECTIONS: dict[str, tuple[str, Callable[[dict[str, Any]], list[Markup]]]] = {
     "labels": ("What do the labels say?", show_labels),
     "clash": ("Where do experts clash?", show_clash),
+    "confusion": ("Which classes are confused?", show_confusion),
     "reliability": ("Who is reliable?", show_reliability),
     "questions": ("Which items should be asked again?", show_questions),
+    "features": ("What do the features look like?", show_features),
     "belief": ("What does the model believe?", show_belief),
     "scores": ("How good is the model?", show_scores),
     "made": ("How was this made?", show_made),
@@ -59,9 +64,40 @@ def render(summary: dict[str, Any]) -> str:
         tag("title", summary["title"]),
         tag("style", Markup(STYLE)),
     )
-    sections = [_section(key, summary[key]) for key in SECTIONS]
+    whole = with_words(with_contents(summary))
+    sections = [_section(key, whole[key]) for key in SECTIONS]
     body = tag("body", _header(summary), _contents(), tag("main", *sections))
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def with_words(summary: dict[str, Any]) -> dict[str, Any]:
+    """The same, with how labels came about beside them, in words of Python or of the command."""
+    by_command = summary["made"]["by_command"]
+    told = {"pooling": summary["pooling"], "untold": untold(by_command)}
+    parts = {"labels": summary["labels"] | told}
+    parts["reliability"] = summary["reliability"] | {"remedy": remedy(by_command)}
+    return summary | parts
+
+
+def with_contents(summary: dict[str, Any]) -> dict[str, Any]:
+    """The same, with texts and pictures beside the items that are listed."""
+    contents = summary.get("contents")
+    if not contents:
+        return summary
+
+    def beside(value: Any) -> Any:
+        if isinstance(value, list):
+            return [beside(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        found = {key: beside(part) for key, part in value.items()}
+        told = contents.get(value.get("item"))
+        return found | {"content": told} if told else found
+
+    places = {key: beside(summary[key]) for key in ("clash", "questions", "belief")}
+    if summary["belief"].get("about") == "test items":
+        places["belief"] = summary["belief"]
+    return summary | places
 
 
 def _header(summary: dict[str, Any]) -> Markup:

@@ -5,11 +5,13 @@ STYLE = """
   color-scheme: light dark;
   --page: #ffffff; --text: #1c1e21; --quiet: #565b63; --rule: #d5d8dd; --panel: #f4f6f8;
   --fill: #1d63b8; --soft: #8db7e6; --warn: #a8480c; --mark: #6b7078;
+  --shade1: #f0f6fc; --shade2: #d6e6f7; --shade3: #b9d4f1; --shade4: #9cc2eb; --shade5: #7fb0e5;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #15171b; --text: #e9eaec; --quiet: #a8adb6; --rule: #3a3f47; --panel: #1f2228;
     --fill: #7ab2f5; --soft: #3f6ea6; --warn: #f0a069; --mark: #9197a0;
+    --shade1: #181f28; --shade2: #1e2d3f; --shade3: #243c58; --shade4: #2b4b72; --shade5: #315b8c;
   }
 }
 * { box-sizing: border-box; }
@@ -71,6 +73,33 @@ figcaption { font-size: .92rem; max-width: 27rem; }
 line.mark { stroke: var(--mark); stroke-dasharray: 5 4; }
 .grid { stroke: var(--rule); }
 .line { fill: none; stroke: var(--fill); stroke-width: 2; stroke-linejoin: round; }
+.chosen { fill: var(--warn); stroke: var(--page); stroke-width: 1.5; }
+.features .wide { min-width: 8rem; }
+.stack.features:not(.broad) .wide { width: 22%; }
+.bar.spark { height: 1.5rem; margin-top: 0; }
+.matrix table { table-layout: fixed; }
+.matrix.few { max-width: 36rem; }
+.matrix th, .matrix td { padding: .25rem .3rem; }
+.matrix thead th:first-child { width: 26%; padding-left: 0; }
+.matrix :is(td, thead th.number) { text-align: center; width: auto; }
+:is(.matrix, .means) thead th.number { white-space: normal; }
+.matrix thead bdi { display: block; font-weight: 400; }
+.matrix tbody th { padding-left: 0; }
+.matrix td { border: 2px solid var(--page); }
+.place { color: var(--quiet); font-size: .85em; font-variant-numeric: tabular-nums; }
+.same { font-weight: 600; }
+.shade-1 { background: var(--shade1); }
+.shade-2 { background: var(--shade2); }
+.shade-3 { background: var(--shade3); }
+.shade-4 { background: var(--shade4); }
+.shade-5 { background: var(--shade5); }
+.take { font-size: .92rem; margin: -.75rem 0 1.5rem; }
+.take::before { content: "\\2193\\00a0"; color: var(--quiet); }
+.notes { margin: .2rem 0; padding-left: 1.35rem; max-width: 48rem; }
+.item-text { display: block; font-weight: 400; font-size: .85rem; color: var(--quiet);
+  max-width: 26rem; }
+.item-picture { display: block; max-width: 8rem; max-height: 8rem; margin: .2rem 0;
+  border-radius: .25rem; }
 details { margin: .75rem 0; }
 summary { cursor: pointer; color: var(--fill); }
 ul.answers { margin: 0; padding: 0; list-style: none; }
@@ -92,6 +121,13 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
   .stack.broad th:first-child { width: auto; }
   .stack .number:nth-child(odd) { text-align: left; }
   .stack:not(.broad) .wide { grid-column: 1 / -1; width: auto; }
+  .stack.features:not(.broad) .wide { width: auto; }
+  .item-picture { max-width: 5rem; max-height: 5rem; }
+  .matrix table { font-size: .75rem; }
+  .matrix :is(td, thead th.number) { padding: .2rem .05rem; }
+  .matrix thead bdi { display: none; }
+  .matrix tbody th { min-width: 0; padding-right: .2rem; }
+  .matrix td { border-width: 1px; }
 }
 @media (min-width: 36rem) {
   .glance { grid-template-columns: 1fr 1fr 1fr; }
@@ -114,10 +150,11 @@ ul.answers { margin: 0; padding: 0; list-style: none; }
     color-scheme: light;
     --page: #ffffff; --text: #000000; --quiet: #444444; --rule: #bbbbbb; --panel: #ffffff;
     --fill: #1d63b8; --soft: #8db7e6; --warn: #a8480c; --mark: #6b7078;
+    --shade1: #f0f6fc; --shade2: #d6e6f7; --shade3: #b9d4f1; --shade4: #9cc2eb; --shade5: #7fb0e5;
   }
   html { font-size: 10pt; }
   body { max-width: none; padding: 0; print-color-adjust: exact; }
-  nav, details { display: none; }
+  nav, details, .take { display: none; }
   .more { display: block; }
   .more::details-content { content-visibility: visible; display: block; }
   .scroll { overflow: visible; }

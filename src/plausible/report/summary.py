@@ -1,53 +1,33 @@
 """A report in numbers: everything that will be on the page, as a plain dictionary."""
 
-import importlib.metadata
-import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import plausible
-from plausible.checks import as_list, check_kind, check_number, check_texts, check_whole
+from plausible.checks import check_number, check_whole
 from plausible.experts import Annotations
 from plausible.labels import Labels, as_labels
-from plausible.models import Beliefs, believe
+from plausible.report.inputs import (
+    Asked,
+    KnownItems,
+    ask_about_items,
+    ask_about_tests,
+    check_contents,
+    check_options,
+    check_rows,
+    read_input,
+)
+from plausible.report.of_confusion import summarize_confusion
 from plausible.report.of_experts import summarize_clash, summarize_questions, summarize_reliability
+from plausible.report.of_features import summarize_features
+from plausible.report.of_items import summarize_items
 from plausible.report.of_labels import summarize_labels
+from plausible.report.of_making import describe, needed
 from plausible.report.of_models import summarize_beliefs
+from plausible.report.of_pooling import summarize_pooling
 from plausible.report.of_scores import summarize_scores
-from plausible.report.words import name_of, plain, without_folders
+from plausible.report.words import name_of, plain
 
-FORMAT = 1  # of the dictionary
-
-NEEDED = {
-    "labels": "Give labels= or annotations= to see what is known about the items.",
-    "clash": "Give annotations=, or labels= that were pooled, to see where experts clash.",
-    "reliability": "Give annotations= to see who is reliable.",
-    "questions": "Give annotations= to see which items to ask about again.",
-    "belief": "Give model= and X= (or X_test=; in the command, features and --model) to see what a "
-    "model believes.",
-    "scores": "Give model=, X_test= and y_test= (in the command, --model and --test) to see how "
-    "good the model is.",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class KnownItems:
-    """What was given, checked and brought together."""
-
-    labels: Labels | None
-    annotations: Annotations | None
-    conflict: NDArray[np.float64] | None
-    items: Sequence[Any] | None
-
-    def names(self, n_items: int) -> list[str]:
-        """Names of the items, or their rows."""
-        if self.items is None:
-            return [f"row {row}" for row in range(n_items)]
-        return [name_of(item) for item in self.items]
+FORMAT = 2  # of the dictionary
 
 
 def summarize(
@@ -59,6 +39,9 @@ def summarize(
     X_test: Any = None,
     *,
     items: Sequence[Any] | None = None,
+    texts: Sequence[Any] | None = None,
+    pictures: Sequence[Any] | None = None,
+    feature_names: Sequence[str] | None = None,
     title: str = "Label report",
     n_worst: int = 20,
     n_questions: int = 10,
@@ -67,6 +50,8 @@ def summarize(
     n_bootstrap: int = 1000,
     seed: int = 0,
     reliability: Mapping[str, Any] | None = None,
+    pooling: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
     command: str | Sequence[str] | None = None,
     date: str | None = None,
 ) -> dict[str, Any]:
@@ -83,11 +68,18 @@ def summarize(
     model : fitted classifier, optional
         With `predict_proba`; `predict_plausibility` and `predict_set` are used if it has them.
     X : array-like (n, d), optional
-        Features of the items, in the order of the labels.
+        Features of the items, in the order of the labels. Without a model also a mapping from names
+        to columns, which may hold text and gaps.
     y_test, X_test : optional
         Labels and features of items that the model has not seen.
     items : sequence (n,), optional
         Names of the items; by default those of the annotations, or row numbers.
+    texts, pictures : sequences (n,), optional
+        What items look like where they are listed: a text, and the path of a picture, of which a
+        small copy becomes part of the page (made by Pillow if it is installed). An address on the
+        web is shown as a link; nothing is fetched. None where an item has none.
+    feature_names : list of str, optional
+        Names of the columns of X; by default those of a data frame, or numbers.
     title : str
     n_worst, n_questions, n_shown : int
         How many items are listed: in conflict and suspicious, to ask again, with their beliefs.
@@ -97,6 +89,10 @@ def summarize(
         Resamples for the intervals of scores, and their seed.
     reliability : mapping, optional
         Options of `plausible.experts.fit_reliability`.
+    pooling : mapping, optional
+        Options of `Annotations.pool` by which the labels were made, or will be if there are none.
+    notes : list of str
+        What was assumed when the data were read, such as `plausible.io.read_known` tells.
     command, date : str, optional
         How and when the report was made; folders of files are left out.
 
@@ -119,51 +115,32 @@ def summarize(
     check_whole(n_bootstrap, "n_bootstrap", 1)
     check_whole(seed, "seed", 0)
     check_number(reject, "reject", 0.0, 1.0)
-    if annotations is not None:
-        check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_long")
-    if reliability is not None:
-        check_kind(reliability, Mapping, "reliability", "write {'model': 'full'}")
-        check_texts(reliability, "reliability", "options by name")
-    known = read_input(labels, annotations, items)
-    tested = None if model is None or X_test is None else believe(model, X_test)
-    options = dict(reliability or {})
+    options, told = check_options(annotations, reliability, pooling, notes)
+    known = read_input(labels, annotations, items, pooling)
+    tested = None if model is None or X_test is None else ask_about_tests(model, X_test, y_test)
+    asked = tested if model is None or X is None else ask_about_items(known, model, X)
     parts = {
-        "labels": None if known.labels is None else summarize_labels(known.labels),
+        "labels": _labels(known),
         "clash": _clash(known, n_worst),
+        "confusion": _confusion(known, asked, tested),
         "reliability": None if annotations is None else summarize_reliability(annotations, options),
         "questions": _questions(known, n_questions),
-        "belief": _belief(known, model, X, tested, y_test, reject, n_shown, n_worst),
-        "scores": _scores(tested, y_test, n_bootstrap, seed),
+        "features": _features(known, X, X_test, y_test, feature_names),
+        "belief": _belief(asked, reject, n_shown, n_worst),
+        "scores": _scores(tested, n_bootstrap, seed, reject),
     }
-    missing = {name: {"missing": NEEDED[name]} for name, part in parts.items() if part is None}
     made = describe(model, seed, command, date)
-    return plain({"format": FORMAT, "title": name_of(title), **parts, **missing, "made": made})
+    missing = {name: needed(name, made["by_command"]) for name, p in parts.items() if p is None}
+    contents = _contents(known, asked, parts, texts, pictures)
+    how = summarize_pooling(annotations, pooling, known.is_pooled_here, told)
+    whole = {**parts, **missing, "pooling": how, "contents": contents, "made": made}
+    return plain({"format": FORMAT, "title": name_of(title), **whole})
 
 
-def read_input(
-    labels: Any, annotations: Annotations | None, items: Sequence[Any] | None
-) -> KnownItems:
-    """Labels, conflict and names of the items from what was given."""
-    given = None if labels is None else as_labels(labels)
-    if given is not None and annotations is not None and len(given) != len(annotations.items):
-        raise ValueError(
-            f"labels should be those of the {len(annotations.items)} items of the annotations, but "
-            f"there are {len(given)}; give both for the same items in the same order."
-        )
-    conflict = None if given is None else given.conflict
-    known = given
-    if annotations is not None and conflict is None:
-        pooled = annotations.pool(on_conflict="vacuous")
-        conflict, known = pooled.conflict, pooled if given is None else given
-    items = items if items is None else as_list(items, "items", "names")
-    if items is not None and known is not None and len(items) != len(known):
-        raise ValueError(
-            f"items should be one name for each of the {len(known)} labels, but there are "
-            f"{len(items)}; give one for each."
-        )
-    if items is None and annotations is not None:
-        items = annotations.items.tolist()
-    return KnownItems(known, annotations, conflict, items)
+def _labels(known: KnownItems) -> dict[str, Any] | None:
+    if known.labels is None:
+        return None
+    return summarize_labels(known.labels, known.names(len(known.labels)))
 
 
 def _clash(known: KnownItems, n_worst: int) -> dict[str, Any] | None:
@@ -173,84 +150,74 @@ def _clash(known: KnownItems, n_worst: int) -> dict[str, Any] | None:
     return summarize_clash(known.annotations, known.conflict, names, n_worst)
 
 
+def _confusion(
+    known: KnownItems, asked: Asked | None, tested: Asked | None
+) -> dict[str, Any] | None:
+    """Of the model on test items if these have labels, else on those that are labeled."""
+    chosen = asked if tested is None or tested.labels is None else tested
+    if chosen is None:
+        return summarize_confusion(known.annotations, "items", None, None)
+    return summarize_confusion(known.annotations, chosen.about, chosen.labels, chosen.beliefs)
+
+
 def _questions(known: KnownItems, n: int) -> dict[str, Any] | None:
     if known.annotations is None or known.labels is None:
         return None
     return summarize_questions(known.annotations, known.labels, known.names(len(known.labels)), n)
 
 
+def _features(
+    known: KnownItems, X: Any, X_test: Any, y_test: Any, names: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """Of the items, or else of the test items."""
+    if X is None and X_test is None:
+        return None
+    about, table, labels = "items", X, known.labels
+    if X is None:
+        about, table = "test items", X_test
+        labels = None if y_test is None else as_labels(y_test)
+    found = summarize_features(table, labels, names, about)
+    given = ("X", "labels") if X is not None else ("X_test", "y_test")
+    check_rows(found["n_items"], labels, *given)
+    return found
+
+
 def _belief(
-    known: KnownItems,
-    model: Any,
-    X: Any,
-    tested: Beliefs | None,
-    y_test: Any,
-    reject: float,
-    n_shown: int,
-    n_worst: int,
+    asked: Asked | None, reject: float, n_shown: int, n_worst: int
 ) -> dict[str, Any] | None:
     """Beliefs about the labeled items, or else about the test items."""
-    if model is None or (X is None and tested is None):
+    if asked is None:
         return None
-    if X is not None:
-        beliefs, labels = believe(model, X), known.labels
-        _check_rows(beliefs, labels, "X", "labels")
-        if known.items is not None and len(known.items) != len(beliefs):
-            raise ValueError(
-                f"items should be one name for each of the {len(beliefs)} rows of X, but there are "
-                f"{len(known.items)}; give one for each."
-            )
-        names = known.names(len(beliefs))
-    else:
-        assert tested is not None
-        beliefs, labels = tested, None if y_test is None else as_labels(y_test)
-        _check_rows(beliefs, labels, "X_test", "y_test")
-        names = [f"test row {row}" for row in range(len(beliefs))]
-    found = summarize_beliefs(beliefs, labels, names, reject, n_shown, n_worst)
-    return {"about": "items" if X is not None else "test items"} | found
+    found = summarize_beliefs(asked.beliefs, asked.labels, asked.names, reject, n_shown, n_worst)
+    return {"about": asked.about} | found
 
 
 def _scores(
-    tested: Beliefs | None, y_test: Any, n_bootstrap: int, seed: int
+    tested: Asked | None, n_bootstrap: int, seed: int, reject: float
 ) -> dict[str, Any] | None:
-    if tested is None or y_test is None:
+    truth: Labels | None = None if tested is None else tested.labels
+    if tested is None or truth is None:
         return None
-    truth = as_labels(y_test)
-    _check_rows(tested, truth, "X_test", "y_test")
     if not (truth.informativeness > 0).any():
         return {"missing": "No test label says anything; label some test items to have scores."}
-    return summarize_scores(truth, tested, n_bootstrap, seed)
+    return summarize_scores(truth, tested.beliefs, n_bootstrap, seed, reject)
 
 
-def _check_rows(beliefs: Beliefs, labels: Labels | None, features: str, name: str) -> None:
-    if labels is not None and len(labels) != len(beliefs):
-        raise ValueError(
-            f"{name} should have one row for each of the {len(beliefs)} rows of {features}, but "
-            f"have {len(labels)}; give both for the same items in the same order."
-        )
-
-
-def describe(
-    model: Any, seed: int, command: str | Sequence[str] | None, date: str | None
+def _contents(
+    known: KnownItems, asked: Asked | None, parts: Mapping[str, Any], texts: Any, pictures: Any
 ) -> dict[str, Any]:
-    """How a report was made: versions, seed, model, command and date."""
-    packages = ("numpy", "scipy", "scikit-learn", "numba")
-    versions = {name: importlib.metadata.version(name) for name in packages}
-    python = {"python": platform.python_version()}
-    return {
-        "versions": {"plausible": plausible.__version__, **python, **versions},
-        "seed": seed,
-        "model": None if model is None else type(model).__name__,
-        "parameters": {} if model is None else parameters(model),
-        "command": None if command is None else name_of(without_folders(command), 1000),
-        "date": None if date is None else name_of(date),
-    }
-
-
-def parameters(model: Any) -> dict[str, str]:
-    """Parameters of a model that are numbers or words."""
-    if not hasattr(model, "get_params"):
+    """Texts and pictures of the items that are listed."""
+    is_of_items = asked is not None and asked.about == "items"
+    n_items = 0 if known.labels is None else len(known.labels)
+    n_items = len(asked.names) if asked is not None and is_of_items else n_items
+    given = (
+        check_contents(texts, "texts", n_items),
+        check_contents(pictures, "pictures", n_items),
+    )
+    if given == (None, None):
         return {}
-    told = (str, int, float, bool, np.generic)
-    found = {name: v for name, v in model.get_params().items() if isinstance(v, told)}
-    return {name_of(name): name_of(without_folders([str(v)])) for name, v in found.items()}
+    clash, questions, belief = (parts[key] or {} for key in ("clash", "questions", "belief"))
+    rows = [*clash.get("worst", []), *questions.get("items", [])]
+    if is_of_items:
+        rows += belief["shown"] + ((belief["suspicious"] or {}).get("worst", []))
+    return summarize_items((row["item"] for row in rows), known.names(n_items), *given)

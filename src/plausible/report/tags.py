@@ -5,9 +5,12 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-VOID = ("meta", "link", "br")
+from plausible.report.lists import address, file_name
+
+VOID = ("meta", "link", "br", "img")
 MOST_ON_ONE_SHEET = 15  # rows of a table that is not cut between sheets of paper
-_NUMBER = re.compile(r"[<>]?[\d,.]+( %| to [\d,.]+)?|-|")
+_FIGURE = r"-?[\d,.]+(e[+-]\d+)?"
+_NUMBER = re.compile(rf"[<>]?{_FIGURE}( %| to {_FIGURE})?|-|")
 
 
 class Markup(str):
@@ -73,7 +76,33 @@ def number(value: float | None, digits: int = 2) -> str:
     """
     if value is None:
         return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{round(value, digits) + 0.0:,.{digits}f}"  # without a sign before zero
+
+
+def amount(value: float) -> str:
+    """An expected count: whole if it is.
+
+    Examples
+    --------
+    >>> amount(1200.0), amount(3.25)
+    ('1,200', '3.2')
+    """
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-6 else f"{value:,.1f}"
+
+
+def rounded(value: float | None) -> str:
+    """A measured number with four digits; a dash where it is not defined.
+
+    Examples
+    --------
+    >>> rounded(0.123456), rounded(-1234567.0), rounded(1250.0), rounded(None)
+    ('0.1235', '-1.235e+06', '1,250', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 100_000 else f"{value:.4g}"
 
 
 def percent(part: float, whole: float) -> str:
@@ -135,15 +164,46 @@ def table(
 
 def _kind(head: str, cells: list[Any]) -> dict[str, str]:
     """Numbers stand one under the other, on one line, with digits of equal width."""
-    if head.endswith("|"):
+    if head.endswith("|") and not isinstance(head, Markup):
         return {"class_": "wide"}
     is_number = [not isinstance(cell, Markup) and _NUMBER.fullmatch(str(cell)) for cell in cells]
     return {"class_": "number"} if cells and all(is_number) else {}
 
 
 def _head(text: str, kind: dict[str, str]) -> Markup:
-    words = text.rstrip("|")
+    words = text if isinstance(text, Markup) else text.rstrip("|")
     return tag("th", words, scope="col", **kind) if words else tag("td", **kind)
+
+
+def item(row: dict[str, Any]) -> Markup:
+    """The name of an item, with its text and its picture where they are known."""
+    told = row.get("content")
+    if not told:
+        return name(row["item"])
+    parts = [name(row["item"])]
+    if "picture" in told:
+        parts.append(tag("img", src=told["picture"], alt="", class_="item-picture"))
+    if "text" in told:
+        parts.append(tag("span", name(told["text"]), class_="item-text"))
+    if "address" in told:
+        away = {"href": told["address"], "rel": "noopener noreferrer", "target": "_blank"}
+        parts.append(tag("a", "picture on the web", **away, class_="item-text"))
+    if "note" in told:
+        parts.append(tag("span", name(told["note"]), class_="item-text"))
+    return join(parts)
+
+
+def download(found: dict[str, Any], what: str) -> list[Markup]:
+    """A link that saves a list of some things as CSV; nothing if the list is empty."""
+    n_here, n_all = len(found["rows"]), found["n_rows"]
+    if not n_here:
+        return []
+    which = (
+        f"all {n_all:,} {what}" if n_here == n_all else f"the first {n_here:,} of {n_all:,} {what}"
+    )
+    which = "this list" if n_all == 1 else which
+    link = tag("a", f"Save {which} as CSV", href=address(found), download=file_name(found))
+    return [tag("p", link, class_="take")]
 
 
 def folded(summary: str, content: Markup, kind: str = "") -> Markup:

@@ -1,11 +1,61 @@
 """The report as a file."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from plausible.io import new_file
 from plausible.report.page import render
 from plausible.report.summary import summarize
+from plausible.report.tags import tag
+
+HEIGHT = "46rem"  # of the page in a notebook
+
+
+class Report(dict[str, Any]):
+    """A report that was written: the numbers as a dictionary, and the page; see `label_report`.
+
+    Attributes
+    ----------
+    path : str
+        Where the page was written.
+    summary : dict
+        The numbers, as `summarize` gives them.
+    html : str
+        The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = label_report(f"{folder}/report.html", ["cat", "dog", "dog"])
+    >>> report["labels"]["n_items"], report.html[:15]
+    (3, '<!doctype html>')
+    """
+
+    def __init__(self, summary: Mapping[str, Any], path: str) -> None:
+        super().__init__(summary)
+        self.path = path
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The numbers as a plain dictionary."""
+        return dict(self)
+
+    @property
+    def html(self) -> str:
+        """The page."""
+        return render(self.summary)
+
+    def __repr__(self) -> str:
+        where = "standard output" if self.path == "-" else self.path
+        return f"<Report {self['title']!r} in {where}; .summary has the numbers, .html the page>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, as notebooks show it; its links stay in the frame."""
+        page = self.html.replace("<head>", '<head><base href="about:srcdoc">', 1)
+        style = f"width: 100%; height: {HEIGHT}; border: 1px solid #8886; border-radius: 6px"
+        return tag("iframe", srcdoc=page, title=self["title"], style=style)
 
 
 def label_report(
@@ -17,7 +67,7 @@ def label_report(
     y_test: Any = None,
     X_test: Any = None,
     **options: Any,
-) -> dict[str, Any]:
+) -> Report:
     """Write a report on labels, experts and a model as one HTML file.
 
     The file is there in whole or not at all, needs no network, and is readable without JavaScript,
@@ -31,8 +81,9 @@ def label_report(
 
     Returns
     -------
-    dict
-        The numbers on the page, as `summarize` gives them.
+    Report
+        A dictionary of the numbers on the page, as `summarize` gives them, that notebooks show as
+        the page.
 
     Examples
     --------
@@ -51,4 +102,4 @@ def label_report(
     page = render(summary).encode("utf-8")
     with new_file(path) as file:
         file.write(page)
-    return summary
+    return Report(summary, os.fspath(path))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from plausible.tables.codes import Encoded, encode
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
@@ -28,7 +29,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.source import CHUNK_ROWS, Encoded, Source, encode
+from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
@@ -122,12 +123,13 @@ class CsvSource(Source):
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
-        if not self.is_kept or self.kind(name) in (INT, FLOAT, BOOL, NULL):
+        if not self.is_kept:
             return super().encoded(name)
         if name not in self._codes:
-            # Blank cells are looked for among the distinct ones only.
-            column = self._columns[name]
-            self._codes[name] = encode(column, without_blanks)
+            # Of text, blank cells are looked for among the distinct ones only.
+            is_text = self.kind(name) not in (INT, FLOAT, BOOL, NULL)
+            column = self._columns[name] if is_text else self.column(name)
+            self._codes[name] = encode(column, without_blanks if is_text else None)
         return self._codes[name]
 
     def kind(self, name: str) -> str:
@@ -274,4 +276,5 @@ class CsvSource(Source):
             null_values=MISSING,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
+            check_utf8=False,  # the text was surveyed
         )

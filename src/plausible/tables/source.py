@@ -1,32 +1,15 @@
 """What every opened table offers, whatever it comes from."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from plausible.tables.columns import names_of, values_of
+from plausible.tables.codes import Encoded, encode
+from plausible.tables.columns import names_of
 from plausible.tables.errors import MOST, arrow, counted, listed
 
 CHUNK_ROWS = 16384
-
-
-class Encoded(NamedTuple):
-    """A column of names: each of them once, and which of them is in each row.
-
-    Attributes
-    ----------
-    codes : int array (n,)
-        Places among the names; -1 where a cell is missing.
-    names : array of text, numbers or truth values
-        In the order of their first rows.
-    """
-
-    codes: NDArray[np.int64]
-    names: NDArray[Any]
 
 
 class Source:
@@ -119,20 +102,3 @@ class Source:
         if len(lines) != len(rows):
             return [f"row {row}" for row in rows]
         return [f"row {row} on line {line}" for row, line in zip(rows, lines, strict=True)]
-
-
-def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
-    """A column by its distinct values, of which those are missing that `clean` makes so."""
-    if not len(column) or column.null_count == len(column):
-        return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
-    encoded = column.dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    names = encoded.dictionary
-    cleaned = names if clean is None else clean(names)
-    if cleaned.null_count:
-        there = np.asarray(cleaned.is_valid(), dtype=bool)
-        place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
-        codes, cleaned = place[codes], cleaned.drop_null()
-    return Encoded(codes, values_of(cleaned))

@@ -17,8 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.base import FeatureTable, NamedArray, check_features, names_of_columns
-from plausible.base.features import check_names
+from plausible.base import FeatureTable, NamedArray, check_features, check_names, names_of_columns
 from plausible.checks import check_flag, check_kind, check_option, check_whole, name_rows, shown
 from plausible.models.preparation.dates import days_of
 from plausible.models.preparation.kinds import (

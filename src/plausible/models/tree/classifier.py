@@ -200,7 +200,7 @@ class BeliefTreeClassifier(TreeBased):
 
     def _grow(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> Tree:
         data, labels, weight, _ = training_of(self, X, y, sample_weight)
-        settings = settings_of(self, *data.shape, float(weight.sum()))
+        settings = settings_of(self, len(data), data.shape[1], float(weight.sum()))
         features, (knowledge, focal_sets) = rank_features(data), know(labels)
         seed = random_from(self.random_state).randint(1, MODULUS)
         self.classes_, self.focal_sets_ = labels.classes, focal_sets

@@ -157,10 +157,12 @@ def best_split(
     return Split(int(candidates[row]), int(low), int(high), bool(form), float(table[place]))
 
 
-def chosen_features(codes: NDArray[np.int32], order: IntArray, most: int) -> IntArray:
-    """Features to look at: those first in order, and one that is not constant, if there is one."""
+def features_of_node(codes: NDArray[np.int32], most: int, state: int) -> IntArray:
+    """Features to look at: some by chance, and one that is not constant, if there is one."""
+    d = len(codes)
+    order = draw_order(d, state) if most < d else np.arange(d)
     varies = (codes != codes[:, :1]).any(axis=1)[order]
-    seen = np.arange(len(order)) < most
+    seen = np.arange(d) < most
     if not (seen & varies).any():
         seen |= np.cumsum(varies) <= 1
     return order[seen & varies]
@@ -170,51 +172,52 @@ def grow_numpy(
     features: Features, knowledge: Knowledge, weight: FloatArray, settings: Settings, seed: int
 ) -> Grown:
     """Grow a tree; `seed` is a state of the generator, 1 to 2147483646."""
-    d, n = features.codes.shape
     masses = knowledge.masses.toarray()
-    leaf = np.full(n, LEAF, dtype=np.int64)
+    leaf = np.full(len(weight), LEAF, dtype=np.int64)
     nodes: list[list[float]] = []
     stack = [(np.flatnonzero(weight > 0.0), 0, -1, 0, seed)]
     while stack:
         rows, depth, parent, side, state = stack.pop()
-        number = len(nodes)
+        number, own, held = len(nodes), masses[rows], weight[rows]
         if parent >= 0:
             nodes[parent][side] = number
-        own, held = masses[rows], weight[rows]
+        here = features._replace(codes=features.codes[:, rows])
         part = knowledge._replace(bets=knowledge.bets[rows])
+        sums = held @ own, held @ part.bets
         impurity = float(
-            impurity_of_sums(
-                held @ own,
-                held @ part.bets,
-                part.inside,
-                settings.discord_weight,
-                settings.vacuous_weight,
-            )
+            impurity_of_sums(*sums, part.inside, settings.discord_weight, settings.vacuous_weight)
         )
         nodes.append([LEAF, LEAF, LEAF, np.nan, False, impurity, len(rows), held.sum()])
         leaf[rows] = number
-        if depth >= settings.max_depth or not can_be_split(len(rows), held.sum(), settings):
-            continue
-        order = draw_order(d, state) if settings.max_features < d else np.arange(d)
-        here = features._replace(codes=features.codes[:, rows])
-        looked_at = chosen_features(here.codes, order, settings.max_features)
-        split = best_split(here, part, own, held, looked_at, settings)
-        if split is None:
-            continue
-        decrease = impurity - split.cost / held.sum()
-        if not is_enough(decrease, held.sum(), settings):
+        split = None
+        if depth < settings.max_depth and can_be_split(len(rows), held.sum(), settings):
+            looked_at = features_of_node(here.codes, settings.max_features, state)
+            split = best_split(here, part, own, held, looked_at, settings)
+        if split is None or not is_enough(impurity - split.cost / held.sum(), held.sum(), settings):
             continue
         left = go_left(here, split)
-        both = (held[left].sum(), held[~left].sum())
-        is_missing = here.codes[split.feature] == features.n_levels[split.feature]
-        goes_left = split.missing_left if is_missing.any() else both[0] > both[1]
+        goes_left = side_of_missing(here, split, held, left)
         nodes[number][2:5] = [split.feature, threshold_of(features, split), goes_left]
         states = child_states(state)
         stack.append((rows[~left], depth + 1, number, 1, states[1]))
         stack.append((rows[left], depth + 1, number, 0, states[0]))
+    return as_arrays(nodes, leaf)
+
+
+def as_arrays(nodes: list[list[float]], leaf: IntArray) -> Grown:
+    """Nodes as arrays, each of its own type."""
     columns = [np.array(column) for column in zip(*nodes, strict=True)]
     kinds = (np.int64, np.int64, np.int64, float, bool, float, np.int64, float)
-    return Grown(*(c.astype(k) for c, k in zip(columns, kinds, strict=True)), leaf)
+    return Grown._make([*(c.astype(k) for c, k in zip(columns, kinds, strict=True)), leaf])
+
+
+def side_of_missing(
+    features: Features, split: Split, weight: FloatArray, left: NDArray[np.bool_]
+) -> bool:
+    """Whether a missing value goes left: as learned, or else to the heavier side."""
+    if (features.codes[split.feature] == features.n_levels[split.feature]).any():
+        return split.missing_left
+    return bool(weight[left].sum() > weight[~left].sum())
 
 
 def can_be_split(n_rows: int, weight: float, settings: Settings) -> bool:

@@ -117,7 +117,9 @@ def masses_of(labels: Labels) -> SparseMasses:
         warnings.simplefilter("ignore", ApproximationWarning)
         if labels.has_masses:
             return normalize(labels.masses())
-        return normalize(Labels.from_plausibility(labels.scaled(), labels.classes).masses())
+        return normalize(
+            Labels.from_plausibility(labels.scaled(), labels.classes.tolist()).masses()
+        )
 
 
 def know(labels: Labels) -> tuple[Knowledge, IntArray]:

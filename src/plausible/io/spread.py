@@ -1,0 +1,60 @@
+"""Rows of a table on the workers of a cluster: each reads its own part of the file.
+
+The workers have to see the file under the same path. A worker that dies costs time only: its parts
+are read again by another.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from plausible.engine import Rows
+from plausible.io.streamed import Reader
+
+PARTS_PER_WORKER = 4
+
+
+def spread_rows(reader: Reader, client: Any) -> Rows:
+    """Rows on the workers of a client's cluster."""
+    import dask
+    import dask.array
+
+    from plausible.engine.distributed import DaskRows
+
+    lazy: Any = dask  # which has no types
+    da: Any = dask.array
+    n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+    shared = client.scatter(without_table(reader), broadcast=True)
+    first = next(reader.chunks(0, min(reader.n_rows, 1)))
+    n_columns, dtype = first[0].shape[1], first[0].dtype
+    n_classes = reader.labels.n_classes
+    bounds = np.linspace(0, reader.n_rows, n_workers * PARTS_PER_WORKER + 1).astype(np.int64)
+    read = lazy.delayed(read_part, pure=True)
+    columns: list[list[Any]] = [[], [], []]
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        if start == stop:
+            continue
+        part, n = read(shared, start, stop), stop - start
+        columns[0].append(da.from_delayed(part[0], (n, n_columns), dtype))
+        columns[1].append(da.from_delayed(part[1], (n, n_classes), np.float64))
+        columns[2].append(da.from_delayed(part[2], (n,), bool))
+    X, contour, marks = (da.concatenate(parts) for parts in columns)
+    rows = DaskRows(X, contour, None, marks)
+    rows.classes = reader.classes
+    return rows
+
+
+def without_table(reader: Reader) -> Reader:
+    """The reader, which opens the table again where it comes to."""
+    return replace(reader, opened=[])
+
+
+def read_part(reader: Reader, start: int, stop: int) -> tuple[Any, Any, Any]:
+    """Features, plausibilities, and which labels are probabilities, of some rows."""
+    parts = list(reader.chunks(start, stop))
+    return (
+        np.concatenate([part[0] for part in parts]),
+        np.concatenate([part[1].contour for part in parts]),
+        np.concatenate([part[1].is_probability for part in parts]),
+    )

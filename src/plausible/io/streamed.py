@@ -1,0 +1,444 @@
+"""What is known and the features that go with it, where the features do not fit into memory.
+
+As `read_training`, but features stay where they are: one pass finds the column of items and draws
+a sample, from which kinds of columns and their preparation are learned; then every pass of a fit
+reads the table again, piece by piece, here or on the workers of a cluster.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.base import FeatureTable, NamedArray
+from plausible.checks import check_option, check_texts
+from plausible.engine import Rows, StreamRows
+from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
+from plausible.io.known import Known
+from plausible.io.lookup import Lookup
+from plausible.io.matching import is_usual
+from plausible.io.pieces import Piece, pieces
+from plausible.io.training import free_of, read_beside
+from plausible.labels import Labels
+from plausible.models.preparation import NUMBER, says_id
+from plausible.tables import (
+    Source,
+    TableError,
+    arrow,
+    choose,
+    counted,
+    listed,
+    open_table,
+    stream_table,
+)
+
+SAMPLE_ROWS = 100_000  # from which kinds and preparation of columns are learned
+FAST_ROWS = 1 << 15  # in a piece of which numbers alone are read
+
+
+class StreamedTraining(NamedTuple):
+    """Where features are, and what is known about some of their rows; of `stream_training`.
+
+    Attributes
+    ----------
+    X : NamedArray or FeatureTable
+        A sample of the features: rows at equal distances.
+    labels : Labels
+        Of the items that are known, in their own order.
+    names, kinds, id, known, notes
+        As in `Training`.
+    n_rows, n_labeled : int
+    reader : Reader
+        Gives the rows.
+
+    Examples
+    --------
+    >>> labels = {"item": ["x", "y"], "label": ["cat", "dog"]}
+    >>> features = {"item": ["z", "y", "x"], "length": [1.0, 2.0, 3.0]}
+    >>> training = stream_training(labels, features)
+    >>> training.stream().peek()
+    (array([[1.],
+           [2.],
+           [3.]]), array([[1., 1.],
+           [0., 1.],
+           [1., 0.]]), None)
+    """
+
+    X: Any
+    labels: Labels
+    names: list[str]
+    kinds: dict[str, str]
+    id: str | None
+    known: Known
+    notes: list[str]
+    n_rows: int
+    n_labeled: int
+    reader: "Reader"
+
+    def stream(self, preparation: Any = None, client: Any = None) -> Rows:
+        """Rows for a fit, prepared by a fitted transformer; on a cluster with a client of it."""
+        reader = self.reader.prepared_by(preparation)
+        if client is None:
+            return StreamRows(reader)
+        from plausible.io.spread import spread_rows
+
+        return spread_rows(reader, client)
+
+    def labeled(self, most: int) -> tuple[Any, Labels]:
+        """The first rows, up to a number, whose labels say something, and these."""
+        parts, count = [], 0
+        for piece, labels in self.reader.raw_chunks(0, self.n_rows):
+            says = np.flatnonzero(labels.informativeness > 0)[: most - count]
+            if len(says):
+                parts.append((piece[says], labels[says]))
+                count += len(says)
+            if count >= most:
+                break
+        X = [part for part, _ in parts]
+        return joined_rows(X), Labels.concatenate([labels for _, labels in parts])
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Features and labels of a table, read again at each pass.
+
+    source : what the table is opened from, here or on a worker
+    names, kinds, missing : what is read, and how
+    id : column of items, None if labels go with rows in order
+    lookup, labels : the known items; the last label is that of all other rows
+    """
+
+    source: Any
+    names: list[str]
+    kinds: Mapping[str, str] | None
+    missing: Sequence[str]
+    id: str | None
+    lookup: Lookup | None
+    labels: Labels
+    n_rows: int
+    first_row: int = 0
+    preparation: Any = None
+    opened: list[Source] = field(default_factory=list, compare=False)
+
+    @property
+    def classes(self) -> list[Any]:
+        """Names of the classes."""
+        return self.labels.classes.tolist()
+
+    def prepared_by(self, preparation: Any) -> "Reader":
+        """The same rows, transformed."""
+        return Reader(
+            self.source, self.names, self.kinds, self.missing, self.id, self.lookup, self.labels,
+            self.n_rows, self.first_row, preparation, self.opened,
+        )  # fmt: skip
+
+    def table(self) -> Source:
+        """The table, opened once."""
+        if not self.opened:
+            self.opened.append(open_table(self.source))
+        return self.opened[0]
+
+    def __iter__(self) -> Iterator[tuple[Any, Labels, None]]:
+        return self.chunks(0, self.n_rows)
+
+    def chunks(self, first: int, stop: int) -> Iterator[tuple[Any, Labels, None]]:
+        """Features, prepared, and labels of the rows from one to another."""
+        for X, labels in self.raw_chunks(first, stop):
+            ready = np.asarray(X) if self.preparation is None else self.preparation.transform(X)
+            yield ready, labels, None
+
+    def raw_chunks(self, first: int, stop: int) -> Iterator[tuple[Any, Labels]]:
+        """Features with their names, and labels, of the rows from one to another."""
+        columns = self.names if self.id is None else [self.id, *self.names]
+        for piece in pieces(self.table(), columns, FAST_ROWS, first):
+            if piece.start >= stop:
+                return
+            if piece.start + piece.table.num_rows > stop:
+                piece = Piece(piece.longer, piece.table.slice(0, stop - piece.start), piece.start)
+            yield self.features(piece), self.labels_of(piece)
+
+    def features(self, piece: Piece) -> Any:
+        """The features of some rows."""
+        X = fast_numbers(piece, self.names)
+        if X is not None and set(self.kinds or ()) <= {NUMBER}:
+            return NamedArray(X, self.names)
+        return read_with_id(piece, None, self.names, self.kinds, self.missing).X
+
+    def labels_of(self, piece: Piece) -> Labels:
+        """The labels of some rows."""
+        if self.lookup is None:
+            return self.labels[piece.start : piece.start + piece.table.num_rows]
+        assert self.id is not None
+        return self.labels[self.lookup.places(piece.table.column(self.id))]
+
+
+def joined_rows(parts: list[Any]) -> Any:
+    """Features of some rows after those of others."""
+    if isinstance(parts[0], NamedArray):
+        return NamedArray(np.concatenate(parts), parts[0].names)
+    return FeatureTable(
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns}
+    )
+
+
+def fast_numbers(piece: Piece, names: Sequence[str]) -> Any:
+    """A matrix of columns that are plain finite numbers, else None."""
+    types = arrow().types
+    found = [piece.table.column(name) for name in names]
+    if any(column.null_count for column in found):
+        return None
+    if not all(types.is_floating(one.type) or types.is_integer(one.type) for one in found):
+        return None
+    single = all(types.is_float32(column.type) for column in found)
+    rows = np.empty((len(names), piece.table.num_rows), np.float32 if single else np.float64)
+    for row, column in zip(rows, found, strict=True):
+        row[:] = column.to_numpy()
+    return rows.T if np.isfinite(rows).all() else None
+
+
+def stream_training(
+    known: Any,
+    features: Any,
+    *,
+    id: str | None = None,  # noqa: A002
+    columns: Sequence[str] | None = None,
+    kinds: str | Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    on_unmatched: str = "raise",
+    **options: Any,
+) -> StreamedTraining:
+    r"""Features and labels of the same items, of which the features are never held together.
+
+    Parameters
+    ----------
+    known, features, id, columns, kinds, missing, on_unmatched, **options
+        As for `read_training`. Names of items are compared as they are written, but for blanks
+        around them.
+
+    Examples
+    --------
+    >>> labels = {"item": ["x", "y"], "label": ["cat", "dog"]}
+    >>> features = {"item": ["z", "y", "x"], "length": [1.0, 2.0, 3.0]}
+    >>> print(*stream_training(labels, features).notes, sep="\n")
+    the table: labels of 2 items; 2 say something; classes cat, dog
+    the table: 3 rows of 1 feature (length), matched by 'item', read in pieces
+    1 row has no label: it counts as unknown
+    """
+    check_option(on_unmatched, ("raise", "drop"), "on_unmatched")
+    wanted, words = check_kinds(kinds), list(check_texts(missing, "missing", "words"))
+    stream = stream_table(features)
+    table = open_table(stream)
+    asked = None if columns is None else choose(table, columns)
+    if id in ROWS and id not in table.names:
+        raise TableError(
+            f"Items of {table.name} should be named by a column, because it is read in pieces, but "
+            f"{id!r} came; add a column of items."
+        )
+    if id is not None:
+        check_id(table, id)
+    called: str | None = None
+    if not isinstance(known, Known):
+        known, called = read_beside(known, stream, id, asked, options)
+    looked = look_through(table, known, id, asked, on_unmatched, called)
+    name, sample = looked.id, Piece(table, looked.sample, 0)
+    read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
+    is_path = isinstance(features, str | os.PathLike) and features != "-"
+    reader = Reader(
+        source=os.path.abspath(features) if is_path else features,
+        names=read.names,
+        kinds=None if wanted is None else read.kinds,
+        missing=words,
+        id=name,
+        lookup=looked.lookup,
+        labels=known.labels if looked.lookup is None else with_unknown(known.labels),
+        n_rows=looked.n_rows,
+        opened=[table],
+    )
+    n_labeled = looked.n_rows if looked.lookup is None else looked.n_found
+    told = notes_of(table, known, looked, read, name)
+    return StreamedTraining(
+        read.X, known.labels, read.names, read.kinds, name, known, told, looked.n_rows, n_labeled,
+        reader,
+    )  # fmt: skip
+
+
+class Looked(NamedTuple):
+    """What one pass over the features has found."""
+
+    id: str | None
+    lookup: Lookup | None
+    sample: Any
+    n_rows: int
+    n_found: int
+    dropped: list[str]
+
+
+def look_through(
+    table: Source,
+    known: Known,
+    id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
+    on_unmatched: str,
+    called: str | None,
+) -> Looked:
+    """One pass: which column holds the items, how many rows there are, and a sample of them."""
+    free = [id] if id is not None else names_of_rows(table, free_of(table, columns))
+    lookup = None
+    if known.items is not None:
+        lookup = Lookup(arrow().array(known.items))
+    counts = {name: np.zeros(len(known.labels), np.int32) for name in free if lookup is not None}
+    sample = Sample(SAMPLE_ROWS)
+    wanted = list(dict.fromkeys([*(columns or choose(table, None)), *free]))
+    n_rows = 0
+    for piece in pieces(table, wanted):
+        for name, count in counts.items():
+            places = lookup.places(piece.table.column(name))  # type: ignore[union-attr]
+            count += np.bincount(places[places >= 0], minlength=len(count)).astype(np.int32)
+        sample.add(piece.table, piece.start)
+        n_rows += piece.table.num_rows
+    if not n_rows:
+        raise TableError(
+            f"{table.name} should have at least one row, but has only the names of its columns; "
+            "add the data."
+        )
+    if lookup is None:
+        if len(known.labels) != n_rows:
+            raise TableError(
+                f"Labels without a column of items should go with the rows of {table.name} in "
+                f"order, but there are {len(known.labels)} labels and {n_rows} rows; add a column "
+                "'item' to both."
+            )
+        named = find_named_id(Piece(table, sample.table(), 0), free)
+        return Looked(named, None, sample.table(), n_rows, n_rows, [])
+    assert known.items is not None
+    name = the_column(table, counts, known.items, called)
+    lost = check_counts(table, name, counts[name], known.items, on_unmatched)
+    return Looked(name, lookup, sample.table(), n_rows, int((counts[name] > 0).sum()), lost)
+
+
+def names_of_rows(table: Source, free: Sequence[str]) -> list[str]:
+    """Columns that may name items: of whole numbers or text."""
+    types = arrow().types
+    schema = table.schema(list(free))
+    return [
+        field.name
+        for field in schema
+        if types.is_integer(field.type)
+        or types.is_string(field.type)
+        or types.is_large_string(field.type)
+        or types.is_dictionary(field.type)
+    ]
+
+
+def the_column(
+    table: Source, counts: dict[str, NDArray[np.int32]], items: NDArray[Any], called: str | None
+) -> str:
+    """The column that holds every item once; that with most of them if none does."""
+    if not counts:
+        raise TableError(
+            f"A column of {table.name} should name the items, but none holds text or whole "
+            "numbers; add one."
+        )
+    whole = [name for name, count in counts.items() if (count == 1).all()]
+    if not whole:
+        return max(counts, key=lambda name: int((counts[name] > 0).sum()))
+    for says in (lambda name: name == called, is_usual, says_id):
+        if said := [name for name in whole if says(name)]:
+            whole = said
+            break
+    if len(whole) > 1:
+        raise TableError(
+            f"One column of {table.name} should name the items, but {len(whole)} hold all of them "
+            f"({listed([repr(name) for name in whole])}); say which with id=."
+        )
+    return whole[0]
+
+
+def check_counts(
+    table: Source,
+    name: str,
+    count: NDArray[np.int32],
+    items: NDArray[Any],
+    on_unmatched: str,
+) -> list[str]:
+    """Items without a row, if they may be left out; items with several rows are refused."""
+    twice, lost = items[count > 1], items[count == 0]
+    if len(twice):
+        raise TableError(
+            f"Column {name!r} of {table.name} should name every row differently, but repeats "
+            f"{counted(len(twice), 'item')} ({listed([str(item) for item in twice[:5]])}); "
+            "correct it, or name another column with id=."
+        )
+    if len(lost) and (on_unmatched != "drop" or len(lost) == len(items)):
+        raise TableError(
+            f"Every item should have a row in {table.name}, matched by {name!r}, but "
+            f"{counted(len(lost), 'item')} of {len(items)} {'has' if len(lost) == 1 else 'have'} "
+            f"none ({listed([str(item) for item in lost[:5]], len(lost))}); add the rows, leave "
+            "these items out with on_unmatched='drop', or name another column with id=."
+        )
+    return [str(item) for item in lost.tolist()]
+
+
+class Sample:
+    """Rows of a stream at equal distances, about as many as asked for; all if they are fewer."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.most, self.step = 2 * n_rows, 1
+        self.parts: list[tuple[Any, Any]] = []
+        self.count = 0
+
+    def add(self, table: Any, start: int) -> None:
+        """Take some of the rows that follow row number `start`."""
+        rows = np.arange(-start % self.step, table.num_rows, self.step)
+        self.parts.append((table.take(rows), rows + start))
+        self.count += len(rows)
+        while self.count > self.most:
+            self.step *= 2
+            self.parts = [
+                (part.filter(arrow().array(rows % self.step == 0)), rows[rows % self.step == 0])
+                for part, rows in self.parts
+            ]
+            self.count = sum(len(rows) for _, rows in self.parts)
+
+    def table(self) -> Any:
+        """The rows so far."""
+        return arrow().concat_tables([part for part, _ in self.parts])
+
+
+def with_unknown(labels: Labels) -> Labels:
+    """Labels, and behind them one that says nothing, for the place -1."""
+    return Labels.concatenate([labels, Labels.unknown(1, labels.classes.tolist())])
+
+
+def without(names: Sequence[str], name: str | None) -> list[str]:
+    """All names but one."""
+    return [one for one in names if one != name]
+
+
+def notes_of(table: Source, known: Known, looked: Looked, read: Any, name: str | None) -> list[str]:
+    """What was assumed, in words."""
+    how = f"matched by {name!r}" if looked.lookup is not None else "matched in order"
+    notes = [
+        *known.notes,
+        f"{table.name}: {counted(looked.n_rows, 'row')} of {counted(len(read.names), 'feature')} "
+        f"({listed(read.names, len(read.names))}), {how}, read in pieces",
+        *read.notes,
+    ]
+    n_sampled = len(read.X)
+    if n_sampled < looked.n_rows:
+        notes.append(f"what columns hold was learned from {n_sampled} rows at equal distances")
+    left = looked.n_rows - looked.n_found
+    if left:
+        notes.append(
+            f"{counted(left, 'row')} {'has' if left == 1 else 'have'} no label: "
+            f"{'it counts' if left == 1 else 'they count'} as unknown"
+        )
+    if looked.dropped:
+        notes.append(
+            f"{counted(len(looked.dropped), 'item')} left out without a row of features "
+            f"({listed(looked.dropped)})"
+        )
+    return notes

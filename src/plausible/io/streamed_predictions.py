@@ -1,0 +1,151 @@
+"""Decisions about more new items than fit into memory: read, decided and written in pieces."""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from plausible.io.features import Features
+from plausible.io.pieces import PIECE_ROWS, Piece, pieces
+from plausible.io.predictions import decisions_of, read_new
+from plausible.io.writing import write_table
+from plausible.tables import Source, arrow, open_table
+
+IN_FLIGHT = 2  # pieces for each worker of a cluster that are under way at a time
+
+
+@dataclass
+class Decided:
+    """How many items were decided and refused, and what the first of them were."""
+
+    n_items: int = 0
+    n_refused: int = 0
+    first: Features | None = None
+
+
+def stream_predictions(
+    model: Any,
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    reject: float | None = None,
+    client: Any = None,
+    piece_rows: int = PIECE_ROWS,
+    **options: Any,
+) -> Decided:
+    r"""Decide about the rows of a table piece by piece; the file is that of `write_predictions`.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    source
+        Of features, as for `read_table`.
+    path, reject
+        As for `write_predictions`.
+    client : distributed.Client, optional
+        Of a cluster whose workers decide about the pieces.
+    piece_rows : int
+    **options
+        Of `read_new`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from plausible.models import SoftNearestCentroid
+    >>> model = SoftNearestCentroid().fit([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    >>> new = {"item": ["x", "y", "z"], "size": [0.5, 2.9, 6.0]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "decisions.csv"
+    ...     decided = stream_predictions(model, new, path, piece_rows=2)
+    ...     print(*[line.split(",")[:2] for line in path.read_text().splitlines()], sep="\n")
+    ['"item"', '"answer"']
+    ['"x"', '"a"']
+    ['"y"', '"b"']
+    ['"z"', '"b"']
+    >>> decided.n_items
+    3
+    """
+    table = open_table(source)
+    told = Decided()
+    decide = partial(decide_piece, model=model, reject=reject, options=options)
+    found = decided_pieces(decide, pieces(table, table.names, piece_rows), client)
+    tables = counted_tables(found, told)
+    first = next(tables)
+    schema = arrow().schema([with_text(field) for field in first.schema])
+
+    def batches() -> Iterator[Any]:
+        yield from first.cast(schema).to_batches()
+        for one in tables:
+            yield from one.cast(schema).to_batches()
+
+    write_table(arrow().RecordBatchReader.from_batches(schema, batches()), path)
+    return told
+
+
+def decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterator[Any]:
+    """What is decided about pieces, in their order, here or on a cluster."""
+    if client is None:
+        yield from map(decide, parts)
+        return
+    shared = client.scatter(decide, broadcast=True)
+    n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+    under_way: deque[Any] = deque()
+    for piece in parts:
+        light = replace_source(piece)
+        under_way.append(client.submit(call, shared, light, pure=False))
+        if len(under_way) >= IN_FLIGHT * n_workers:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
+
+
+def call(function: Any, piece: Piece) -> Any:
+    """What runs on a worker."""
+    return function(piece)
+
+
+def replace_source(piece: Piece) -> Piece:
+    """A piece that can travel: without the table that it is of."""
+    return Piece(Named(piece.name), piece.table, piece.start)
+
+
+class Named(Source):
+    """A table of which only the name is known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.names = name, []
+
+
+def decide_piece(
+    piece: Piece, model: Any, reject: float | None, options: dict[str, Any]
+) -> tuple[Any, int, Features | None]:
+    """A table of decisions, how many are refusals, and the features if they are the first."""
+    new = read_new(piece, **options)
+    columns, decision = decisions_of(model, new, reject, new.names)
+    if new.ids is None:
+        columns["item"] = np.arange(piece.start, piece.start + len(new.X))
+    return (
+        arrow().table(columns),
+        int(decision.refused.sum()),
+        replace(new, ids=None if new.ids is None else new.ids[:1]) if piece.start == 0 else None,
+    )
+
+
+def counted_tables(found: Iterator[Any], told: Decided) -> Iterator[Any]:
+    """Tables, while what they hold is counted."""
+    for table, n_refused, first in found:
+        told.n_items += table.num_rows
+        told.n_refused += n_refused
+        told.first = told.first or first
+        yield table
+
+
+def with_text(field: Any) -> Any:
+    """A field of the table; a column that is empty in the first piece may hold text later."""
+    pa = arrow()
+    return pa.field(field.name, pa.string()) if pa.types.is_null(field.type) else field

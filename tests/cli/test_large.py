@@ -1,0 +1,187 @@
+"""Features and answers that are read in pieces, here and on a cluster."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from plausible.cli.main import main
+from plausible.io import load, read_table, stream_training
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Features as one Parquet file, as a folder and as CSV; answers about some of their items."""
+    folder = tmp_path_factory.mktemp("large")
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=N)
+    X = rng.normal(size=(N, 3)) + 2.0 * truth[:, None]
+    ids = [f"i{k:05d}" for k in rng.permutation(N)]
+    table = pa.table(
+        {"photo": ids, "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+        | {"color": [("red", "blue", "green")[k % 3] if k % 50 else None for k in range(N)]}
+    )
+    pq.write_table(table, folder / "features.parquet", row_group_size=500)
+    (folder / "parts").mkdir()
+    pq.write_table(table.slice(0, 1100), folder / "parts" / "a.parquet")
+    pq.write_table(table.slice(1100), folder / "parts" / "b.parquet")
+    pa.csv.write_csv(table, folder / "features.csv")
+    rows = [
+        f"{ids[k]},{who},{'xyz'[truth[k] if rng.random() < 0.9 else rng.integers(3)]}\n"
+        for k in rng.choice(N, 400, replace=False)
+        for who in ("ann", "bob", "cem")
+    ]
+    (folder / "answers.csv").write_text("item,annotator,label\n" + "".join(rows))
+    return folder
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    """Everything is too large to be read at once."""
+    monkeypatch.setattr("plausible.io.pieces.LARGE", 1000)
+    monkeypatch.setattr("plausible.io.streamed.FAST_ROWS", 700)
+    monkeypatch.setattr("plausible.io.pieces.PIECE_ROWS", 700)
+
+
+def parameters(path):
+    model = load(path)
+    model = model[-1] if hasattr(model, "steps") else model
+    return [model.means_, model.covariances_] if hasattr(model, "means_") else [model.coef_]
+
+
+@pytest.mark.parametrize("model", ["mixture", "logistic"])
+@pytest.mark.parametrize("features", ["features.parquet", "parts", "features.csv"])
+def test_a_fit_in_pieces_is_that_in_memory(files, tmp_path, monkeypatch, features, model):
+    command = ["fit", str(files / "answers.csv"), str(files / "features.parquet"), "--model", model]
+    assert main([*command, "-o", str(tmp_path / "whole.skops"), "--quiet"]) == 0
+    monkeypatch.setattr("plausible.io.pieces.LARGE", 1000)
+    monkeypatch.setattr("plausible.io.streamed.FAST_ROWS", 700)
+    command[2] = str(files / features)
+    assert main([*command, "-o", str(tmp_path / "pieces.skops"), "--quiet"]) == 0
+    for found, expected in zip(
+        parameters(tmp_path / "pieces.skops"), parameters(tmp_path / "whole.skops"), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_decisions_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch):
+    model = str(tmp_path / "model.skops")
+    known, new = str(files / "answers.csv"), str(files / "features.parquet")
+    assert main(["fit", known, new, "-o", model, "--quiet"]) == 0
+    for name in ("whole", "pieces"):
+        path = str(tmp_path / f"{name}.csv")
+        assert main(["predict", model, new, "-o", path, "--reject", "0.3", "--quiet"]) == 0
+        monkeypatch.setattr("plausible.io.pieces.LARGE", 1000)
+    assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "pieces.csv").read_bytes()
+
+
+def test_a_cell_that_is_no_number_is_named_by_its_row_in_the_whole_table(
+    files, tmp_path, capsys, small_memory
+):
+    table = read_table(files / "features.parquet").to_pydict()
+    model = str(tmp_path / "model.skops")
+    known = str(files / "answers.csv")
+    assert main(["fit", known, str(files / "features.csv"), "-o", model, "--quiet"]) == 0
+    table["b"][2345] = float("inf")
+    pq.write_table(pa.table(table), tmp_path / "new.parquet")
+    capsys.readouterr()
+    output = str(tmp_path / "decisions.csv")
+    assert main(["predict", model, str(tmp_path / "new.parquet"), "-o", output]) == 1
+    assert "row 2346" in capsys.readouterr().err
+    assert not os.path.exists(output)
+
+
+def with_ids(table, ids):
+    return table.set_column(0, "photo", pa.array(ids))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t, item: with_ids(t, [f"j{k}" for k in range(N)]), "400 items of 400 have none"),
+        (
+            lambda t, item: pa.concat_tables([t, t.filter(pa.compute.equal(t["photo"], item))]),
+            "repeats 1 item",
+        ),
+        (
+            lambda t, item: t.filter(pa.compute.not_equal(t["photo"], item)),
+            "1 item of 400 has none",
+        ),
+        (lambda t, item: t.drop_columns(["photo", "color"]), "none holds text or whole numbers"),
+        (lambda t, item: t.append_column("copy", t["photo"]), "2 hold all of them"),
+    ],
+)
+def test_items_that_cannot_be_matched_are_refused(files, tmp_path, change, message):
+    path = tmp_path / "features.parquet"
+    item = read_table(files / "answers.csv")["item"][0].as_py()
+    pq.write_table(change(pq.read_table(files / "features.parquet"), item), path)
+    with pytest.raises(ValueError, match=message):
+        stream_training(files / "answers.csv", path, kinds="any")
+
+
+def test_labels_without_items_go_with_rows_in_order(files, tmp_path):
+    features = files / "features.parquet"
+    codes = np.arange(N) % 3
+    pq.write_table(pa.table({"label": np.array(["u", "v", "w"])[codes]}), tmp_path / "l.parquet")
+    training = stream_training(tmp_path / "l.parquet", features, kinds="any")
+    contours = np.concatenate([labels.contour for _, labels, _ in training.reader])
+    assert (contours.argmax(axis=1) == codes).all()
+    with pytest.raises(ValueError, match="there are 3000 labels and 1100 rows"):
+        stream_training(tmp_path / "l.parquet", files / "parts" / "a.parquet", kinds="any")
+
+
+KILLED = """
+import sys, threading, time, os, signal
+from distributed import Client, LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.readline()
+        with Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+        os.kill(pids[0], signal.SIGKILL)
+        print("killed", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def test_a_cluster_gives_the_fit_of_one_process_and_survives_a_killed_worker(files, tmp_path):
+    command = ["fit", str(files / "answers.csv"), str(files / "parts"), "--model", "mixture"]
+    serial, spread = str(tmp_path / "serial.skops"), str(tmp_path / "spread.skops")
+    assert main([*command, "-o", serial, "--quiet"]) == 0
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as cluster:
+        try:
+            address = cluster.stdout.readline().strip()
+            for kill in (False, True):
+                if kill:
+                    cluster.stdin.write("\\n")
+                    cluster.stdin.flush()
+                assert main([*command, "-o", spread, "--quiet", "--cluster", address]) == 0
+                for found, expected in zip(parameters(spread), parameters(serial), strict=True):
+                    np.testing.assert_allclose(found, expected, atol=1e-9)
+            decisions = str(tmp_path / "decisions.csv")
+            new = str(files / "features.csv")
+            assert main(["predict", spread, new, "-o", decisions, "--cluster", address]) == 0
+            assert read_table(decisions).num_rows == N
+        finally:
+            cluster.send_signal(signal.SIGTERM)
+            cluster.stdin.close()
+
+
+def test_no_cluster_answers_and_models_that_cannot_be_spread(files, tmp_path, capsys):
+    command = ["fit", str(files / "answers.csv"), str(files / "parts"), "-o", str(tmp_path / "m")]
+    assert main([*command, "--cluster", "tcp://127.0.0.1:1"]) == 1
+    assert "A Dask scheduler should answer at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+    assert main([*command, "--model", "centroid", "--cluster", "tcp://127.0.0.1:1"]) == 2
+    assert "choose logistic, mixture, discriminant" in capsys.readouterr().err

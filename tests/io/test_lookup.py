@@ -1,0 +1,88 @@
+"""Items found by hashes of their names."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plausible.io.lookup import Lookup, hash_names
+
+
+def trimmed(texts):
+    return pa.compute.utf8_trim_whitespace(pa.array(texts, pa.string())).to_pylist()
+
+
+@given(st.lists(st.text(max_size=12), max_size=30), st.lists(st.text(max_size=12), max_size=30))
+def test_places_are_those_of_a_dictionary(known, asked):
+    known = list(
+        dict.fromkeys(pa.compute.utf8_trim_whitespace(pa.array(known, pa.string())).to_pylist())
+    )
+    asked = pa.compute.utf8_trim_whitespace(pa.array(asked, pa.string())).to_pylist()
+    place = {name: row for row, name in enumerate(known)}
+    lookup = Lookup(pa.array(known, pa.string()))
+    found = lookup.places(pa.array(asked, pa.string()))
+    assert found.tolist() == [place.get(name, -1) for name in asked]
+
+
+def test_no_two_of_a_million_numbers_collide():
+    numbers = np.random.default_rng(0).permutation(1_000_000)
+    keys = hash_names(pa.array(numbers))
+    assert len(np.unique(keys)) == len(keys)
+    assert not len(Lookup(pa.array(numbers)).repeated())
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_all_short_words_differ(width):
+    letters = np.array([chr(code) for code in range(33, 127)])
+    words = letters
+    for _ in range(width - 1):
+        words = np.char.add(words[:, None], letters[None, :]).ravel()
+    keys = hash_names(pa.array(words[:200_000].tolist()))
+    assert len(np.unique(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([7, 12, None]),
+        pa.array([7.0, 12.0, None]),
+        pa.array([" 7", "12 ", None]),
+        pa.array(["7", "12", ""]).dictionary_encode(),
+        pa.chunked_array([["7"], ["12", None]]),
+        pa.array(["x", "7", "12", None])[1:],
+        pa.array(["7", "12", None], pa.large_string()),
+    ],
+)
+def test_equal_as_text_is_equal(column):
+    assert hash_names(column).tolist() == hash_names(pa.array(["7", "12", ""])).tolist()
+
+
+def test_fractions_are_not_cut_off():
+    keys = hash_names(pa.array([1.5, 1.25, 1.0]))
+    assert len(set(keys.tolist())) == 3
+    assert keys[2] == hash_names(pa.array([1]))[0]
+
+
+def test_repeated_items_are_named_from_their_second_place():
+    lookup = Lookup(pa.array(["b", "a", "c", "a", "b", "a"]))
+    assert lookup.repeated().tolist() == [3, 4, 5]
+
+
+@pytest.mark.parametrize("known", [["7", "x", "-3", "007", "12"], [7, 99, -3, 5, 12]])
+def test_numbers_are_found_by_their_digits(known):
+    lookup = Lookup(pa.array(known))
+    numbers = [12, 8, -3, 7, 0]
+    for column in (
+        pa.array(numbers),
+        pa.array([str(n) for n in numbers]),
+        pa.chunked_array([numbers]),
+    ):
+        assert lookup.places(column).tolist() == [4, -1, 2, 0, -1]
+
+
+def test_nothing_is_known_and_nothing_is_asked():
+    empty = pa.array([], pa.string())
+    assert Lookup(empty).places(pa.array(["a"])).tolist() == [-1]
+    assert Lookup(empty).places(pa.array([1])).tolist() == [-1]
+    assert Lookup(pa.array(["a"])).places(empty).tolist() == []
