@@ -100,8 +100,8 @@ def test_check_of_answers_alone(plausible, folder):
 
 def test_fit_prepares_and_predict_does_the_same(plausible, messy):
     for name, folded in (("logistic", False), ("mixture", True), ("tree", False)):
-        done = ok(plausible("fit", "said.csv", "messy.csv", "-o", "m.skops", "--model", name,
-                            "--json", *(["--set", "reg_covar=0.01"] if folded else [])))  # fmt: skip
+        words = ["--model", name, *(["--set", "reg_covar=0.01"] if folded else [])]
+        done = ok(plausible("fit", "said.csv", "messy.csv", "-o", "m.skops", *words, "--json"))
         assert done.json["features"] == ["width", "size", "color", "seen"]
         assert done.json["soft_accuracy"] > 0.9
         told = " ".join(done.json["notes"])
