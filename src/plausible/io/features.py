@@ -16,7 +16,7 @@ from plausible.checks import as_list, check_kind, check_option, check_text, chec
 from plausible.experts import canonical
 from plausible.io.faults import Faults
 from plausible.io.mixed import as_kinds, read_mixed, told_left_out
-from plausible.models.preparation import KINDS, NUMBER, names_rows, says_id
+from plausible.models import KINDS, NUMBER, names_rows, says_id
 from plausible.tables import (
     Source,
     TableError,

@@ -24,7 +24,7 @@ from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, has_many_items, pieces
 from plausible.io.training import free_of, read_beside
 from plausible.labels import Labels
-from plausible.models.preparation import NUMBER, says_id
+from plausible.models import NUMBER, says_id
 from plausible.tables import (
     Source,
     TableError,

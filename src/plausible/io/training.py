@@ -26,7 +26,7 @@ from plausible.io.features import (
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.matching import Match, as_names, check_lost, match_items
 from plausible.labels import Labels
-from plausible.models.preparation import says_id
+from plausible.models import says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -189,7 +189,6 @@ def joined(
     names = listed(read.names, len(read.names))
     notes = [
         *known.notes,
-        *table.notes,
         f"{table.name}: {counted(n_rows, 'row')} of {counted(len(read.names), 'feature')} "
         f"({names}), {found.how}",
         *found.notes,
