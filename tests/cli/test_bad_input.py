@@ -194,7 +194,7 @@ def test_tables_need_a_known_ending(plausible, folder, verb, out):
 USAGES = {
     "no such option": (["fit", "--modle", "mixture"], ["unknown arguments: --mod"]),
     "no abbreviations": (["fit", "--mod", "mixture"], ["unknown arguments: --mod"]),
-    "no such model": (["fit", "--model", "forest"], ["'forest'", "logistic", "mixture"]),
+    "no such model": (["fit", "--model", "swamp"], ["'swamp'", "logistic", "mixture"]),
     "doubt above one": (["fit", "--doubt", "1.5"], ["--doubt", "from 0 to 1", "'1.5'"]),
     "doubt in words": (["pool", "--doubt", "much"], ["--doubt", "from 0 to 1", "'much'"]),
     "doubt nan": (["pool", "--doubt", "nan"], ["--doubt", "from 0 to 1"]),

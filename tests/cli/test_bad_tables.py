@@ -39,8 +39,9 @@ def test_cells_that_are_no_numbers(plausible, folder, verb, place, cell, says):
         done = plausible(*swapped(verb, features=bad), "--json")
         assert done.code == 0
         assert any("length: 1 empty cell filled" in note for note in done.json["notes"])
-        told = refused(plausible, folder, [*swapped(verb, features=bad), "--prepare", "never"],
-                       BAD_DATA, ["'bad.csv'", says, "leave out --prepare never"])  # fmt: skip
+        words = [*swapped(verb, features=bad), "--prepare", "never"]
+        told = ["'bad.csv'", says, "say --prepare auto to have them prepared"]
+        refused(plausible, folder, words, BAD_DATA, told)
         return
     if verb == "fit" and cell == "tall":
         says = "--missing tall"

@@ -16,7 +16,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from plausible import belief, datasets, engine, experts, io, labels, metrics, models, report
+from plausible import (
+    belief,
+    datasets,
+    engine,
+    experts,
+    io,
+    labels,
+    metrics,
+    models,
+    neighbors,
+    report,
+)
 from plausible.belief import SparseMasses
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
@@ -31,12 +42,19 @@ from plausible.models import (
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
 )
+from plausible.neighbors import (
+    ContextualNeighborsClassifier,
+    EvidentialNeighborsClassifier,
+    Relabeller,
+    RelabellingClassifier,
+)
 
 ROOMS = {
     "belief": belief,
     "labels": labels,
     "metrics": metrics,
     "models": models,
+    "neighbors": neighbors,
     "experts": experts,
     "io": io,
     "datasets": datasets,
@@ -52,7 +70,7 @@ RECORDS = {
     "io": {"Features", "Known", "TableStream", "Training"},
     "datasets": {
         "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
-        "PartialData", "RealData",
+        "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
     "report": {"Report"},
@@ -390,6 +408,30 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {"model": None, "max_iter": 20, "tol": 1e-3, "random_state": 0},
         {"X": X, "y": OPINIONS, "labels": SOFT, "sample_weight": WEIGHT, "classes": CLASSES},
     ),
+    "EvidentialNeighborsClassifier": (
+        EvidentialNeighborsClassifier,
+        {
+            "n_neighbors": 3, "gamma": "heuristic", "loss": "squared", "max_mass": 0.9,
+            "unknown": "count", "metric": "minkowski", "algorithm": "auto", "n_jobs": None,
+            "combination": "exact", "p": 2, "metric_params": None, "ann_options": None,
+        },
+        {"X": X, "y": SOFT},
+    ),
+    "ContextualNeighborsClassifier": (
+        ContextualNeighborsClassifier,
+        {
+            "n_neighbors": 3, "gamma": 1.0, "max_mass": 0.9, "unknown": "skip",
+            "metric": "minkowski", "algorithm": "auto", "n_jobs": None, "p": 2,
+            "metric_params": None, "ann_options": None,
+        },
+        {"X": X, "y": SOFT},
+    ),
+    "Relabeller": (Relabeller, {"estimator": SoftNearestCentroid()}, {"X": X, "y": SOFT}),
+    "RelabellingClassifier": (
+        RelabellingClassifier,
+        {"first": SoftNearestCentroid(), "final": SoftNearestCentroid(), "unknown": "relabel"},
+        {"X": X, "y": SOFT},
+    ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,
         {
@@ -429,7 +471,7 @@ def estimator_calls() -> Iterator[Call]:
     seen: dict[type, int] = {}
     for name, (kind, parameters, data) in ESTIMATORS.items():
         number = seen[kind] = seen.get(kind, -1) + 1
-        room = "experts" if kind is JointAnnotatorClassifier else "models"
+        room = kind.__module__.split(".")[1]
 
         def fit(kind: type = kind, data: dict[str, Any] = data, **given: Any) -> Any:
             rows = {key: given.pop(key) for key in data}
@@ -442,7 +484,8 @@ def estimator_calls() -> Iterator[Call]:
                 function = getattr(model, method)
                 arguments = method_arguments(function, len(model.classes_) == 2)
                 yield Call(f"{room}.{name}.{method}", function, arguments)
-        yield Call(f"{room}.{name}.predict unfitted", clone(model).predict, {"X": FRESH})
+        if hasattr(model, "predict"):
+            yield Call(f"{room}.{name}.predict unfitted", clone(model).predict, {"X": FRESH})
 
 
 def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, Any]:
@@ -624,6 +667,8 @@ def datasets_calls() -> Iterator[Call]:
         "estimate_doubt": {"votes": VOTES},
         "load": {"name": "sjaffe", "doubt": 0.1},
         "load_crowd": {"name": "labelme"},
+        "load_elicited": {"name": "cifar10s", "doubt": 0.1},
+        "load_split": {"name": datasets.SPLIT_NAMES[0]},
         "load_graded": {"name": datasets.GRADED_NAMES[0]},
         "load_images": {"name": datasets.IMAGE_NAMES[0]},
         "load_partial": {"name": datasets.PARTIAL_NAMES[0]},

@@ -120,7 +120,9 @@ GAUSSIANS = {
     "full": GaussianMixtureClassifier(random_state=0, prior="weak"),
     "tied": GaussianMixtureClassifier("tied", random_state=0),
     "diag": GaussianMixtureClassifier("diag", random_state=0),
-    "parts": GaussianMixtureClassifier("spherical", {"large": 1, "medium": 2, "small": 2}, random_state=0, prior="weak"),
+    "parts": GaussianMixtureClassifier(
+        "spherical", {"large": 1, "medium": 2, "small": 2}, random_state=0, prior="weak"
+    ),
     "discriminant": DiscriminantClassifier(random_state=0),
     "shrunk": DiscriminantClassifier(shrinkage="auto", shared_covariance=False),
 }
@@ -143,7 +145,10 @@ def test_gaussian_fits_are_those_of_split_rows(name, labels):
 
 def test_responsibilities_of_probabilities_stay_what_they_are():
     model = GaussianMixtureClassifier(
-        "diag", n_components={"large": 2, "medium": 1, "small": 1}, random_state=0, store_responsibilities=True
+        "diag",
+        n_components={"large": 2, "medium": 1, "small": 1},
+        random_state=0,
+        store_responsibilities=True,
     ).fit(X, MIXED)
     by_class = np.column_stack(
         [model.responsibilities_[:, model.component_classes_ == k].sum(axis=1) for k in NAMES]

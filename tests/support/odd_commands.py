@@ -12,7 +12,16 @@ from support.odd_models import forged_checkpoint, forged_model, odd_export
 from support.odd_tables import odd_file
 
 VERBS = {"pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2, "other": 0.3}
-MODELS = ["logistic", "mixture", "discriminant", "centroid", "tree", "supervision", "joint"]
+MODELS = [
+    "logistic",
+    "mixture",
+    "discriminant",
+    "centroid",
+    "tree",
+    "supervision",
+    "joint",
+    "neighbors",
+]
 GOOD = {
     "answers": ["answers.csv", "answers.parquet", "labels.csv", "truth.csv"],
     "labels": ["labels.csv", "truth.csv"],

@@ -41,9 +41,10 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     found: dict[str, Any] = {"answers": None, "features": None, "notes": [], "to_decide": []}
     options = known_options(given)
     chosen = feature_options(given)
-    known, training = read(given, options, chosen, found)
+    tried: dict[str, Any] = {}
+    known, training = read(given, options, chosen, found, tried)
     if known is not None:
-        found["answers"] = about_answers(given.answers, known, options)
+        found["answers"] = about_answers(given.answers, known, options | tried)
         found["notes"] = list(map(worded, known.notes))
     if training is not None:
         found["features"] = about_features(given.features, training)
@@ -58,6 +59,7 @@ def read(
     options: dict[str, Any],
     chosen: dict[str, Any],
     found: dict[str, Any],
+    tried: dict[str, Any],
 ) -> tuple[Any, Any]:
     """What is known, and what goes with it; None for what cannot be read.
 
@@ -66,7 +68,6 @@ def read(
     """
     from plausible.io import read_known, read_training
 
-    tried: dict[str, Any] = {}
     for _ in range(TRIES):
         is_known = False
         try:
@@ -193,6 +194,10 @@ def next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> s
 def tell(talk: Talk, found: dict[str, Any]) -> None:
     """The same for people."""
     answers, features = found["answers"], found["features"]
+    for number, problem in enumerate(found["to_decide"], 1):
+        talk.say(f"{number}. to decide ({problem['about']}): {problem['what']}")
+    if found["to_decide"] and answers is not None:
+        talk.say("If this is decided as in the command below:")
     if answers is not None:
         said = "" if answers["n_answers"] is None else f"{answers['n_answers']} answers about "
         talk.say(f"{answers['file']}: {answers['holds']}; {said}{answers['n_items']} items")
@@ -210,8 +215,6 @@ def tell(talk: Talk, found: dict[str, Any]) -> None:
         talk.say(f"  features: {shown(features['kinds'], ' is a ')}")
     for note in found["notes"]:
         talk.say(f"note: {note}")
-    for number, problem in enumerate(found["to_decide"], 1):
-        talk.say(f"{number}. to decide ({problem['about']}): {problem['what']}")
     talk.say(f"next: {found['command']}")
 
 

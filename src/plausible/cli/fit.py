@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("features", help="table of features, a row for each item")
     add_output(parser, "the fitted model")
     parser.add_argument(
-        "--model", choices=tuple(models.MODELS), default=models.DEFAULT,
+        "--model", choices=tuple(models.MODELS), default=models.DEFAULT, metavar="MODEL",
         help=f"{models.in_words()} (default: {models.DEFAULT})",
     )  # fmt: skip
     parser.add_argument(

@@ -20,6 +20,7 @@ class Choice:
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
     streams : whether it learns from rows that do not fit into memory
+    has_covariances : whether columns should not add up to a constant
     """
 
     room: str
@@ -28,6 +29,7 @@ class Choice:
     is_scaled: bool = False
     from_answers: bool = False
     streams: bool = False
+    has_covariances: bool = False
 
 
 MODELS = {
@@ -39,10 +41,18 @@ MODELS = {
         streams=True,
     ),
     "mixture": Choice(
-        "models", "GaussianMixtureClassifier", "Gaussian classes, also unlabeled", streams=True
+        "models",
+        "GaussianMixtureClassifier",
+        "Gaussian classes, also unlabeled",
+        streams=True,
+        has_covariances=True,
     ),
     "discriminant": Choice(
-        "models", "DiscriminantClassifier", "Gaussians of equal covariance", streams=True
+        "models",
+        "DiscriminantClassifier",
+        "Gaussians of equal covariance",
+        streams=True,
+        has_covariances=True,
     ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
@@ -67,7 +77,10 @@ MODELS = {
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
     "supervision": Choice(
-        "models", "StochasticSupervisionClassifier", "from an expert's probabilities"
+        "models",
+        "StochasticSupervisionClassifier",
+        "from an expert's probabilities",
+        has_covariances=True,
     ),
     "joint": Choice(
         "experts", "JointAnnotatorClassifier", "people and classes learned together", True, True
@@ -108,15 +121,17 @@ def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
 
     Models with covariances get categories without the column that the others imply.
     """
-    is_scaled = MODELS[name].is_scaled
+    choice = MODELS[name]
     is_plain = not hasattr(training.X, "columns")
-    if is_plain and not is_scaled and not always:
+    if is_plain and not choice.is_scaled and not always:
         return model
     from sklearn.pipeline import make_pipeline
 
     from plausible.models import FeaturePreparation
 
-    return make_pipeline(FeaturePreparation(training.kinds, full_rank=not is_scaled), model)
+    return make_pipeline(
+        FeaturePreparation(training.kinds, full_rank=choice.has_covariances), model
+    )
 
 
 def value_of(text: str) -> Any:

@@ -83,9 +83,10 @@ def vowel_errors(
             error_of(fitted(count, data.X, data.y, seed_of(seed, number)), data)
             for number in range(n_starts)
         ]
-        row = {"prototypes": count, "error": summary(errors), "least": min(errors)}
-        found["networks"].append(row | {"largest": max(errors)})
-        progress(f"{count} prototypes: {with_interval(row['error'], 3)}")
+        error = summary(errors)
+        row = {"prototypes": count, "error": error, "least": min(errors), "largest": max(errors)}
+        found["networks"].append(row)
+        progress(f"{count} prototypes: {with_interval(error, 3)}")
     return found
 
 

@@ -20,6 +20,7 @@ from plausible.experts.parsing import NONE as NONE
 from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
 from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
+from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.tables import Codes as Codes
 from plausible.experts.tables import canonical as canonical
 from plausible.experts.tables import factorize as factorize

@@ -16,7 +16,7 @@ from plausible.checks import as_list, check_kind, check_option, check_text, chec
 from plausible.experts import canonical
 from plausible.io.faults import Faults
 from plausible.io.mixed import as_kinds, read_mixed, told_left_out
-from plausible.models.preparation import KINDS, NUMBER, names_rows, says_id
+from plausible.models import KINDS, NUMBER, names_rows, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -214,11 +214,13 @@ def check_id(table: Source, id: str) -> str:  # noqa: A002
     if check_text(id, "id") not in table.names:
         meant = guess(id, table.names).removeprefix("; ")
         raise TableError(
-            f"id should be a column of {table.name}",
-            f"{id!r} is not there (it has {listed([repr(name) for name in table.names])})",
-            meant or "name one of these",
+            f"{table.name} should have a column {id!r}, but does not (its columns are "
+            f"{listed([repr(name) for name in table.names])})",
+            "",
+            meant or "name one of these with {id}",
             parameter="id",
             value=id,
+            settings={"id": None},
         )
     return id
 

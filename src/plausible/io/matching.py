@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.features import ITEMS, ROWS
-from plausible.models.preparation import says_id
+from plausible.models import says_id
 from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]

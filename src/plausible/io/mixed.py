@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.faults import Faults
-from plausible.models.preparation import (
+from plausible.models import (
     CATEGORY,
     LEFT_OUT,
     NUMBER,

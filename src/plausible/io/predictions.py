@@ -203,10 +203,11 @@ def write_predictions(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "decisions.csv"
     ...     decision = write_predictions(model, new, path, reject=0.2)
-    ...     print(*[line.split(",")[:4] for line in path.read_text().splitlines()], sep="\n")
-    ['"item"', '"answer"', '"probability"', '"plausibility"']
-    ['"x"', '"a"', '1', '1']
-    ['"y"', '', '', '']
+    ...     lines = path.read_text().splitlines()
+    >>> lines[0].split(",")[:5]
+    ['"item"', '"answer"', '"probability"', '"plausibility"', '"set"']
+    >>> lines[1][:13], lines[2][:13]                               # an answer, and a refusal
+    ('"x","a",0.999', '"y",,,,"a|b",')
     """
     check_kind(features, Features, "features", "read them with read_new or read_features")
     columns, decision = decisions_of(model, features, reject, names)

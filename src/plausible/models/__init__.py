@@ -49,6 +49,15 @@ from plausible.models.tree import (
 # isort: split
 # For the rooms above; not part of the public interface.
 from plausible.models.learners import weighting as weighting
+from plausible.models.preparation import CATEGORY as CATEGORY
+from plausible.models.preparation import KINDS as KINDS
+from plausible.models.preparation import LEFT_OUT as LEFT_OUT
+from plausible.models.preparation import NUMBER as NUMBER
+from plausible.models.preparation import Kind as Kind
+from plausible.models.preparation import find_kind as find_kind
+from plausible.models.preparation import names_rows as names_rows
+from plausible.models.preparation import says_id as says_id
+from plausible.models.preparation import tidy_column as tidy_column
 
 __all__ = [
     "BeliefForestClassifier",

@@ -347,8 +347,9 @@ class EvidentialNetworkClassifier(MassClassifier):
 
     def _form(self, network: Network, scale: float) -> Form:
         """The form of a start, with the gamma of a prototype as wide as `widest` allows."""
-        shape = *network.prototypes.shape, network.memberships.shape[1]
-        return Form(*shape, 1.0 / (2.0 * (scale * self.widest) ** 2), scale)
+        count, n_features = network.prototypes.shape
+        least = 1.0 / (2.0 * (scale * self.widest) ** 2)
+        return Form(count, n_features, network.memberships.shape[1], least, scale)
 
     def _starts(self, rows: Rows, n_classes: int) -> Iterator[Network]:
         """Where to begin, each time elsewhere; a given start is the only one."""

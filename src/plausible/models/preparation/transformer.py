@@ -95,6 +95,9 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         self.scale = scale
         self.full_rank = full_rank
 
+    imputer_: Any
+    scaler_: Any
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, means, deviations and categories."""
         given = self._check_parameters()
@@ -368,7 +371,9 @@ def tell_date(way: str) -> str:
 def tell_categories(encoder: OneHotEncoder) -> str:
     """How categories become columns."""
     n_all, words = len(encoder.categories_[0]), words_of(encoder)
-    rare = f", the {n_all - len(words) + 1} rarest share one" if OTHERS in words else ""
+    n_rare = n_all - len(words) + 1 if OTHERS in words else 0
+    rare = "" if not n_rare else f", the {n_rare} rarest share one"
+    rare = ", the rarest shares its own with names that come later" if n_rare == 1 else rare
     gap = ", empty cells are one of them" if "" in encoder.categories_[0].tolist() else ""
     return f"{n_all} categories, a column for each{gap}{rare}"
 
