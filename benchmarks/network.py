@@ -3,7 +3,7 @@
 Run with ``make bench``. A full-batch gradient needs the distances of n rows to r prototypes, and
 the pull of the rows on the prototypes: two products of (r, d) and (d, n) matrices. What is between
 them (exponentials, products and quotients of r K numbers for each row) is ours to make fast. Both
-take turns in one process with one thread, and the fastest of nine turns counts.
+take turns in one process on one core, and the fastest of nine turns counts.
 """
 
 import sys
@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from timing import interleave, show
 
+from plausible.engine import ArrayRows
 from plausible.models.network import evidence
 from plausible.models.network.classifier import loss_pass
 from plausible.models.network.evidence import Form, Network
@@ -40,7 +41,8 @@ def ratio(n: int, d: int) -> float:
     )
     form = Form(N_PROTOTYPES, d, N_CLASSES)
     vector, pull = evidence.pack(network, form), rng.normal(size=(N_PROTOTYPES, n))
-    gradient = partial(loss_pass, (X, targets, None), vector, form, "squared", True)
+    rows = ArrayRows(X, targets, None)
+    gradient = partial(rows.reduce, loss_pass, vector, form, "squared", True)
     gradient()  # compiled
     times = interleave(
         {"gradient": gradient, "products": partial(products, X, network.prototypes, pull)}, 9
