@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.base import MassClassifier, TrainingRows, training_rows
-from plausible.belief import MAX_CLASSES, SparseMasses, pignistic
-from plausible.belief.degrees import pignistic_of
+from plausible.belief import MAX_CLASSES, SparseMasses, pignistic, pignistic_of
 from plausible.checks import (
     check_number,
     check_option,
@@ -30,11 +29,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import ArrayRows, Result
-from plausible.engine.gradient import climb
-from plausible.engine.loop import Callback
-from plausible.engine.reporting import reporter
-from plausible.engine.rows import Columns, Rows
+from plausible.engine import ArrayRows, Callback, Columns, Result, Rows, climb, reporter
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.network import evidence
