@@ -657,7 +657,10 @@ def io_calls() -> Iterator[Call]:
             "ignore": [],
         },
         "read_doccano": {"sources": {"ann": "p.jsonl", "bob": "q.jsonl"}, "classes": CLASSES},
-        "read_features": {"source": TABLE, "id": "item", "columns": names},
+        "read_features": {
+            "source": TABLE, "id": "item", "columns": names, "kinds": {"length": "number"},
+            "missing": ["?"],
+        },
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
             "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
@@ -669,10 +672,12 @@ def io_calls() -> Iterator[Call]:
         },
         "read_new": {
             "source": TABLE, "names": names, "n_features": 2, "id": "item", "usual": "item",
+            "kinds": "any", "keep": "all", "missing": ["?"],
         },
         "read_table": {"source": "features.csv", "columns": names},
         "read_training": {
             "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
+            "kinds": "any", "missing": ["?"], "on_unmatched": "drop", "n_features": 2,
         },
         "stream_training": {
             "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
@@ -692,7 +697,7 @@ def io_calls() -> Iterator[Call]:
         },
         "write_predictions": {
             "model": fitted(SoftNearestCentroid), "features": FEATURES, "path": "answers.csv",
-            "reject": 0.3,
+            "reject": 0.3, "names": names,
         },
         "write_table": {"table": TABLE, "path": "table.parquet"},
     }  # fmt: skip
