@@ -98,12 +98,13 @@ def test_gradients_are_those_of_differences(loss, units):
     np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("n_classes", [4, 5])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_compiled_pass_is_the_plain_one(loss):
-    form = Form(19, 3, 4, 0.1)
-    vector = evidence.pack(a_network(19), form)
+def test_the_compiled_pass_is_the_plain_one(loss, n_classes):
+    form = Form(19, 3, n_classes, 0.1)
+    vector = evidence.pack(a_network(19, n_classes=n_classes), form)
     for weight in (None, some_rows(150)[2]):
-        rows = (*some_rows(150)[:2], weight)
+        rows = (*some_rows(150, n_classes=n_classes)[:2], weight)
         value, gradient = loss_pass(rows, vector, form, loss, compiled=False)
         fast, slope = loss_pass(rows, vector, form, loss, compiled=True)
         assert fast == pytest.approx(value, rel=1e-13)

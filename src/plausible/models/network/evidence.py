@@ -52,22 +52,26 @@ class Slopes(NamedTuple):
 def squared_distances(X: FloatArray, prototypes: FloatArray) -> FloatArray:
     """Squared distances (r, n) by one matrix product, around the mean of the prototypes.
 
-    Shifted there, what cancels is small.
+    Shifted there, what cancels is small. Squared lengths are two more columns of the product.
     """
-    center = prototypes.mean(axis=0)
-    rows, points = X - center, prototypes - center
-    cross = points @ rows.T
-    cross *= -2.0
-    cross += np.einsum("ij,ij->i", rows, rows)
-    cross += np.einsum("ij,ij->i", points, points)[:, None]
-    return np.maximum(cross, 0.0, out=cross)
+    center, d = prototypes.mean(axis=0), X.shape[1]
+    points = prototypes - center
+    rows, partners = np.empty((len(X), d + 2)), np.empty((len(points), d + 2))
+    np.subtract(X, center, out=rows[:, :d])
+    np.multiply(points, -2.0, out=partners[:, :d])
+    np.einsum("ij,ij->i", rows[:, :d], rows[:, :d], out=rows[:, d])
+    np.einsum("ij,ij->i", points, points, out=partners[:, d + 1])
+    rows[:, d + 1] = partners[:, d] = 1.0
+    squared = partners @ rows.T
+    return np.maximum(squared, 0.0, out=squared)
 
 
 def activations(squared: FloatArray, network: Network) -> FloatArray:
     """Strengths (r, n) of what the prototypes say about rows at squared distances (r, n)."""
-    strength = np.exp(-network.gamma[:, None] * squared)
-    strength *= network.alpha[:, None]
-    return np.minimum(strength, MOST, out=strength)
+    strength = squared * -network.gamma[:, None]
+    np.exp(strength, out=strength)
+    strength *= np.minimum(network.alpha, MOST)[:, None]
+    return strength
 
 
 def combine(strength: FloatArray, memberships: FloatArray) -> tuple[FloatArray, FloatArray]:
