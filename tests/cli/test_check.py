@@ -95,7 +95,22 @@ def test_check_of_answers_alone(plausible, folder):
     done = plausible("check", "numbers.csv", "--json")
     assert done.code == 1
     assert done.json["to_decide"][0]["about"] == "answers"
+    assert done.stderr.splitlines()[-1] == (
+        "plausible check: 1 thing has to be decided before a fit."
+    )
     assert "plausible check: " in plausible("check", "nowhere.csv").stderr
+
+
+def test_check_reads_standard_input(plausible, small_files):
+    named = ok(plausible("check", "answers.csv", "features.csv", "--json")).json
+    for words, name in (
+        (("-", "features.csv"), "answers.csv"),
+        (("answers.csv", "-"), "features.csv"),
+    ):
+        piped = ok(plausible("check", *words, "--json", stdin=small_files[name])).json
+        assert piped["answers"]["classes"] == named["answers"]["classes"]
+        assert piped["features"]["kinds"] == named["features"]["kinds"]
+        assert piped["command"] == f"plausible fit {' '.join(words)} -o model.skops"
 
 
 def test_fit_prepares_and_predict_does_the_same(plausible, messy):

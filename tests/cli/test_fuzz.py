@@ -44,6 +44,7 @@ def test_good_commands_are_good(odd_folder):
     """The judge finds nothing in what should work, and an output each time."""
     folder, small_files = odd_folder
     for words in (
+        "check answers.csv features.csv --json",
         "pool answers.csv -o out.csv --json",
         "fit answers.csv features.parquet -o out.skops --model centroid",
         "predict discriminant.skops new.csv -o out.parquet",

@@ -32,9 +32,13 @@ from plausible.belief import SparseMasses
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
+    EvidentialNetworkClassifier,
     GaussianMixtureClassifier,
+    GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
     SoftNearestCentroid,
@@ -67,7 +71,7 @@ RECORDS = {
     "metrics": {"RejectionCurve", "Scorer"},
     "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence"},
     "experts": {"Agreement", "Question", "Reliability"},
-    "io": {"Features", "Known", "TableStream", "Training"},
+    "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
         "PartialData", "RealData", "SplitData",
@@ -408,6 +412,33 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {"model": None, "max_iter": 20, "tol": 1e-3, "random_state": 0},
         {"X": X, "y": OPINIONS, "labels": SOFT, "sample_weight": WEIGHT, "classes": CLASSES},
     ),
+    "BeliefTreeClassifier": (
+        BeliefTreeClassifier,
+        {
+            "discord_weight": 0.5, "max_depth": 3, "min_samples_split": 2, "min_samples_leaf": 1,
+            "min_impurity_decrease": 0.0, "ccp_alpha": 0.0, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "BeliefForestClassifier": (
+        BeliefForestClassifier,
+        {"n_estimators": 3, "max_depth": 2, "combination": "mean", "random_state": 0},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "EvidentialNetworkClassifier": (
+        EvidentialNetworkClassifier,
+        {
+            "n_prototypes": 3, "regularization": 0.1, "init": "classes", "n_init": 1,
+            "max_iter": 20, "tol": 0.1, "random_state": 0, "loss": "squared", "widest": 1.0,
+            "verbose": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "GeneralizedBayesClassifier": (
+        GeneralizedBayesClassifier,
+        {"estimator": None, "prior": [0.2, 0.3, 0.5], "unseen": None, "level": 0.01},
+        {"X": X, "y": HARD, "sample_weight": WEIGHT},
+    ),
     "EvidentialNeighborsClassifier": (
         EvidentialNeighborsClassifier,
         {
@@ -508,9 +539,20 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
     return {name: every[name] for name in taken if name in every}
 
 
+def fit_preparation(X: Any, **given: Any) -> Any:
+    """A preparation, fitted."""
+    return models.FeaturePreparation(**given).fit(X)
+
+
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    tree = fitted(BeliefTreeClassifier)
+    for name in ("export_text", "export_svg"):
+        shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
+        yield Call(f"models.{name}", getattr(models, name), shown)
+    prepared = {"kinds": None, "max_categories": 5, "min_frequency": 2, "scale": True, "X": X}
+    yield Call("models.FeaturePreparation.fit", fit_preparation, prepared)
     yield Call(
         "models.weights_of_evidence",
         models.weights_of_evidence,
@@ -615,7 +657,10 @@ def io_calls() -> Iterator[Call]:
             "ignore": [],
         },
         "read_doccano": {"sources": {"ann": "p.jsonl", "bob": "q.jsonl"}, "classes": CLASSES},
-        "read_features": {"source": TABLE, "id": "item", "columns": names},
+        "read_features": {
+            "source": TABLE, "id": "item", "columns": names, "kinds": {"length": "number"},
+            "missing": ["?"],
+        },
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
             "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
@@ -627,10 +672,19 @@ def io_calls() -> Iterator[Call]:
         },
         "read_new": {
             "source": TABLE, "names": names, "n_features": 2, "id": "item", "usual": "item",
+            "kinds": "any", "keep": "all", "missing": ["?"],
         },
         "read_table": {"source": "features.csv", "columns": names},
         "read_training": {
             "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
+            "kinds": "any", "missing": ["?"], "on_unmatched": "drop", "n_features": 2,
+        },
+        "stream_training": {
+            "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
+        },
+        "stream_predictions": {
+            "model": fitted(SoftNearestCentroid), "source": TABLE, "path": "streamed.csv",
+            "reject": 0.3, "piece_rows": 7, "names": names,
         },
         "save": {
             "model": fitted(SoftNearestCentroid), "path": "saved.skops", "features": names,
@@ -643,7 +697,7 @@ def io_calls() -> Iterator[Call]:
         },
         "write_predictions": {
             "model": fitted(SoftNearestCentroid), "features": FEATURES, "path": "answers.csv",
-            "reject": 0.3,
+            "reject": 0.3, "names": names,
         },
         "write_table": {"table": TABLE, "path": "table.parquet"},
     }  # fmt: skip
@@ -712,6 +766,8 @@ def engine_calls() -> Iterator[Call]:
         "callback": None, "checkpoint": None, "checkpoint_seconds": 60.0, "settings": "",
     }  # fmt: skip
     yield Call("engine.maximize", engine.maximize, climb)
+    chosen = {"features": ["x"], "labels": "label", "weight": "weight", "chunk_rows": 5}
+    yield Call("engine.read_any", engine.read_any, {"source": "known.csv", **chosen})
     for ending in ("csv", "parquet", "arrow"):
         read = getattr(engine, f"read_{ending}")
         given = {

@@ -117,6 +117,15 @@ def test_names_that_were_not_seen_share_the_column_of_rare_ones_or_say_nothing()
     assert none.transform(FeatureTable({"color": ["violet", None]})).tolist() == [[0, 0]] * 2
 
 
+def test_unseen_names_are_none_of_the_categories_in_full_rank():
+    seen = FeatureTable({"color": ["red", "blue", "green"] * 4})
+    preparation = FeaturePreparation(full_rank=True).fit(seen)
+    known, unseen = preparation.transform(seen), preparation.transform(seen[:3])
+    new = preparation.transform(FeatureTable({"color": ["violet"]}))
+    assert np.unique(known, axis=0).tolist() == [[-1, -1], [0, 1], [1, 0]]
+    assert new.tolist() == [unseen.mean(axis=0).tolist()] == [[0, 0]]  # amid all of them
+
+
 def test_categories_are_never_thousands_of_columns():
     random = np.random.default_rng(2)
     city = [f"c{int(k)}" for k in random.integers(200, size=2000)]

@@ -11,7 +11,10 @@ from support.odd_columns import odd_text
 from support.odd_models import forged_checkpoint, forged_model, odd_export
 from support.odd_tables import odd_file
 
-VERBS = {"pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2, "other": 0.3}
+VERBS = {
+    "check": 3, "pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2,
+    "other": 0.3,
+}  # fmt: skip
 MODELS = [
     "logistic",
     "mixture",
@@ -63,7 +66,13 @@ OPTIONS = {
                "dubois_prade", "pcr6", "mean"],
     "--doubt": ["fit", "0", "1", "0.3", "nan", "-1", "1e-320", "²", "0.1"],
     "--on-conflict": ["raise", "vacuous"],
-    "--id": ["item", "odd", "length", "label", ""],
+    "--id": ["item", "odd", "length", "label", "", "row", "row0", "row1"],
+    "--missing": ["?", "n.d.,-999", "", ",", "[]", "0", "nan", '["?", ""]'],
+    "--on-unmatched": ["raise", "drop"],
+    "--categories": ["length", "odd", "item", "nonsense", "length,width", ""],
+    "--leave-out": ["length", "odd", "length,width", "item", "nonsense", "[1]"],
+    "--prepare": ["auto", "always", "never"],
+    "--keep": ["all", "none", "odd", "item", "length", "nonsense", "all,none", ""],
     "--columns": ["length,width", "length", "item", "nonsense", "length,length", "", "[]", "[1]",
                   '["length"]', "width,length"],
     "--seed": ["0", "7", "4294967295", "4294967296", "-1", "x", "1.5", "²", "٣", "1e3", "9" * 5000],
@@ -79,12 +88,15 @@ OPTIONS = {
 }  # fmt: skip
 KNOWN = ["--form", "--names", "--layout", "--kind", "--classes", "--rule", "--doubt",
          "--on-conflict", "--map", "--words", "--repeats", "--ignore"]  # fmt: skip
+FEATURES = ["--id", "--columns", "--missing", "--on-unmatched"]
+PREPARED = ["--categories", "--leave-out", "--prepare"]
 OF_VERB = {
+    "check": [*KNOWN, *FEATURES, *PREPARED],
     "pool": KNOWN,
-    "fit": [*KNOWN, "--id", "--columns", "--seed", "--set", "--set", "--set", "--resume"],
-    "predict": ["--reject", "--id"],
-    "evaluate": [*KNOWN, "--id", "--seed"],
-    "report": [*KNOWN, "--id", "--seed", "--reject", "--title", "--test"],
+    "fit": [*KNOWN, *FEATURES, *PREPARED, "--seed", "--set", "--set", "--set", "--resume"],
+    "predict": ["--reject", "--id", "--keep", "--missing", "--columns"],
+    "evaluate": [*KNOWN, *FEATURES, "--seed"],
+    "report": [*KNOWN, *FEATURES, "--seed", "--reject", "--title", "--test"],
     "info": [],
 }
 OTHERS = [
@@ -144,6 +156,9 @@ class Drawing:
             place = random.randrange(len(words))
             words[place : place + 1] = random.choice([[], [odd_text(random)], ["--"], ["-"]])
         return [verb, *words]
+
+    def check(self):
+        return [self.table("answers"), *([self.table("features")] * (self.random.random() < 0.7))]
 
     def pool(self):
         return [self.table("answers")]

@@ -9,6 +9,11 @@ something has to be decided.
 
 import argparse
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from plausible.cli.options import (
@@ -24,6 +29,7 @@ from plausible.cli.talk import BAD_DATA, Talk
 from plausible.cli.wording import worded
 
 TRIES = 6  # settings that are tried one after the other, to see what else there is to decide
+OF_FEATURES = ("id", "columns", "kinds", "missing", "on_unmatched")
 MANY = 12  # classes, people and columns that are told
 
 
@@ -38,6 +44,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read, and tell what was found; gives the same as a dictionary."""
     check_streams(given.answers, given.features)
+    with kept(given):
+        return look(given, talk)
+
+
+@contextmanager
+def kept(given: argparse.Namespace) -> Iterator[None]:
+    """A block in which what comes from standard input is a file, to be read several times."""
+    names = [name for name in ("answers", "features") if getattr(given, name) == "-"]
+    if not names:
+        yield
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "standard input"
+        path.write_bytes(sys.stdin.buffer.read())
+        setattr(given, names[0], str(path))
+        yield
+
+
+def look(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+    """The same for files."""
     found: dict[str, Any] = {"answers": None, "features": None, "notes": [], "to_decide": []}
     options = known_options(given)
     chosen = feature_options(given)
@@ -51,7 +77,12 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
     found["command"] = next_command(given, found["to_decide"])
     tell(talk, found)
-    return found | {"exit_code": BAD_DATA if found["to_decide"] else 0}
+    count = len(found["to_decide"])
+    if not count:
+        return found
+    message = f"{count} thing{'s have' if count > 1 else ' has'} to be decided before a fit."
+    talk.fail(message)
+    return found | {"exit_code": BAD_DATA, "error": message}
 
 
 def read(
@@ -66,28 +97,37 @@ def read(
     What stands in the way is put down; where a setting would mend it, that is tried, so that what
     comes after it is found as well.
     """
-    from plausible.io import read_known, read_training
+    from plausible.io import read_training
 
     for _ in range(TRIES):
-        is_known = False
         try:
-            known = read_known(given.answers, **options | of(tried, options, chosen))
-            is_known = True
             if given.features is None:
-                return known, None
-            settings = options | chosen | of(tried, chosen, {}) | of(tried, options, chosen)
-            return known, read_training(given.answers, given.features, **settings)
+                return read_answers(given, options | tried), None
+            settings = options | chosen | tried
+            if isinstance(chosen.get("kinds"), dict):
+                settings["kinds"] = chosen["kinds"] | tried.get("kinds", {})
+            training = read_training(given.answers, given.features, **settings)
+            return training.known, training
         except ValueError as error:
-            setting = put_down(given, error, "features" if is_known else "answers", found)
+            of_answers = {name: tried[name] for name in tried if name not in OF_FEATURES}
+            known = read_answers(given, options | of_answers, is_sure=False)
+            setting = put_down(given, error, "answers" if known is None else "features", found)
             if setting is None or setting[0] in tried:
-                return (known, None) if is_known else (None, None)
+                return known, None
             tried[setting[0]] = setting[1]
     return None, None
 
 
-def of(tried: dict[str, Any], here: dict[str, Any], elsewhere: dict[str, Any]) -> dict[str, Any]:
-    """Settings that belong to one of the readers."""
-    return {name: value for name, value in tried.items() if name in here or name not in elsewhere}
+def read_answers(given: argparse.Namespace, options: dict[str, Any], is_sure: bool = True) -> Any:
+    """What the first file holds; None if it cannot be read, unless that is sure to be told."""
+    from plausible.io import read_known
+
+    try:
+        return read_known(given.answers, **options)
+    except ValueError:
+        if is_sure:
+            raise
+        return None
 
 
 def put_down(

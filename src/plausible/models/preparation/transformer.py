@@ -173,10 +173,11 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         names = self._names()
         columns = None if X is None else self._columns(X, reset=False)[1]
         said: list[str] = []
+        medians = [] if self.imputer_ is None else self.imputer_.statistics_
         for number, place in enumerate(self._places(NUMBER, DATE)):
             column = columns[place] if columns is not None else None
             gaps = int(self.n_gaps_[place]) if column is None else column.n_missing
-            told = [tell_gaps(gaps, self.imputer_.statistics_[number], self.kinds_[place])]
+            told = [tell_gaps(gaps, medians[number], self.kinds_[place])]
             if columns is None and self.kinds_[place] == DATE:
                 told.insert(0, tell_date(self.ways_[place]))
             if number in self.marked_.tolist() and gaps:
