@@ -34,7 +34,10 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
+	$(RUN) benchmarks/network.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/neighbors.py
+	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 

@@ -7,6 +7,7 @@ takes. The combination is timed on lists of neighbors that were found before.
 
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,12 @@ def whole_prediction() -> bool:
     found = models["hard labels"]._found(new)
     for model in models.values():  # compile, and fill caches
         model._combine.bets(*found)
-    runs = {name: lambda model=model: model.predict_proba(new) for name, model in models.items()}
-    runs |= {"scikit-learn": lambda: peer.predict_proba(new)}
-    runs |= {"search": lambda: search.kneighbors(new)}
+    runs: dict[str, Any] = {
+        "scikit-learn": lambda: peer.predict_proba(new),
+        "search": lambda: search.kneighbors(new),
+    }
+    for name, model in models.items():
+        runs[name] = partial(model.predict_proba, new)
     best = interleave(runs, 3)
     print(f"      search {best['search']:.2f} s, scikit-learn {best['scikit-learn']:.2f} s")
     verdicts = []
@@ -78,7 +82,7 @@ def whole_prediction() -> bool:
         ratio = best[name] / best["scikit-learn"]
         claim = f"{name}: whole prediction against scikit-learn's"
         verdicts.append(show(claim, ratio, "at most 1.05", ratio <= 1.05))
-        seconds = best_of(lambda model=model: model._combine.bets(*found))  # type: ignore[misc]
+        seconds = best_of(partial(model._combine.bets, *found))
         share = 100 * seconds / best["search"]
         most = 1.0 if name == "hard labels" else 2.0
         claim = f"{name}: combination in percent of the search"
@@ -146,7 +150,7 @@ def fitting() -> bool:
         model = EvidentialNeighborsClassifier(K_NEIGHBORS)
         best = interleave(
             {
-                "fit": lambda labels=labels, model=model: model.fit(X, labels),  # type: ignore[misc]
+                "fit": partial(model.fit, X, labels),
                 "search": lambda: NearestNeighbors().fit(X).kneighbors(None, K_NEIGHBORS),
             },
             3,

@@ -40,8 +40,8 @@ def test_cells_that_are_no_numbers(plausible, folder, verb, place, cell, says):
         assert done.code == 0
         assert any("length: 1 empty cell filled" in note for note in done.json["notes"])
         words = [*swapped(verb, features=bad), "--prepare", "never"]
-        says = ["'bad.csv'", says, "say --prepare auto to have them prepared"]
-        refused(plausible, folder, words, BAD_DATA, says)
+        told = ["'bad.csv'", says, "say --prepare auto to have them prepared"]
+        refused(plausible, folder, words, BAD_DATA, told)
         return
     if verb == "fit" and cell == "tall":
         says = "--missing tall"

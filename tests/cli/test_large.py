@@ -73,6 +73,50 @@ def test_a_fit_in_pieces_is_that_in_memory(files, tmp_path, monkeypatch, feature
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+def test_answers_in_parts_are_pooled_as_at_once(files, tmp_path, monkeypatch):
+    command = ["pool", str(files / "answers.csv"), "--quiet"]
+    assert main([*command, "-o", str(tmp_path / "whole.csv")]) == 0
+    monkeypatch.setattr("plausible.io.pieces.LARGE", 1000)
+    monkeypatch.setattr("plausible.io.large_answers.PART_BYTES", 10_000)
+    assert main([*command, "-o", str(tmp_path / "parts.csv")]) == 0
+    whole, parts = (
+        read_table(tmp_path / f"{name}.csv").sort_by("item").to_pydict()
+        for name in ("whole", "parts")
+    )
+    assert whole.keys() == parts.keys()
+    assert whole["item"] == parts["item"]
+    for name in ("plausibility:x", "plausibility:y", "plausibility:z", "conflict"):
+        np.testing.assert_allclose(whole[name], parts[name], atol=0.02)  # doubts of some items
+    doubted = ["--doubt", "0.2"]
+    for name, size in (("whole", 1 << 40), ("parts", 1000)):
+        monkeypatch.setattr("plausible.io.pieces.LARGE", size)
+        assert main([*command, *doubted, "-o", str(tmp_path / f"{name}.parquet")]) == 0
+    tables = [
+        read_table(tmp_path / f"{name}.parquet").sort_by("item") for name in ("whole", "parts")
+    ]
+    assert tables[0].to_pydict() == tables[1].to_pydict()
+
+
+def test_labels_of_very_many_items_are_kept_short(files, tmp_path, monkeypatch):
+    items = read_table(files / "features.parquet")["photo"]
+    codes = np.arange(N) % 4
+    labels = pa.table(
+        {"item": items, "label": pa.array(["u", "v", "w", None]).take(pa.array(codes))}
+        | {"doubt": np.where(codes == 1, 0.25, 0.0)}
+    )
+    pq.write_table(labels, tmp_path / "labels.parquet")
+    paths = tmp_path / "labels.parquet", files / "features.parquet"
+    random = np.random.RandomState(0)
+    expected = stream_training(*paths, columns=["a", "b"]).stream().sample(N, random)
+    monkeypatch.setattr("plausible.io.pieces.MANY_ITEMS", 100)
+    monkeypatch.setattr("plausible.io.large_known.PIECE_ROWS", 501)
+    training = stream_training(*paths, columns=["a", "b"])
+    found = training.stream().sample(N, random)
+    for ours, theirs in zip(found[:2], expected[:2], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(training.labels.distinct) == 5
+
+
 def test_decisions_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch):
     model = str(tmp_path / "model.skops")
     known, new = str(files / "answers.csv"), str(files / "features.parquet")

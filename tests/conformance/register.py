@@ -10,7 +10,9 @@ from plausible.models import (
     BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
+    EvidentialNetworkClassifier,
     GaussianMixtureClassifier,
+    GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
     SoftNearestCentroid,
@@ -100,6 +102,13 @@ ESTIMATORS: dict[str, Subject] = {
     "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), vacuous="refuses"),
     "RelabellingClassifier": Subject(
         RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
+    ),
+    "EvidentialNetworkClassifier": Subject(
+        EvidentialNetworkClassifier(3, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0),
+        vacuous="refuses",
+    ),
+    "GeneralizedBayesClassifier": Subject(
+        GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), vacuous="works"
     ),
     "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(

@@ -195,7 +195,7 @@ def test_a_run_leaves_results_and_a_picture(tmp_path, tiny_come):
     assert outcome.tables["errors"].rows[0][-1].startswith(f"{100 * error:.2f} ±")
     assert experiments.listing("come_2008", folder) == outcome.rows
     assert experiments.listing("denoeux_2015", folder) == experiments.listing("denoeux_2015")
-    mine, shipped = experiments.overview(["come_2008", "denoeux_2015"], folder)
+    mine, shipped = experiments.overview(["come_2008", "denoeux_2015_lda"], folder)
     assert (mine.run, shipped.run) == ("full run, seed 3", "full run, seed 0")
     assert mine.ours == outcome.rows[0].ours
 
@@ -237,7 +237,7 @@ def test_a_failure_leaves_old_results_and_goes_on(tmp_path, monkeypatch, tiny_co
         "plausible.experiments.denoeux_2015_lda": other,
     }
     monkeypatch.setattr(reproduction, "import_module", modules.__getitem__)
-    names = ["come_2008", "denoeux_2015"]
+    names = ["come_2008", "denoeux_2015_lda"]
     first, second = experiments.reproduce(names, output=tmp_path, progress=said.append)
     assert (first.state, second.state) == ("failed", "failed")
     assert "not JSON compliant" in first.message

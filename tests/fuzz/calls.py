@@ -16,14 +16,29 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from plausible import belief, datasets, engine, experts, io, labels, metrics, models, report
+from plausible import (
+    belief,
+    datasets,
+    engine,
+    experts,
+    io,
+    labels,
+    metrics,
+    models,
+    neighbors,
+    report,
+)
 from plausible.belief import SparseMasses
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
+    EvidentialNetworkClassifier,
     GaussianMixtureClassifier,
+    GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
     SoftNearestCentroid,
@@ -31,12 +46,19 @@ from plausible.models import (
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
 )
+from plausible.neighbors import (
+    ContextualNeighborsClassifier,
+    EvidentialNeighborsClassifier,
+    Relabeller,
+    RelabellingClassifier,
+)
 
 ROOMS = {
     "belief": belief,
     "labels": labels,
     "metrics": metrics,
     "models": models,
+    "neighbors": neighbors,
     "experts": experts,
     "io": io,
     "datasets": datasets,
@@ -49,10 +71,10 @@ RECORDS = {
     "metrics": {"RejectionCurve", "Scorer"},
     "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence"},
     "experts": {"Agreement", "Question", "Reliability"},
-    "io": {"Features", "Known", "TableStream", "Training"},
+    "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
-        "PartialData", "RealData",
+        "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
     "report": {"Report"},
@@ -390,6 +412,57 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {"model": None, "max_iter": 20, "tol": 1e-3, "random_state": 0},
         {"X": X, "y": OPINIONS, "labels": SOFT, "sample_weight": WEIGHT, "classes": CLASSES},
     ),
+    "BeliefTreeClassifier": (
+        BeliefTreeClassifier,
+        {
+            "discord_weight": 0.5, "max_depth": 3, "min_samples_split": 2, "min_samples_leaf": 1,
+            "min_impurity_decrease": 0.0, "ccp_alpha": 0.0, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "BeliefForestClassifier": (
+        BeliefForestClassifier,
+        {"n_estimators": 3, "max_depth": 2, "combination": "mean", "random_state": 0},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "EvidentialNetworkClassifier": (
+        EvidentialNetworkClassifier,
+        {
+            "n_prototypes": 3, "regularization": 0.1, "init": "classes", "n_init": 1,
+            "max_iter": 20, "tol": 0.1, "random_state": 0, "loss": "squared", "widest": 1.0,
+            "verbose": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "GeneralizedBayesClassifier": (
+        GeneralizedBayesClassifier,
+        {"estimator": None, "prior": [0.2, 0.3, 0.5], "unseen": None, "level": 0.01},
+        {"X": X, "y": HARD, "sample_weight": WEIGHT},
+    ),
+    "EvidentialNeighborsClassifier": (
+        EvidentialNeighborsClassifier,
+        {
+            "n_neighbors": 3, "gamma": "heuristic", "loss": "squared", "max_mass": 0.9,
+            "unknown": "count", "metric": "minkowski", "algorithm": "auto", "n_jobs": None,
+            "combination": "exact", "p": 2, "metric_params": None, "ann_options": None,
+        },
+        {"X": X, "y": SOFT},
+    ),
+    "ContextualNeighborsClassifier": (
+        ContextualNeighborsClassifier,
+        {
+            "n_neighbors": 3, "gamma": 1.0, "max_mass": 0.9, "unknown": "skip",
+            "metric": "minkowski", "algorithm": "auto", "n_jobs": None, "p": 2,
+            "metric_params": None, "ann_options": None,
+        },
+        {"X": X, "y": SOFT},
+    ),
+    "Relabeller": (Relabeller, {"estimator": SoftNearestCentroid()}, {"X": X, "y": SOFT}),
+    "RelabellingClassifier": (
+        RelabellingClassifier,
+        {"first": SoftNearestCentroid(), "final": SoftNearestCentroid(), "unknown": "relabel"},
+        {"X": X, "y": SOFT},
+    ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,
         {
@@ -429,7 +502,7 @@ def estimator_calls() -> Iterator[Call]:
     seen: dict[type, int] = {}
     for name, (kind, parameters, data) in ESTIMATORS.items():
         number = seen[kind] = seen.get(kind, -1) + 1
-        room = "experts" if kind is JointAnnotatorClassifier else "models"
+        room = kind.__module__.split(".")[1]
 
         def fit(kind: type = kind, data: dict[str, Any] = data, **given: Any) -> Any:
             rows = {key: given.pop(key) for key in data}
@@ -442,7 +515,8 @@ def estimator_calls() -> Iterator[Call]:
                 function = getattr(model, method)
                 arguments = method_arguments(function, len(model.classes_) == 2)
                 yield Call(f"{room}.{name}.{method}", function, arguments)
-        yield Call(f"{room}.{name}.predict unfitted", clone(model).predict, {"X": FRESH})
+        if hasattr(model, "predict"):
+            yield Call(f"{room}.{name}.predict unfitted", clone(model).predict, {"X": FRESH})
 
 
 def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, Any]:
@@ -465,9 +539,20 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
     return {name: every[name] for name in taken if name in every}
 
 
+def fit_preparation(X: Any, **given: Any) -> Any:
+    """A preparation, fitted."""
+    return models.FeaturePreparation(**given).fit(X)
+
+
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    tree = fitted(BeliefTreeClassifier)
+    for name in ("export_text", "export_svg"):
+        shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
+        yield Call(f"models.{name}", getattr(models, name), shown)
+    prepared = {"kinds": None, "max_categories": 5, "min_frequency": 2, "scale": True, "X": X}
+    yield Call("models.FeaturePreparation.fit", fit_preparation, prepared)
     yield Call(
         "models.weights_of_evidence",
         models.weights_of_evidence,
@@ -594,6 +679,13 @@ def io_calls() -> Iterator[Call]:
             "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
             "kinds": "any", "missing": ["?"], "on_unmatched": "drop", "n_features": 2,
         },
+        "stream_training": {
+            "known": KNOWN, "features": TABLE, "id": "item", "columns": names, "classes": CLASSES,
+        },
+        "stream_predictions": {
+            "model": fitted(SoftNearestCentroid), "source": TABLE, "path": "streamed.csv",
+            "reject": 0.3, "piece_rows": 7, "names": names,
+        },
         "save": {
             "model": fitted(SoftNearestCentroid), "path": "saved.skops", "features": names,
             "id": "item", "trusted": [Labels],
@@ -629,6 +721,8 @@ def datasets_calls() -> Iterator[Call]:
         "estimate_doubt": {"votes": VOTES},
         "load": {"name": "sjaffe", "doubt": 0.1},
         "load_crowd": {"name": "labelme"},
+        "load_elicited": {"name": "cifar10s", "doubt": 0.1},
+        "load_split": {"name": datasets.SPLIT_NAMES[0]},
         "load_graded": {"name": datasets.GRADED_NAMES[0]},
         "load_images": {"name": datasets.IMAGE_NAMES[0]},
         "load_partial": {"name": datasets.PARTIAL_NAMES[0]},
@@ -672,6 +766,8 @@ def engine_calls() -> Iterator[Call]:
         "callback": None, "checkpoint": None, "checkpoint_seconds": 60.0, "settings": "",
     }  # fmt: skip
     yield Call("engine.maximize", engine.maximize, climb)
+    chosen = {"features": ["x"], "labels": "label", "weight": "weight", "chunk_rows": 5}
+    yield Call("engine.read_any", engine.read_any, {"source": "known.csv", **chosen})
     for ending in ("csv", "parquet", "arrow"):
         read = getattr(engine, f"read_{ending}")
         given = {

@@ -17,7 +17,7 @@ import pytest
 from plausible.cli import main
 from plausible.errors import InputError
 from plausible.experts import Annotations
-from plausible.io import TableError, read_annotations, read_known
+from plausible.io import TableError, read_annotations, read_known, read_training
 
 ALL, NOTHING = "all classes", "no class"  # "cannot tell" and "none of these"
 
@@ -796,6 +796,19 @@ def test_a_map_that_changes_nothing_is_told():
     table = {"item": [1, 2], "annotator": ["a", "a"], "label": ["cat", "dog"]}
     notes = read_annotations(table, map={"catt": "cat"}).notes
     assert "map: no answer is 'catt'; did you mean 'cat'?" in notes
+
+
+def test_items_of_an_export_that_no_feature_knows_may_be_named_by_another_field(tmp_path):
+    path = tmp_path / "project.json"
+    path.write_text(json.dumps(STUDIO))
+    features = {"image": ["y", "x", "w"], "length": [1.5, 2.5, 0.5]}
+    with pytest.raises(TableError, match="another field of the export") as caught:
+        read_training(path, features)
+    training = read_training(path, features, names=caught.value.settings["names"])
+    assert training.rows.tolist() == [1, 0]
+    turk = read_training(io.StringIO(TURK), features)
+    assert turk.rows.tolist() == [1, 0]
+    assert turk.labels.crisp().tolist()[0] == "dog"
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, lambda text: io.BytesIO(text.encode())])

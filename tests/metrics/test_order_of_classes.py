@@ -15,6 +15,7 @@ from plausible.models import (
     PartialLogisticRegression,
     SoftVotingClassifier,
 )
+from plausible.neighbors import EvidentialNeighborsClassifier
 
 NAMES = ["small", "medium", "large"]
 RNG = np.random.default_rng(0)
@@ -162,6 +163,15 @@ def test_components_of_each_class_are_given_by_name():
     )
     with pytest.raises(InputError, match="name all of them"):
         GaussianMixtureClassifier(n_components={"small": 1}).fit(X, LABELS)
+
+
+def test_rates_of_neighbors_are_given_by_name():
+    rates = {"medium": 1.0, "large": 2.0, "small": 3.0}
+    for labels in (LABELS, SORTED):
+        model = EvidentialNeighborsClassifier(5, gamma=rates).fit(X, labels)
+        assert model.gamma_.tolist() == [2.0, 1.0, 3.0]
+    with pytest.raises(InputError, match="gamma should say which entry"):
+        EvidentialNeighborsClassifier(5, gamma=[2.0, 1.0, 3.0]).fit(X, LABELS)
 
 
 def test_what_is_known_of_new_items_needs_names_as_well():

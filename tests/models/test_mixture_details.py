@@ -27,7 +27,8 @@ def soft():
 
 def test_a_class_of_several_components_has_the_sum_of_their_densities(soft):
     X, contour = soft
-    model = GaussianMixtureClassifier(n_components=[2, 1, 3], prior="weak", random_state=0)
+    sizes = dict(zip(sorted(CLASSES), [2, 1, 3], strict=True))
+    model = GaussianMixtureClassifier(n_components=sizes, prior="weak", random_state=0)
     model.fit(X, Labels.from_plausibility(contour, CLASSES))
     density = np.zeros((len(X), 3))
     parts = zip(

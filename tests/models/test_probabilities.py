@@ -21,6 +21,7 @@ from plausible.models import (
     SoftVotingClassifier,
     partial_label_loss,
 )
+from plausible.neighbors import ContextualNeighborsClassifier
 
 NAMES = ["small", "medium", "large"]  # not sorted
 RNG = np.random.default_rng(3)
@@ -231,8 +232,9 @@ def test_who_would_harden_probabilities_says_so():
     for data, y in ((X, SHARES), (StreamRows([(X, SHARES)]), None), (StreamRows([(X, P)]), None)):
         with pytest.warns(SharpenedLabelsWarning, match="Likely takes them for likelihoods"):
             assert Likely().fit(data, y).total_ == pytest.approx(90)
-    with pytest.warns(SharpenedLabelsWarning, match="from_plausibility"):
-        EvidentialCalibratedClassifier(cv=2).fit(X, SHARES)
+    for model in (EvidentialCalibratedClassifier(cv=2), ContextualNeighborsClassifier(5)):
+        with pytest.warns(SharpenedLabelsWarning, match="from_plausibility"):
+            model.fit(X, SHARES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Likely().fit(X, Labels.from_plausibility(P, NAMES))

@@ -100,6 +100,10 @@ def test_nothing_to_relabel_and_nothing_known():
     for unknown_way in ("relabel", "drop", "count"):
         with pytest.raises(ValueError, match="all labels are unknown; label some items"):
             RelabellingClassifier(unknown=unknown_way).fit(X, unknown)
+    for name in ("first", "final"):
+        for odd in (3, "k-NN", EvidentialNeighborsClassifier):
+            with pytest.raises(ValueError, match=f"{name} should be a classifier"):
+                RelabellingClassifier(**{name: odd}).fit(X, labels)
     with pytest.raises(ValueError, match="'relabel', 'drop' or 'count'"):
         RelabellingClassifier(unknown="guess").fit(X, labels)
 

@@ -15,7 +15,16 @@ VERBS = {
     "check": 3, "pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2,
     "other": 0.3,
 }  # fmt: skip
-MODELS = ["logistic", "mixture", "discriminant", "centroid", "tree", "supervision", "joint"]
+MODELS = [
+    "logistic",
+    "mixture",
+    "discriminant",
+    "centroid",
+    "tree",
+    "supervision",
+    "joint",
+    "neighbors",
+]
 GOOD = {
     "answers": ["answers.csv", "answers.parquet", "labels.csv", "truth.csv"],
     "labels": ["labels.csv", "truth.csv"],

@@ -310,3 +310,10 @@ def test_blank_names_are_missing():
     assert codes.tolist() == [0, -1, 1, -1, -1, 0]
     assert names.tolist() == ["a", "NA"]
     assert table.column("s").to_pylist() == ["a", None, "NA", None, None, "a"]
+
+
+def test_what_is_read_once_is_encoded_in_one_pass():
+    table = open_table(pa.table({"a": ["x", "y"], "b": [1, 1]}).to_reader())
+    found = table.encoded_all(["a", "b"])
+    assert found["a"].names.tolist() == ["x", "y"]
+    assert table.encoded("b").codes.tolist() == [0, 0]

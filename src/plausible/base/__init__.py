@@ -33,11 +33,8 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
-from plausible.base.mass import combined as combined
-
-# isort: split
-# For the rooms above; not part of the public interface.
 from plausible.base.features import check_names as check_names
+from plausible.base.mass import combined as combined
 
 __all__ = [
     "BeliefClassifier",

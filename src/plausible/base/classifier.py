@@ -174,7 +174,13 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 
 def is_table(labels: Any) -> bool:
     """Whether labels came as numbers with a column for each class."""
-    return not holds_sets(labels) and np.ndim(labels) == 2 and np.shape(labels)[1] > 1
+    if holds_sets(labels):
+        return False
+    try:
+        shape = np.shape(labels)
+    except ValueError:  # rows of unequal length, which as_labels refuses in words
+        return False
+    return len(shape) == 2 and shape[1] > 1
 
 
 def refuse_contradiction(lost: NDArray[np.bool_]) -> None:

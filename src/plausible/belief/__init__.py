@@ -99,6 +99,7 @@ from plausible.belief.weights import (
 # For the rooms above; not part of the public interface.
 from plausible.belief.degrees import belief_of_contour as belief_of_contour
 from plausible.belief.degrees import not_ruled_out as not_ruled_out
+from plausible.belief.degrees import pignistic_of as pignistic_of
 from plausible.belief.forms import ROUNDING as ROUNDING
 from plausible.belief.forms import SUM_TOLERANCE as SUM_TOLERANCE
 from plausible.belief.forms import check_masses as check_masses

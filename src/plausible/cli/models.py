@@ -19,8 +19,8 @@ class Choice:
     about : what it is, in some words
     is_scaled : whether features are standardized first
     from_answers : whether it learns from answers instead of labels
-    has_covariances : whether columns should not add up to a constant
     streams : whether it learns from rows that do not fit into memory
+    has_covariances : whether columns should not add up to a constant
     """
 
     room: str
@@ -28,8 +28,8 @@ class Choice:
     about: str
     is_scaled: bool = False
     from_answers: bool = False
-    has_covariances: bool = False
     streams: bool = False
+    has_covariances: bool = False
 
 
 MODELS = {
@@ -44,15 +44,15 @@ MODELS = {
         "models",
         "GaussianMixtureClassifier",
         "Gaussian classes, also unlabeled",
-        has_covariances=True,
         streams=True,
+        has_covariances=True,
     ),
     "discriminant": Choice(
         "models",
         "DiscriminantClassifier",
         "Gaussians of equal covariance",
-        has_covariances=True,
         streams=True,
+        has_covariances=True,
     ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
@@ -63,6 +63,16 @@ MODELS = {
     ),
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
+    ),
+    "network": Choice(
+        "models",
+        "EvidentialNetworkClassifier",
+        "prototypes that speak for classes",
+        True,
+        streams=True,
+    ),
+    "bayes": Choice(
+        "models", "GeneralizedBayesClassifier", "densities of the classes, without a prior"
     ),
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),

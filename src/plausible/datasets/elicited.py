@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.belief import dempster, discount
+from plausible.checks import check_number, check_option
 from plausible.datasets.pooling import estimate_doubt
 from plausible.datasets.real import OBJECTS, Arrays, FloatArray, RealData, read_arrays
 from plausible.labels import Labels
@@ -84,6 +85,9 @@ def load_elicited(name: str = "cifar10s", doubt: float | None = None) -> RealDat
     >>> if folder is not None:
     ...     os.environ["PLAUSIBLE_DATA"] = folder
     """
+    check_option(name, ("cifar10s",), "name")
+    if doubt is not None:
+        check_number(doubt, "doubt", 0.0, 1.0)
     arrays = read_arrays(name, FILE, KEYS)
     features = read_arrays(name, "cifar10h/cifar10h_test.npz", ("features",))["features"]
     images, first, item = np.unique(arrays["image_id"], return_index=True, return_inverse=True)

@@ -73,6 +73,15 @@ CATALOGUE = (
         {"evclass/ionosphere.npz": "ionosphere"},
     ),
     Experiment(
+        "denoeux_2015_classification",
+        "denoeux_2015",
+        {
+            "denoeux-2015-vowel": "Denoeux 2015, evidential network: vowels",
+            "denoeux-2015-sensors": "Denoeux 2015, evidential networks: two sensors, one noisy",
+        },
+        {"vowel/vowel.npz": "vowel"},
+    ),
+    Experiment(
         "denoeux_2015_eeg",
         "denoeux_2015",
         {"denoeux-2015-eeg": "Denoeux 2015: waves judged by five experts (simulated)"},

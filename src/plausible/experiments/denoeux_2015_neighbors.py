@@ -59,7 +59,7 @@ def run(quick: bool = False, seed: int = 0, progress: Progress = silent) -> Resu
     results["rows"] = []
     for k in tried:
         peer = KNeighborsClassifier(k).fit(data.X, data.y)
-        row = {
+        row: Results = {
             "k": k,
             "fit": errors_of(data, k, "fit"),
             "heuristic": errors_of(data, k, "heuristic"),

@@ -27,7 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from plausible import models
 from plausible.datasets import RealData, load, load_elicited, majority_vote
 from plausible.experiments.common import (
     Progress,
@@ -40,6 +39,7 @@ from plausible.experiments.common import (
 )
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.labels import Labels
+from plausible.models import BeliefForestClassifier, BeliefTreeClassifier
 from plausible.neighbors import EvidentialNeighborsClassifier
 
 FloatArray = NDArray[np.float64]
@@ -47,7 +47,7 @@ IntArray = NDArray[np.int64]
 
 SETS = ("cifar10s", "labelme", "music_genre", "ferplus")
 FORMS = ("belief", "hardened", "peer", "truth")
-N_NEIGHBORS = 15
+N_NEIGHBORS, N_TREES = 15, 50
 TRAIN_SHARE, MOST_TRAIN, MOST_TEST = 0.7, 3000, 2000
 
 
@@ -58,25 +58,20 @@ class Learner(NamedTuple):
     peer: Callable[[], Any]
 
 
-def learners() -> dict[str, Learner]:
-    """The rules by name: one entry for each."""
-    found = {
-        "neighbors": Learner(
-            lambda: EvidentialNeighborsClassifier(N_NEIGHBORS),
-            lambda: KNeighborsClassifier(N_NEIGHBORS, weights="distance"),
-        )
-    }
-    if hasattr(models, "BeliefTreeClassifier"):
-        found["tree"] = Learner(
-            lambda: models.BeliefTreeClassifier(min_samples_leaf=5, random_state=0),
-            lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
-        )
-    if hasattr(models, "BeliefForestClassifier"):
-        found["forest"] = Learner(
-            lambda: models.BeliefForestClassifier(random_state=0),
-            lambda: RandomForestClassifier(random_state=0),
-        )
-    return found
+LEARNERS = {
+    "neighbors": Learner(
+        lambda: EvidentialNeighborsClassifier(N_NEIGHBORS),
+        lambda: KNeighborsClassifier(N_NEIGHBORS, weights="distance"),
+    ),
+    "tree": Learner(
+        lambda: BeliefTreeClassifier(min_samples_leaf=5, random_state=0),
+        lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    ),
+    "forest": Learner(
+        lambda: BeliefForestClassifier(N_TREES, min_samples_leaf=5, random_state=0),
+        lambda: RandomForestClassifier(N_TREES, min_samples_leaf=5, random_state=0),
+    ),
+}
 
 
 def load_set(name: str) -> RealData:
@@ -114,7 +109,8 @@ def accuracies(
         "peer": (learner.peer, hard),
     }
     if data.y is not None:
-        given["truth"] = learner.make, Labels.from_crisp(data.classes[data.y[train]], data.classes)
+        true = data.classes[data.y[train]]
+        given["truth"] = learner.make, Labels.from_crisp(true, data.classes.tolist())
     found = {}
     for form, (make, y) in given.items():
         model = make_pipeline(StandardScaler(), make()).fit(data.X[train], y)
@@ -159,6 +155,7 @@ def run(
     progress: Progress = silent,
     *,
     sets: Sequence[str] = SETS,
+    rules: Sequence[str] = tuple(LEARNERS),
 ) -> Results:
     """Accuracies on each set, for each rule and form of label.
 
@@ -170,15 +167,23 @@ def run(
     progress : function of a message
     sets : sequence of str
         Which sets, by default all four.
+    rules : sequence of str
+        Which rules, by default all of `LEARNERS`.
     """
     n_splits = 2 if quick else 10
     loaded = [load_set(name) for name in sets]
-    settings = {"splits": n_splits, "neighbors": N_NEIGHBORS, "train_share": TRAIN_SHARE}
+    settings = {
+        "splits": n_splits,
+        "rules": list(rules),
+        "neighbors": N_NEIGHBORS,
+        "trees": N_TREES,
+        "train_share": TRAIN_SHARE,
+    }
     results = describe("real_belief_labels", seed, quick, settings)
     results["rows"] = []
     for data in loaded:
-        for name, learner in learners().items():
-            row = compare(data, name, learner, n_splits, seed)
+        for name in rules:
+            row = compare(data, name, LEARNERS[name], n_splits, seed)
             results["rows"].append(row)
             shown = ", ".join(f"{form} {value:.4f}" for form, value in row["accuracy"].items())
             progress(f"{data.name}, {name}: {shown}")

@@ -11,7 +11,6 @@ from plausible.experts.reliability import Reliability, fit_reliability
 from plausible.experts.constructors import ANYONE as ANYONE
 from plausible.experts.contours import simple_masses as simple_masses
 from plausible.experts.doubts import read_doubts as read_doubts
-from plausible.experts.meanings import is_free_text as is_free_text
 from plausible.experts.meanings import manner as manner
 from plausible.experts.meanings import understand as understand
 from plausible.experts.parsing import ABSTAIN as ABSTAIN
@@ -20,6 +19,8 @@ from plausible.experts.parsing import NONE as NONE
 from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
 from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
+from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
+from plausible.experts.slips import is_free_text as is_free_text
 from plausible.experts.tables import Codes as Codes
 from plausible.experts.tables import canonical as canonical
 from plausible.experts.tables import factorize as factorize

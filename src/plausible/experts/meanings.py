@@ -5,22 +5,21 @@ notes can say how many answers they are about.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from plausible.checks import check_kind, guess, shown
 from plausible.errors import InputError, Note
+from plausible.experts.slips import MOST, answers, quoted, tell_free_text, tell_odd_names
 from plausible.experts.tables import canonical
 from plausible.experts.words import (
     CANNOT_TELL,
     EITHER,
     NONE_OF_THESE,
     NOT_AMONG,
-    PERHAPS_NOT_KNOWING,
     TOGETHER,
     fold,
     from_json,
-    is_typo_of,
     parts_of,
     says_nothing,
     split_quoted,
@@ -28,12 +27,6 @@ from plausible.experts.words import (
 )
 
 Names = tuple[Any, ...] | None  # classes that an answer leaves possible; None for all
-MOST = 5  # names that a note lists
-FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
-FEW_ANSWERS = 20  # below which such a share tells nothing
-RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
-MOST_COMPARED = 500  # names that are compared with each other
-FREQUENT = 10  # times as many answers has the name that a typo was meant to be
 
 
 class Manner(NamedTuple):
@@ -110,7 +103,8 @@ def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[N
     said, joined = split_compounds(counts, said, how)
     said, minus = settle_minus_one(counts, said, how)
     names = count_names(said, counts)
-    odd = [*tell_free_text(names, sum(counts), how), *tell_odd_names(names, how)]
+    odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed)]
+    odd = odd if how.classes is None else []
     return said, [*notes, *merged, *joined, *minus, *odd]
 
 
@@ -203,22 +197,6 @@ def count_names(said: list[Names], counts: list[int]) -> Counter[Any]:
 # -- What is told about words ----------------------------------------------------------------------
 
 
-def quoted(names: Iterable[tuple[Any, int]]) -> str:
-    """``"'BLUES' (12 answers), 'blues ' (3)"``."""
-    listed = list(names)
-    told = [
-        f"{shown(name, 40)} ({count if k else answers(count)})"
-        for k, (name, count) in enumerate(listed[:MOST])
-    ]
-    more = f" and {len(listed) - MOST} more" if len(listed) > MOST else ""
-    return ", ".join(told) + more
-
-
-def first_few(names: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A mapping for an option, of a length that can be read."""
-    return dict(list(names.items())[:MOST])
-
-
 def tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manner) -> list[Note]:
     """Notes on cells that say nothing, that say "none of these", and on lists of JSON."""
     plain = {"word": CANNOT_TELL, "none": NONE_OF_THESE}
@@ -251,11 +229,6 @@ def tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manne
             )
         )
     return notes
-
-
-def answers(count: int) -> str:
-    """``"1 answer"``, ``"3 answers"``."""
-    return "1 answer" if count == 1 else f"{count} answers"
 
 
 def tell_unused(cells: list[Any], how: Manner) -> list[Note]:
@@ -430,63 +403,3 @@ def as_whole(name: Any) -> int | None:
     except (TypeError, ValueError):
         return None
     return int(number) if number.is_integer() else None
-
-
-# -- Names that may be slips -----------------------------------------------------------------------
-
-
-def is_free_text(n_classes: int, n_said: int) -> bool:
-    """Whether nearly every answer is a class of its own."""
-    return n_said >= FEW_ANSWERS and n_classes >= FREE_TEXT * n_said
-
-
-def tell_free_text(names: Counter[Any], n_said: int, how: Manner) -> list[Note]:
-    """A note on answers of which nearly every one is a class of its own."""
-    if how.classes is not None or not is_free_text(len(names), n_said):
-        return []
-    return [Note(f"{len(names):,} different classes in {n_said:,} answers: is this free text?")]
-
-
-def tell_odd_names(names: Counter[Any], how: Manner) -> list[Note]:
-    """Notes on classes that may be slips of the pen, or ways to say nothing."""
-    if how.classes is not None:
-        return []
-    texts = {name: count for name, count in names.items() if isinstance(name, str)}
-    free = {name: count for name, count in texts.items() if name not in how.fixed}
-    notes = []
-    perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
-    if perhaps and len(names) > len(perhaps) + 1:
-        notes.append(
-            Note(
-                f"read as classes: {quoted((n, free[n]) for n in perhaps)}; {{map}} if that says "
-                "nothing",
-                map=first_few(perhaps),
-            )
-        )
-    typos = {n: meant for n in free if n not in perhaps and (meant := meant_by(n, texts))}
-    if typos:
-        listed = quoted((n, free[n]) for n in typos)
-        notes.append(Note(f"rare names that may be typos: {listed}; {{map}}", map=first_few(typos)))
-    total = sum(names.values())
-    rare = [
-        (n, c) for n, c in names.items()
-        if c <= RARE and n not in typos and n not in perhaps and n not in how.fixed
-        and total >= MANY_ANSWERS and c * FREQUENT * len(names) <= total
-    ]  # fmt: skip
-    if rare:
-        example = {rare[0][0]: CANNOT_TELL}
-        notes.append(
-            Note(
-                f"classes that hardly anybody named: {quoted(rare)}; {{map}} if they are none",
-                map=example,
-            )
-        )
-    return notes
-
-
-def meant_by(name: str, texts: Mapping[str, int]) -> str | None:
-    """The far more frequent name of which a name may be a typo."""
-    if len(texts) > MOST_COMPARED:
-        return None
-    frequent = [other for other, count in texts.items() if count >= FREQUENT * texts[name]]
-    return next((other for other in frequent if is_typo_of(name, other)), None)

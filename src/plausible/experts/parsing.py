@@ -26,7 +26,8 @@ from plausible.checks import (
     shown,
 )
 from plausible.errors import InputError
-from plausible.experts.meanings import MOST, manner, understand
+from plausible.experts.meanings import manner, understand
+from plausible.experts.slips import MOST
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, factorize, is_gone
 from plausible.experts.words import CANNOT_TELL

@@ -13,7 +13,6 @@ from plausible.io.known import Known, read_known
 from plausible.io.label_files import read_labels
 from plausible.io.label_writing import write_labels
 from plausible.io.model_files import VersionWarning, inspect_model, load, save
-from plausible.io.pieces import is_large
 from plausible.io.predictions import read_new, write_predictions
 from plausible.io.streamed import StreamedTraining, stream_training
 from plausible.io.streamed_predictions import stream_predictions
@@ -25,7 +24,11 @@ from plausible.tables import TableError, TableStream, read_table, stream_table
 # For the rooms above; not part of the public interface.
 from plausible.io.answer_layouts import find_meanings as find_meanings
 from plausible.io.label_names import read_names as read_names
+from plausible.io.large_answers import is_long as is_long
 from plausible.io.model_files import load_classifier as load_classifier
+from plausible.io.pieces import has_many_items as has_many_items
+from plausible.io.pieces import is_large as is_large
+from plausible.io.pooled_files import pool_to_file as pool_to_file
 from plausible.io.predictions import kinds_of as kinds_of
 from plausible.io.predictions import preparation_of as preparation_of
 from plausible.io.writing import kind_of_name as kind_of_name
@@ -41,7 +44,6 @@ __all__ = [
     "Training",
     "VersionWarning",
     "inspect_model",
-    "is_large",
     "load",
     "read_annotations",
     "read_doccano",

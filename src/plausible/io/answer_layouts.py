@@ -145,11 +145,12 @@ def check_long(
         notes += told
     for meaning in ("item", "label"):
         if meaning not in found:
-            likely = next((name for name in table.names if name not in found.values()), "photo")
+            free = [name for name in table.names if name not in found.values()]
+            likely = (free or table.names)[0]
             raise TableError(
                 f"{table.name} should have a column {meaning!r}",
                 f"has {listed([repr(name) for name in table.names])}",
-                "say which one is meant, as in {names}",
+                "say which one is meant with {names}",
                 settings={"names": {meaning: likely}},
             )
     if "annotator" not in found:

@@ -1,30 +1,35 @@
 r"""Answers that do not fit into memory, pooled in parts.
 
 The label of an item depends on its own answers and on the doubts in people. Answers are dealt out
-by item into parts that fit, on disk; doubts that have to be learned are learned from as many of the
-parts as fit into memory, which hold a random choice of the items; then each part is pooled by
-itself, here or on a worker of a cluster.
+by item into parts that fit, on disk; doubts that have to be learned are learned from the first
+parts, which hold a random choice of the items; then each part is pooled by itself, here or on a
+worker of a cluster.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from plausible.experts import Annotations, equivalent_doubt
+from plausible.io.annotation_files import read_annotations
+from plausible.io.answer_layouts import find_meanings
+from plausible.io.known import in_classes
 from plausible.io.lookup import hash_names
-from plausible.io.pieces import pieces
+from plausible.io.pieces import Part, pieces
 from plausible.labels import Labels
-from plausible.tables import Source, arrow
+from plausible.tables import Source, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
 LEARNED_PARTS = 4  # from which doubts are learned
 
 
 class PooledPart(NamedTuple):
-    """Labels of some items, and how many answers there were about them."""
+    """Items, their labels, and how many answers there were about them."""
 
     items: Any
     labels: Labels
@@ -39,21 +44,136 @@ class LargePool(NamedTuple):
     notes: list[str]
 
 
+def is_long(table: Source, options: Mapping[str, Any]) -> bool:
+    """Whether a table has a row for each answer, as parts by item need it."""
+    names = options.get("names") or {}
+    found = find_meanings(table, names, options.get("ignore", ()), options)
+    is_told = options.get("layout") in (None, "long") and options.get("kind") is None
+    return is_told and {"item", "annotator", "label"} <= set(found)
+
+
+@contextmanager
+def pool_in_parts(
+    table: Source,
+    rule: str = "dempster",
+    doubt: Any = None,
+    on_conflict: str = "raise",
+    client: Any = None,
+    **options: Any,
+) -> Iterator[LargePool]:
+    """Pool answers of a long table in parts, which are on disk while the block lasts."""
+    names = options.get("names") or {}
+    item = find_meanings(table, names, options.get("ignore", ()), options)["item"]
+    n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else size_of(table)
+    with dealt_out(table, item, max(1, -(-n_bytes // PART_BYTES))) as paths:
+        read = partial(read_part, table.name, options=options)
+        classes = all_classes(map(read, paths))
+        read = partial(read, classes=classes)
+        first = read(paths[0])
+        learned, how = None, f"doubt {doubt}"
+        if doubt is None and first.doubt is not None:
+            how = "the doubts of the answers themselves (0.01 at least)"
+        elif doubt is None or isinstance(doubt, str):
+            learned = learn_errors([read(path) for path in paths[:LEARNED_PARTS]])
+            how = "doubts learned from the agreement of people"
+            if len(paths) > LEARNED_PARTS:
+                how += f" on {100 * LEARNED_PARTS / len(paths):.0f} % of the items"
+        pool = partial(pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
+                       on_conflict=on_conflict)  # fmt: skip
+        notes = [
+            f"{table.name}: answers in {counted(len(paths), 'part')}; "
+            f"{in_classes(np.array(classes))}",
+            f"pooled by {'Dempster' if rule == 'dempster' else rule}'s rule with {how}"
+            if rule == "dempster"
+            else f"pooled by the rule {rule!r} with {how}",
+            *first.notes,
+        ]
+        yield LargePool(mapped(pool, paths, client), classes, notes)
+
+
+def size_of(table: Source) -> int:
+    """Bytes of the file of a table."""
+    path = getattr(getattr(table, "content", None), "path", None)
+    return PART_BYTES if path is None else path.stat().st_size
+
+
 @contextmanager
 def dealt_out(table: Source, item: str, n_parts: int) -> Iterator[list[Path]]:
     """Files of Arrow among which the rows of a table are dealt out by item."""
-    pa = arrow()
+    pa, ipc = arrow(), arrow(".ipc")
     schema = table.schema(table.names)
     with tempfile.TemporaryDirectory(prefix="plausible-") as folder:
         paths = [Path(folder) / f"{number}.arrow" for number in range(n_parts)]
+        used = np.zeros(n_parts, dtype=bool)
         with ExitStack() as stack:
-            writers = [
-                stack.enter_context(arrow(".ipc").new_file(str(path), schema)) for path in paths
-            ]
+            writers = [stack.enter_context(ipc.new_file(str(path), schema)) for path in paths]
             for piece in pieces(table, table.names):
                 number = hash_names(piece.table.column(item)) % np.uint64(n_parts)
                 for part, writer in enumerate(writers):
                     chosen = piece.table.filter(pa.array(number == part))
                     if chosen.num_rows:
                         writer.write_table(chosen)
-        yield paths
+                        used[part] = True
+        yield [path for path, there in zip(paths, used, strict=True) if there]
+
+
+def read_part(
+    name: str, path: Path, options: dict[str, Any], classes: list[Any] | None = None
+) -> Annotations:
+    """The answers of one part."""
+    with arrow().memory_map(str(path)) as file:
+        table = arrow(".ipc").open_file(file).read_all()
+    given = options if classes is None else options | {"classes": classes}
+    return read_annotations(Part(Named(name), table, 0), **given)
+
+
+class Named(Source):
+    """A table of which only the name is known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.names = name, []
+
+
+def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
+    """The classes of all parts, sorted where they can be."""
+    found: dict[Any, None] = {}
+    for part in parts:
+        found |= dict.fromkeys(part.classes.tolist())
+    names = list(found)
+    return np.sort(Labels.unknown(1, names).classes).tolist()
+
+
+def learn_errors(parts: list[Annotations]) -> dict[Any, float]:
+    """How often each person errs, learned from agreement; None stands for everybody else."""
+    together = parts[0] if len(parts) == 1 else Annotations.concatenate(parts)
+    found = together.reliability()
+    errors = dict(zip(found.annotators.tolist(), (1 - found.accuracy).tolist(), strict=True))
+    return errors | {None: float(np.average(1 - found.accuracy, weights=found.n_answers))}
+
+
+def pool_part(
+    path: Path,
+    read: Any,
+    rule: str,
+    doubt: Any,
+    learned: dict[Any, float] | None,
+    on_conflict: str,
+) -> PooledPart:
+    """The labels of the items of one part."""
+    answers = read(path)
+    if learned is not None:
+        errors = np.array([learned.get(who, learned[None]) for who in answers.annotators.tolist()])
+        size = np.maximum(answers.facts.size, 1.0)[answers.statement]
+        doubt = equivalent_doubt(errors[answers.annotator], answers.n_classes, size)
+    labels = answers.pool(rule, doubt, on_conflict=on_conflict)
+    return PooledPart(answers.items, labels, len(answers))
+
+
+def mapped(function: Any, paths: list[Path], client: Any) -> Iterator[Any]:
+    """What a function makes of parts, in their order; on a cluster that sees the folder."""
+    if client is None:
+        yield from map(function, paths)
+        return
+    for future in client.map(function, paths, pure=False):
+        yield future.result()

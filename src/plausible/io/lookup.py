@@ -94,28 +94,49 @@ class Lookup:
     """
 
     def __init__(self, names: Any) -> None:
-        self.by_text = Sorted(hash_names(names))
         numbers, is_number = whole_numbers(names)
-        self.by_number = Sorted(numbers[is_number], np.flatnonzero(is_number))
+        self.by_number: Sorted | None = Sorted(numbers[is_number], np.flatnonzero(is_number))
+        self.by_text: Sorted | None = None if is_number.all() else Sorted(hash_names(names))
+        self.count = len(names)
+
+    @classmethod
+    def of_keys(cls, numbers: NDArray[np.int64] | None, hashes: Keys | None) -> "Lookup":
+        """A lookup of items that are whole numbers, or of the hashes of others."""
+        made = object.__new__(cls)
+        made.by_number = None if numbers is None else Sorted(numbers)
+        made.by_text = None if hashes is None else Sorted(hashes)
+        made.count = len(numbers if numbers is not None else hashes)  # type: ignore[arg-type]
+        return made
 
     def __len__(self) -> int:
-        return len(self.by_text.keys)
+        return self.count
 
     def repeated(self) -> NDArray[np.int64]:
         """Rows of known items that come again."""
-        return self.by_text.repeated()
+        kept = self.by_text if self.by_text is not None else self.by_number
+        assert kept is not None
+        return kept.repeated()
 
     def places(self, column: Any) -> NDArray[np.int64]:
         """The row (n,) of each item among the known ones; -1 where it is not among them."""
-        if arrow().types.is_integer(column.type) and not column.null_count:
-            return self.by_number.places(column.to_numpy().astype(np.int64, copy=False))
+        is_whole = arrow().types.is_integer(column.type) and not column.null_count
+        if self.by_number is not None and (is_whole or self.by_text is None):
+            numbers, are = whole_numbers(column)
+            return np.where(are, self.by_number.places(numbers), -1)
+        assert self.by_text is not None
         return self.by_text.places(hash_names(column))
 
 
 class Sorted:
     """Keys in their order, and the row of each."""
 
+    rows: NDArray[Any]
+
     def __init__(self, keys: NDArray[Any], rows: NDArray[np.int64] | None = None) -> None:
+        if (keys[1:] >= keys[:-1]).all():  # in order already, as long tables often are
+            self.keys = keys
+            self.rows = np.arange(len(keys), dtype=np.int32) if rows is None else rows
+            return
         order = np.argsort(keys, kind="stable")
         self.keys = keys[order]
         self.rows = order if rows is None else rows[order]

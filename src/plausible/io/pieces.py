@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from plausible.tables import Source, arrow
+from plausible.tables import Source, arrow, counted
 
 LARGE = 1 << 28  # bytes of a table in memory from which it is read in pieces
+MANY_ITEMS = 1 << 21  # whose names and labels take some hundred megabytes
 PIECE_ROWS = 1 << 16
 TEXT_BYTES = 0.5  # of a text file for a byte in memory: digits take more than the numbers they are
 PACKED = 5  # bytes of text for a byte that is compressed
@@ -25,7 +26,11 @@ class Piece(Source):
         return self.table.select(list(columns)).schema
 
     def batches(
-        self, columns: Sequence[str], typed: bool = True, rows: int | None = None
+        self,
+        columns: Sequence[str],
+        typed: bool = True,
+        rows: int | None = None,
+        gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
         yield from self.table.select(list(columns)).to_batches(max_chunksize=rows)
@@ -37,6 +42,18 @@ class Piece(Source):
     def places(self, rows: Sequence[int]) -> list[str]:
         """``"row 3 on line 4"`` for some rows."""
         return self.longer.places([row + self.start for row in rows])
+
+
+class Part(Piece):
+    """Rows of a table that were dealt out: where they stood is not known any more."""
+
+    def lines(self, rows: Sequence[int]) -> list[int]:
+        """None."""
+        return []
+
+    def where(self, rows: Sequence[int], count: int | None = None) -> str:
+        """``"2 rows"``."""
+        return counted(count or len(rows), "row")
 
 
 def pieces(
@@ -62,6 +79,13 @@ def pieces(
                 start, held, count = start + count, [], 0
     if held:
         yield Piece(table, pa.Table.from_batches(held, schema), start)
+
+
+def has_many_items(table: Source) -> bool:
+    """Whether a table of answers or labels is of so many items that they take much memory."""
+    if table.n_rows is not None:
+        return table.n_rows > MANY_ITEMS
+    return is_large(table)
 
 
 def is_large(table: Source) -> bool:

@@ -20,7 +20,7 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     import dask
     import dask.array
 
-    from plausible.engine.distributed import DaskRows
+    from plausible.engine import DaskRows
 
     lazy: Any = dask  # which has no types
     da: Any = dask.array

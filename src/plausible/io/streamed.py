@@ -18,15 +18,17 @@ from plausible.checks import check_option, check_texts
 from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
 from plausible.io.known import Known
+from plausible.io.large_known import LargeKnown, read_large_known
 from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
-from plausible.io.pieces import Piece, pieces
+from plausible.io.pieces import Piece, has_many_items, pieces
 from plausible.io.training import free_of, read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER, says_id
 from plausible.tables import (
     Source,
     TableError,
+    TableStream,
     arrow,
     choose,
     counted,
@@ -64,15 +66,15 @@ class StreamedTraining(NamedTuple):
            [2.],
            [3.]]), array([[1., 1.],
            [0., 1.],
-           [1., 0.]]), None)
+           [1., 0.]]), None, array([False, False, False]))
     """
 
     X: Any
-    labels: Labels
+    labels: Any
     names: list[str]
     kinds: dict[str, str]
     id: str | None
-    known: Known
+    known: Any
     notes: list[str]
     n_rows: int
     n_labeled: int
@@ -117,7 +119,7 @@ class Reader:
     missing: Sequence[str]
     id: str | None
     lookup: Lookup | None
-    labels: Labels
+    labels: Any
     n_rows: int
     first_row: int = 0
     preparation: Any = None
@@ -223,7 +225,7 @@ def stream_training(
     >>> labels = {"item": ["x", "y"], "label": ["cat", "dog"]}
     >>> features = {"item": ["z", "y", "x"], "length": [1.0, 2.0, 3.0]}
     >>> print(*stream_training(labels, features).notes, sep="\n")
-    the table: labels of 2 items; 2 say something; classes cat, dog
+    the table: labels of 2 items; 2 say something; classes cat, dog (2 in all)
     the table: 3 rows of 1 feature (length), matched by 'item', read in pieces
     1 row has no label: it counts as unknown
     """
@@ -239,13 +241,14 @@ def stream_training(
         )
     if id is not None:
         check_id(table, id)
-    called: str | None = None
-    if not isinstance(known, Known):
-        known, called = read_beside(known, stream, id, asked, options)
+    known, called = read_what_is_known(known, stream, id, asked, options)
     looked = look_through(table, known, id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
     is_path = isinstance(features, str | os.PathLike) and features != "-"
+    labels = known.labels  # of very many items, the place -1 is that of an unknown one already
+    if isinstance(known, Known) and looked.lookup is not None:
+        labels = with_unknown(labels)
     reader = Reader(
         source=os.path.abspath(features) if is_path else features,
         names=read.names,
@@ -253,7 +256,7 @@ def stream_training(
         missing=words,
         id=name,
         lookup=looked.lookup,
-        labels=known.labels if looked.lookup is None else with_unknown(known.labels),
+        labels=labels,
         n_rows=looked.n_rows,
         opened=[table],
     )
@@ -263,6 +266,25 @@ def stream_training(
         read.X, known.labels, read.names, read.kinds, name, known, told, looked.n_rows, n_labeled,
         reader,
     )  # fmt: skip
+
+
+def read_what_is_known(
+    known: Any,
+    features: TableStream,
+    id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
+    options: dict[str, Any],
+) -> tuple[Any, str | None]:
+    """What is known, itself in pieces where it is too much, and what its items are called."""
+    if isinstance(known, Known):
+        return known, None
+    if not isinstance(known, str) or known != "-":
+        table = open_table(known)
+        large = read_large_known(table, options) if has_many_items(table) else None
+        if large is not None:
+            return large, large.called
+        known = table
+    return read_beside(known, features, id, columns, options)
 
 
 class Looked(NamedTuple):
@@ -278,7 +300,7 @@ class Looked(NamedTuple):
 
 def look_through(
     table: Source,
-    known: Known,
+    known: Any,
     id: str | None,  # noqa: A002
     columns: Sequence[str] | None,
     on_unmatched: str,
@@ -286,8 +308,8 @@ def look_through(
 ) -> Looked:
     """One pass: which column holds the items, how many rows there are, and a sample of them."""
     free = [id] if id is not None else names_of_rows(table, free_of(table, columns))
-    lookup = None
-    if known.items is not None:
+    lookup = known.lookup if isinstance(known, LargeKnown) else None
+    if isinstance(known, Known) and known.items is not None:
         lookup = Lookup(arrow().array(known.items))
     counts = {name: np.zeros(len(known.labels), np.int32) for name in free if lookup is not None}
     sample = Sample(SAMPLE_ROWS)
@@ -313,9 +335,9 @@ def look_through(
             )
         named = find_named_id(Piece(table, sample.table(), 0), free)
         return Looked(named, None, sample.table(), n_rows, n_rows, [])
-    assert known.items is not None
-    name = the_column(table, counts, known.items, called)
-    lost = check_counts(table, name, counts[name], known.items, on_unmatched)
+    name = the_column(table, counts, called)
+    items = None if isinstance(known, LargeKnown) else known.items
+    lost = check_counts(table, name, counts[name], items, on_unmatched)
     return Looked(name, lookup, sample.table(), n_rows, int((counts[name] > 0).sum()), lost)
 
 
@@ -333,9 +355,7 @@ def names_of_rows(table: Source, free: Sequence[str]) -> list[str]:
     ]
 
 
-def the_column(
-    table: Source, counts: dict[str, NDArray[np.int32]], items: NDArray[Any], called: str | None
-) -> str:
+def the_column(table: Source, counts: dict[str, NDArray[np.int32]], called: str | None) -> str:
     """The column that holds every item once; that with most of them if none does."""
     if not counts:
         raise TableError(
@@ -361,25 +381,32 @@ def check_counts(
     table: Source,
     name: str,
     count: NDArray[np.int32],
-    items: NDArray[Any],
+    items: NDArray[Any] | None,
     on_unmatched: str,
 ) -> list[str]:
     """Items without a row, if they may be left out; items with several rows are refused."""
-    twice, lost = items[count > 1], items[count == 0]
-    if len(twice):
+    twice, lost = (called_by(items, np.flatnonzero(bad)) for bad in (count > 1, count == 0))
+    if twice:
         raise TableError(
             f"Column {name!r} of {table.name} should name every row differently, but repeats "
-            f"{counted(len(twice), 'item')} ({listed([str(item) for item in twice[:5]])}); "
-            "correct it, or name another column with id=."
+            f"{counted(len(twice), 'item')} ({listed(twice)}); correct it, or name another column "
+            "with id=."
         )
-    if len(lost) and (on_unmatched != "drop" or len(lost) == len(items)):
+    if lost and (on_unmatched != "drop" or len(lost) == len(count)):
         raise TableError(
             f"Every item should have a row in {table.name}, matched by {name!r}, but "
-            f"{counted(len(lost), 'item')} of {len(items)} {'has' if len(lost) == 1 else 'have'} "
-            f"none ({listed([str(item) for item in lost[:5]], len(lost))}); add the rows, leave "
-            "these items out with on_unmatched='drop', or name another column with id=."
+            f"{counted(len(lost), 'item')} of {len(count)} {'has' if len(lost) == 1 else 'have'} "
+            f"none ({listed(lost)}); add the rows, leave these items out with "
+            "on_unmatched='drop', or name another column with id=."
         )
-    return [str(item) for item in lost.tolist()]
+    return lost
+
+
+def called_by(items: NDArray[Any] | None, rows: NDArray[np.int64]) -> list[str]:
+    """Items by their names, or by the rows of the table that they come from."""
+    if items is None:
+        return [f"that of row {row + 1}" for row in rows.tolist()]
+    return [str(item) for item in items[rows].tolist()]
 
 
 class Sample:
@@ -418,7 +445,7 @@ def without(names: Sequence[str], name: str | None) -> list[str]:
     return [one for one in names if one != name]
 
 
-def notes_of(table: Source, known: Known, looked: Looked, read: Any, name: str | None) -> list[str]:
+def notes_of(table: Source, known: Any, looked: Looked, read: Any, name: str | None) -> list[str]:
     """What was assumed, in words."""
     how = f"matched by {name!r}" if looked.lookup is not None else "matched in order"
     notes = [

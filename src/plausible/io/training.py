@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_texts
-from plausible.errors import InputError
+from plausible.errors import InputError, Note
 from plausible.io.answer_columns import ALIASES
 from plausible.io.answer_layouts import find_meanings
 from plausible.io.exports import flattened, tool_in
@@ -143,7 +143,10 @@ def read_training(
     if not isinstance(known, Known):
         known, called = read_beside(known, stream, id, asked, options)
     dropped: list[str] = []
-    found = match(known, table, id, asked, called, on_unmatched)
+    try:
+        found = match(known, table, id, asked, called, on_unmatched)
+    except InputError as error:
+        raise with_fields(error, known) from None
     if found is not None:
         known, dropped = without_lost(known, found)
         found = found._replace(rows=found.rows[found.rows >= 0])
@@ -153,6 +156,20 @@ def read_training(
     if found is None:
         found = in_order(known, table, len(read.X))
     return joined(known, read, found, dropped, table)
+
+
+def with_fields(error: InputError, known: Known) -> InputError:
+    """An error about items that are not found; those of an export may have other names as well."""
+    fields = [
+        note.settings["names"]
+        for note in known.notes
+        if isinstance(note, Note) and "item" in (note.settings.get("names") or {})
+    ]
+    if not fields:
+        return error
+    remedies = ("name items by another field of the export, as in {names}", *error.remedies)
+    settings = {"names": fields[0], **error.settings}
+    return TableError(error.expected, error.came, remedies, settings=settings)
 
 
 def free_of(table: Source, columns: Sequence[str] | None) -> list[str]:

@@ -7,6 +7,7 @@ from plausible.base import (
     SharpenedLabelsWarning,
     believe,
 )
+from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
 from plausible.models.ensemble import (
@@ -27,6 +28,7 @@ from plausible.models.logistic import (
     partial_label_loss,
     weights_of_evidence,
 )
+from plausible.models.network import EvidentialNetworkClassifier
 from plausible.models.preparation import FeaturePreparation
 from plausible.models.supervision import (
     ComparedModel,
@@ -67,9 +69,11 @@ __all__ = [
     "EmptyClassWarning",
     "Evidence",
     "EvidentialCalibratedClassifier",
+    "EvidentialNetworkClassifier",
     "FarPointWarning",
     "FeaturePreparation",
     "GaussianMixtureClassifier",
+    "GeneralizedBayesClassifier",
     "OutOfBagWarning",
     "PartialLogisticRegression",
     "SharpenedLabelsWarning",

@@ -69,7 +69,7 @@ class EvidentialNeighborsClassifier(NearestItems):
     n_neighbors : int, "cv" or list of int
         How many neighbors (all, where there are fewer). "cv" chooses from 1 to 30, a list from its
         numbers, by the leave-one-out cost; one search serves all.
-    gamma : "fit", "heuristic", float, or array-like (K,)
+    gamma : "fit", "heuristic", float, dict of classes, or array-like (K,)
         How fast trust falls with the squared distance: learned, one over a typical squared
         distance, given, or given for each class in sorted order. Labels between classes have the
         mean of their gammas, by pignistic probability.

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit
 
-from plausible.base import normalized
+from plausible.base import normalized, warn_of_sharpening
 from plausible.checks import check_option
 from plausible.neighbors.classifier import check_max_mass
 from plausible.neighbors.contextual_masses import ContextualCombiner, log_contours
@@ -133,7 +133,7 @@ class ContextualNeighborsClassifier(NearestItems):
     ----------
     n_neighbors : int, "cv" or list of int
         As in `EvidentialNeighborsClassifier`.
-    gamma : "fit", "heuristic", float, or array-like (K,)
+    gamma : "fit", "heuristic", float, dict of classes, or array-like (K,)
         How fast trust falls with the squared distance if the class is each one.
     max_mass : "fit", or float in (0, 1)
         Trust at distance zero.
@@ -209,6 +209,8 @@ class ContextualNeighborsClassifier(NearestItems):
         else:
             check_option(self.max_mass, ("fit",), "max_mass")
         self._remember(X, y)
+        if self._labels.is_probability.any():
+            warn_of_sharpening(self)
         given = self._given_gamma()
         candidates = self._candidates()
         if given is not None and self._given_max_mass is not None and len(candidates) == 1:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     Beliefs,
     MassClassifier,
+    by_class,
     check_features,
     check_labels_and_weights,
     combined,
@@ -161,7 +162,7 @@ class NearestItems(MassClassifier):
         if isinstance(self.gamma, str):
             check_option(self.gamma, LEARNED, "gamma")
             return None
-        values = as_floats(self.gamma, "gamma")
+        values = as_floats(by_class(self, self.gamma, "gamma", self.classes_), "gamma")
         good = values.shape in ((), (n_classes,)) and bool(
             np.isfinite(values).all() and (values >= 0.0).all()
         )

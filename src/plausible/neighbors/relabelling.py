@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +30,7 @@ from plausible.base import (
     with_labels,
 )
 from plausible.belief import MAX_CLASSES, concatenate, normalize
-from plausible.checks import check_option
+from plausible.checks import check_option, shown
 from plausible.errors import InputError
 from plausible.labels import ApproximationWarning, Labels
 from plausible.neighbors.classifier import EvidentialNeighborsClassifier
@@ -45,6 +45,21 @@ def take_rows(X: Any, rows: NDArray[Any]) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[numbers]
     return (X if hasattr(X, "shape") else np.asarray(X))[numbers]
+
+
+def check_rule(rule: Any, name: str) -> Any:
+    """The classifier that was given, or the evidential k-NN rule where none was."""
+    if rule is None:
+        return EvidentialNeighborsClassifier()
+    if isinstance(rule, type) or not hasattr(rule, "__sklearn_tags__") or not is_classifier(rule):
+        raise InputError(
+            f"{name} should be a classifier",
+            f"{shown(rule)} was given",
+            "give one with predict_proba or predict_mass",
+            parameter=name,
+            value=rule,
+        )
+    return rule
 
 
 def fit_on(estimator: Any, X: Any, labels: Labels) -> Any:
@@ -127,9 +142,7 @@ class Relabeller(MetaEstimatorMixin, BaseEstimator):
         self.estimator_: Any = None
         self.labels_ = labels
         if is_unknown.any():
-            estimator = (
-                EvidentialNeighborsClassifier() if self.estimator is None else self.estimator
-            )
+            estimator = check_rule(self.estimator, "estimator")
             self.estimator_ = fit_on(estimator, take_rows(X, ~is_unknown), labels[~is_unknown])
             beliefs = believe(self.estimator_, take_rows(X, is_unknown))
             self.labels_ = joined(labels, is_unknown, beliefs)
@@ -189,9 +202,10 @@ class RelabellingClassifier(MetaEstimatorMixin, BeliefClassifier):
         self
         """
         check_option(self.unknown, UNKNOWN, "unknown")
+        first, final = check_rule(self.first, "first"), check_rule(self.final, "final")
         data = self._features(X, reset=True)
         labels, _ = check_labels_and_weights(self, y, None, data.shape[0])
-        relabeller = Relabeller(self.first)
+        relabeller = Relabeller(first)
         says = np.ones(len(labels), dtype=bool)
         self.first_ = None
         if self.unknown == "relabel":
@@ -206,7 +220,6 @@ class RelabellingClassifier(MetaEstimatorMixin, BeliefClassifier):
         elif self.unknown == "drop":
             says = ~labels.is_unknown
         self.classes_, self.labels_ = labels.classes, labels[says]
-        final = EvidentialNeighborsClassifier() if self.final is None else self.final
         self.final_ = fit_on(final, take_rows(data, says), self.labels_)
         return self
 
@@ -232,7 +245,8 @@ class RelabellingClassifier(MetaEstimatorMixin, BeliefClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        rules = [rule for rule in (self.first, self.final) if rule is not None]
+        given = (self.first, self.final)
+        rules = [rule for rule in given if hasattr(rule, "__sklearn_tags__")]
         tags.input_tags.allow_nan = len(rules) == 2 and all(
             get_tags(rule).input_tags.allow_nan for rule in rules
         )

@@ -57,7 +57,6 @@ class CsvSource(Source):
         self._columns: dict[str, Any] = {}  # of short files: text
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
-        self._codes: dict[str, Encoded] = {}
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
@@ -123,14 +122,23 @@ class CsvSource(Source):
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
+        return self.encoded_all([name])[name]
+
+    def named_all(self, names: Sequence[str]) -> list[Any]:
+        """Several columns of names; text of short files is left to `_encode`."""
         if not self.is_kept:
-            return super().encoded(name)
-        if name not in self._codes:
-            # Of text, blank cells are looked for among the distinct ones only.
-            is_text = self.kind(name) not in (INT, FLOAT, BOOL, NULL)
-            column = self._columns[name] if is_text else self.column(name)
-            self._codes[name] = encode(column, without_blanks if is_text else None)
-        return self._codes[name]
+            return super().named_all(names)
+        plain = [self.kind(name) in (INT, FLOAT, BOOL, NULL) for name in names]
+        return [
+            self.column(name) if is_plain else None
+            for name, is_plain in zip(names, plain, strict=True)
+        ]
+
+    def _encode(self, name: str, column: Any) -> Encoded:
+        if not self.is_kept or self.kind(name) in (INT, FLOAT, BOOL, NULL):
+            return super()._encode(name, column)
+        # Blank cells are looked for among the distinct ones only.
+        return encode(self._columns[name], without_blanks)
 
     def kind(self, name: str) -> str:
         """What kind of values a column holds."""

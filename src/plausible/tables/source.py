@@ -37,6 +37,7 @@ class Source:
 
     def __init__(self) -> None:
         self.index: set[str] = set()
+        self._codes: dict[str, Encoded] = {}
         self.notes: list[str] = []
 
     def schema(self, columns: Sequence[str]) -> Any:
@@ -84,12 +85,24 @@ class Source:
         >>> open_table({"who": ["bob", None, "ann", "bob"]}).encoded("who")
         Encoded(codes=array([ 0, -1,  1,  0]), names=array(['bob', 'ann'], dtype='<U3'))
         """
-        return encode(names_of(self.named(name), name, self.name))
+        if name not in self._codes:
+            self._codes[name] = self._encode(name, self.named(name))
+        return self._codes[name]
+
+    def _encode(self, name: str, column: Any) -> Encoded:
+        return encode(names_of(column, name, self.name))
 
     def encoded_all(self, names: Sequence[str]) -> dict[str, Encoded]:
-        """The same for several columns, at the same time."""
-        with ThreadPoolExecutor(min(len(names), os.cpu_count() or 1) or 1) as threads:
-            return dict(zip(names, threads.map(self.encoded, names), strict=True))
+        """The same for several columns at the same time; `encoded` remembers them."""
+        lost = [name for name in dict.fromkeys(names) if name not in self._codes]
+        columns = self.named_all(lost) if lost else []
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            self._codes |= zip(lost, threads.map(self._encode, lost, columns), strict=True)
+        return {name: self._codes[name] for name in names}
+
+    def named_all(self, names: Sequence[str]) -> list[Any]:
+        """Several columns of names, read at once if that is faster."""
+        return [self.named(name) for name in names]
 
     def where(self, rows: Sequence[int], count: int | None = None) -> str:
         """``"2 rows (row 3 on line 4, row 9 on line 10)"``, with rows counted from 1."""

@@ -243,6 +243,18 @@ class GaussianClassifier(EvidenceClassifier):
         learned[self._owner[self._present]] = True
         return learned
 
+    def class_log_density(self, X: ArrayLike) -> FloatArray:
+        """Log density (n, K) of each row under each class, whatever its prior probability."""
+        data = self._read(X)
+        found = np.full((len(data), len(self.classes_)), -np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = log_joint(data, self._parameters, self._kind)
+        scores, owner = np.where(np.isnan(scores), -np.inf, scores), self._owner[self._present]
+        for c in np.unique(owner):
+            share = np.log(self._parameters[0][owner == c].sum())
+            found[:, c] = logsumexp(scores[:, owner == c], axis=1) - share
+        return found
+
     def score_samples(self, X: ArrayLike) -> FloatArray:
         """Log density (n,) of each row under the mixture."""
         data = self._read(X)

@@ -95,6 +95,9 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         self.scale = scale
         self.full_rank = full_rank
 
+    imputer_: Any
+    scaler_: Any
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, means, deviations and categories."""
         given = self._check_parameters()

@@ -103,9 +103,9 @@ class BeliefForestClassifier(TreeBased):
     oob_score : bool
         Whether to find out what trees believe about the rows that they have not seen.
     combination : {"mean", "dempster"}
-        How the masses of the trees become one: their mean, or Dempster's rule on masses that are
-        doubted first. Trees learn from the same labels and are not independent, so that the rule
-        is sure too soon unless doubt is large.
+        How the masses of the trees become one: their mean, which keeps the doubt of the labels, or
+        Dempster's rule on masses that are doubted first, which answers more sharply. Trees learn
+        from the same labels and are not independent: the rule is too sure unless doubt is large.
     doubt : float in (0, 1]
         Of each tree, for Dempster's rule.
     random_state : int or RandomState, optional
@@ -215,7 +215,8 @@ class BeliefForestClassifier(TreeBased):
             for (tree, _), pair in zip(grown, seeds.tolist(), strict=True)
         ]
         if self.oob_score:
-            self._judge_unseen(rows, [left_out[kinds.kind] for _, left_out in grown])
+            unseen = [left_out[kinds.kind] for _, left_out in grown]
+            self._judge_unseen(rows, unseen)
         return self
 
     def _check_parameters(self) -> None:

@@ -281,7 +281,8 @@ def node_masses(
     total = grown.weighted_n_node_samples + vacuous_weight
     extra = (np.full(n_nodes, vacuous_weight), (np.arange(n_nodes), np.full(n_nodes, n_sets - 1)))
     sums = shares @ knowledge.masses + sparse.csr_array(extra, shape=(n_nodes, n_sets))
-    masses = sparse.csr_array(sparse.diags_array(1.0 / total) @ sums)
+    masses = sparse.csr_array(sums)
+    masses.data /= np.repeat(total, np.diff(masses.indptr))
     masses.sort_indices()
     masses.eliminate_zeros()
     return (

@@ -1,0 +1,92 @@
+"""Names of classes that may be slips of the pen, free text, or ways to say nothing."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from plausible.checks import shown
+from plausible.errors import Note
+from plausible.experts.words import CANNOT_TELL, PERHAPS_NOT_KNOWING, is_typo_of, word_key
+
+MOST = 5  # names that a note lists
+FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
+FEW_ANSWERS = 20  # below which such a share tells nothing
+RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
+MOST_COMPARED = 500  # names that are compared with each other
+FREQUENT = 10  # times as many answers has the name that a typo was meant to be
+
+
+def quoted(names: Iterable[tuple[Any, int]]) -> str:
+    """``"'BLUES' (12 answers), 'blues ' (3)"``."""
+    listed = list(names)
+    told = [
+        f"{shown(name, 40)} ({count if k else answers(count)})"
+        for k, (name, count) in enumerate(listed[:MOST])
+    ]
+    more = f" and {len(listed) - MOST} more" if len(listed) > MOST else ""
+    return ", ".join(told) + more
+
+
+def first_few(names: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A mapping for an option, of a length that can be read."""
+    return dict(list(names.items())[:MOST])
+
+
+def answers(count: int) -> str:
+    """``"1 answer"``, ``"3 answers"``."""
+    return "1 answer" if count == 1 else f"{count} answers"
+
+
+def is_free_text(n_classes: int, n_said: int) -> bool:
+    """Whether nearly every answer is a class of its own."""
+    return n_said >= FEW_ANSWERS and n_classes >= FREE_TEXT * n_said
+
+
+def tell_free_text(names: Counter[Any], n_said: int) -> list[Note]:
+    """A note on answers of which nearly every one is a class of its own."""
+    if not is_free_text(len(names), n_said):
+        return []
+    return [Note(f"{len(names):,} different classes in {n_said:,} answers: is this free text?")]
+
+
+def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
+    """Notes on classes that may be slips of the pen, or ways to say nothing."""
+    texts = {name: count for name, count in names.items() if isinstance(name, str)}
+    free = {name: count for name, count in texts.items() if name not in fixed}
+    notes = []
+    perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
+    if perhaps and len(names) > len(perhaps) + 1:
+        notes.append(
+            Note(
+                f"read as classes: {quoted((n, free[n]) for n in perhaps)}; {{map}} if that says "
+                "nothing",
+                map=first_few(perhaps),
+            )
+        )
+    typos = {n: meant for n in free if n not in perhaps and (meant := meant_by(n, texts))}
+    if typos:
+        listed = quoted((n, free[n]) for n in typos)
+        notes.append(Note(f"rare names that may be typos: {listed}; {{map}}", map=first_few(typos)))
+    total = sum(names.values())
+    rare = [
+        (n, c) for n, c in names.items()
+        if c <= RARE and n not in typos and n not in perhaps and n not in fixed
+        and total >= MANY_ANSWERS and c * FREQUENT * len(names) <= total
+    ]  # fmt: skip
+    if rare:
+        example = {rare[0][0]: CANNOT_TELL}
+        notes.append(
+            Note(
+                f"classes that hardly anybody named: {quoted(rare)}; {{map}} if they are none",
+                map=example,
+            )
+        )
+    return notes
+
+
+def meant_by(name: str, texts: Mapping[str, int]) -> str | None:
+    """The far more frequent name of which a name may be a typo."""
+    if len(texts) > MOST_COMPARED:
+        return None
+    frequent = [other for other, count in texts.items() if count >= FREQUENT * texts[name]]
+    return next((other for other in frequent if is_typo_of(name, other)), None)

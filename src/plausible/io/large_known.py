@@ -1,0 +1,69 @@
+"""What is known about very many items: labels read in pieces, or answers pooled in parts."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from plausible.io.answer_layouts import find_meanings
+from plausible.io.compact import CompactLabels, Keys
+from plausible.io.known import Known, in_classes, read_known
+from plausible.io.large_answers import all_classes, is_long, pool_in_parts
+from plausible.io.lookup import Lookup
+from plausible.io.pieces import PIECE_ROWS, pieces
+from plausible.labels import Labels
+from plausible.tables import Source, TableError, counted
+
+
+class LargeKnown(NamedTuple):
+    """As `Known`, of so many items that their names are kept as numbers."""
+
+    labels: Any
+    lookup: Lookup
+    notes: list[str]
+    called: str
+
+
+def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | None:
+    """Labels of the items of a long table, never held together; None if items have no names."""
+    found = find_meanings(table, options.get("names") or {}, options.get("ignore", ()), options)
+    if "item" not in found or options.get("form") not in (None, "labels", "answers"):
+        return None
+    if options.get("form") != "labels" and is_long(table, options):
+        given = {name: value for name, value in options.items() if name != "form"}
+        with pool_in_parts(table, **given) as pool:
+            return collected(
+                ((part.items, part.labels) for part in pool.parts), found["item"], pool.notes, table
+            )
+    how = dict(options) | {"form": "labels"}
+    if how.get("classes") is None:
+        how["classes"] = all_classes(known.labels for known in label_pieces(table, how))
+    parts = ((known.items, known.labels) for known in label_pieces(table, how))
+    return collected(parts, found["item"], [], table)
+
+
+def label_pieces(table: Source, options: dict[str, Any]) -> Iterator[Known]:
+    """What is known, from one piece of a table of labels after another."""
+    for piece in pieces(table, table.names, PIECE_ROWS):
+        yield read_known(piece, **options)
+
+
+def collected(
+    parts: Iterator[tuple[Any, Labels]], called: str, notes: list[str], table: Source
+) -> LargeKnown:
+    """Labels and keys of the items of all parts."""
+    keys = Keys()
+
+    def kept() -> Iterator[Labels]:
+        for items, labels in parts:
+            keys.add(items)
+            yield labels
+
+    labels = CompactLabels(kept())
+    lookup = keys.lookup()
+    if len(twice := lookup.repeated()):
+        raise TableError(
+            f"Column {called!r} of {table.name} should name every row differently, but "
+            f"{counted(len(twice), 'row')} repeat an item (such as row {twice[0] + 1}); correct it."
+        )
+    if not notes:
+        notes = [f"{table.name}: labels of {len(labels)} items; {in_classes(labels.classes)}"]
+    return LargeKnown(labels, lookup, notes, called)

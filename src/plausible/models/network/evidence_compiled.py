@@ -1,0 +1,166 @@
+"""`combine`, the losses and `pull_back` of a block of rows in one compiled pass.
+
+numba is imported here only, and this file only where there is enough work (see `FAST_WORK` in
+`network.classifier`). Rows are the innermost loop, so that every step runs on whole vectors.
+"""
+
+import numba
+import numpy as np
+
+from plausible.models.network.evidence import LEAST, RESCALE, FloatArray
+from plausible.models.network.losses import BoolArray
+
+BLOCK = 64  # rows at a time: all that a block needs stays in the first-level cache
+CODES = {"squared": 0, "c1": 1, "likelihood": 2}
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def combine_block(
+    strength: FloatArray, others: FloatArray, products: FloatArray, ignorance: FloatArray
+) -> None:
+    """Q / S (K, b) and O / S (b,) of one block, written into the last two."""
+    n_classes, n_rows = products.shape
+    products[:] = 1.0
+    ignorance[:] = 1.0
+    for i in range(len(strength)):
+        strong = strength[i]
+        for k in range(n_classes):
+            other = others[i, k]
+            row = products[k]
+            for b in range(n_rows):
+                row[b] *= 1.0 - other * strong[b]
+        for b in range(n_rows):
+            ignorance[b] *= 1.0 - strong[b]
+        if i % RESCALE == RESCALE - 1:
+            for b in range(n_rows):
+                scale = LEAST**RESCALE
+                for k in range(n_classes):
+                    scale = max(scale, products[k, b])
+                for k in range(n_classes):
+                    products[k, b] /= scale
+                ignorance[b] /= scale
+    for b in range(n_rows):
+        total = -(n_classes - 1) * ignorance[b]
+        for k in range(n_classes):
+            total += products[k, b]
+        total = max(total, 2.2250738585072014e-308)
+        for k in range(n_classes):
+            products[k, b] /= total
+        ignorance[b] /= total
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def loss_block(
+    shares: FloatArray,
+    ignorance: FloatArray,
+    targets: FloatArray,
+    weight: FloatArray,
+    marks: BoolArray,
+    code: int,
+) -> float:
+    """The loss of a block; shares and ignorance become its slopes by log Q and log O."""
+    n_classes, n_rows = shares.shape
+    part = 1.0 - 1.0 / n_classes
+    slope = np.empty(n_classes)
+    value = 0.0
+    for b in range(n_rows):
+        fit = 0.0
+        for k in range(n_classes):
+            fit += (shares[k, b] - part * ignorance[b]) * targets[b, k]
+        fit = max(fit, 1e-300)
+        mean = 0.0
+        total = 0.0
+        loss = 1.0 - fit if code == 1 else 0.0
+        if code == 2 and not marks[b]:
+            loss = -np.log(fit)
+        for k in range(n_classes):
+            bet = shares[k, b] - part * ignorance[b]
+            if code == 0:
+                apart = bet - targets[b, k]
+                loss += apart * apart
+                slope[k] = 2.0 * apart
+            elif code == 2 and marks[b]:
+                bet = max(bet, 1e-300)
+                if targets[b, k] > 0.0:
+                    loss -= targets[b, k] * np.log(bet)
+                slope[k] = -targets[b, k] / bet
+            else:
+                slope[k] = -targets[b, k] / (fit if code == 2 else 1.0)
+            slope[k] *= weight[b]
+            mean += slope[k] * bet
+            total += slope[k]
+        value += loss * weight[b]
+        for k in range(n_classes):
+            shares[k, b] *= slope[k] - mean
+        ignorance[b] *= (n_classes - 1) * mean - part * total
+    return value
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})  # sums of vectors
+def pull_back_block(
+    strength: FloatArray,
+    others: FloatArray,
+    by_product: FloatArray,
+    by_ignorance: FloatArray,
+    by_membership: FloatArray,
+    by_strength: FloatArray,
+) -> None:
+    """Add slopes by memberships, and write those by the log of strengths."""
+    n_classes, n_rows = by_product.shape
+    for i in range(len(strength)):
+        strong, found = strength[i], by_strength[i]
+        for b in range(n_rows):
+            found[b] = -by_ignorance[b] * strong[b] / (1.0 - strong[b])
+        # Two classes at a time: one division, the slowest step, for both.
+        for k in range(0, n_classes - 1, 2):
+            other, another = others[i, k], others[i, k + 1]
+            row, next_row = by_product[k], by_product[k + 1]
+            total, next_total = 0.0, 0.0
+            for b in range(n_rows):
+                factor, next_factor = 1.0 - other * strong[b], 1.0 - another * strong[b]
+                common = strong[b] / (factor * next_factor)
+                ratio, next_ratio = row[b] * next_factor * common, next_row[b] * factor * common
+                found[b] -= other * ratio + another * next_ratio
+                total += ratio
+                next_total += next_ratio
+            by_membership[i, k] += total
+            by_membership[i, k + 1] += next_total
+        if n_classes % 2:
+            other, row, total = others[i, n_classes - 1], by_product[n_classes - 1], 0.0
+            for b in range(n_rows):
+                ratio = row[b] * strong[b] / (1.0 - other * strong[b])
+                found[b] -= other * ratio
+                total += ratio
+            by_membership[i, n_classes - 1] += total
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"contract"})
+def evidence_pass(
+    strength: FloatArray,
+    memberships: FloatArray,
+    targets: FloatArray,
+    weight: FloatArray,
+    marks: BoolArray,
+    code: int,
+    by_membership: FloatArray,
+    by_strength: FloatArray,
+) -> float:
+    """The loss of rows whose strengths are (r, n), and its slopes.
+
+    `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
+    """
+    n_rows, n_classes = targets.shape
+    others = 1.0 - memberships
+    value = 0.0
+    for start in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - start)
+        # Copies, because loops over contiguous rows run on vectors, and others do not.
+        block = strength[:, start : start + size].copy()
+        found = np.empty_like(block)
+        products, ignorance = np.empty((n_classes, size)), np.empty(size)
+        combine_block(block, others, products, ignorance)
+        part = slice(start, start + size)
+        value += loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
+        pull_back_block(block, others, products, ignorance, by_membership, found)
+        by_strength[:, start : start + size] = found
+    return value
