@@ -127,6 +127,14 @@ def test_several_columns_hold_all_items():
     check_meaning(read_training(labels_of(names), twins, columns=["size"]))
 
 
+def test_a_column_that_repeats_names_does_not_name_items():
+    table = features_of(range(N), "left", group=[k % 3 for k in range(N)])
+    few = {"item": [0, 1, 2], "label": ["ash", "elm", "oak"]}
+    found = read_training(few, table)
+    assert (found.id, found.names) == ("left", ["size", "group"])
+    assert ORDER[found.rows].tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("said", "written", "word"),
     [
