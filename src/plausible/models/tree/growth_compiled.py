@@ -24,9 +24,9 @@ def grow_compiled(
     features: Features, knowledge: Knowledge, weight: FloatArray, settings: Settings, seed: int
 ) -> Grown:
     """Grow a tree; see `growth.grow_numpy`."""
-    masses, bets = knowledge.masses, np.ascontiguousarray(knowledge.bets)
+    masses = knowledge.masses
     member_start = np.concatenate([[0], np.cumsum(knowledge.sizes)])
-    rows = np.flatnonzero(weight > 0.0).astype(np.int64)
+    rows = np.flatnonzero(weight > 0.0).astype(np.int32)
     n_most = max(2 * len(rows) - 1, 1)
     whole, real = np.empty((n_most, N_WHOLE), np.int64), np.empty((n_most, N_REAL))
     leaf = np.full(len(weight), LEAF, np.int64)
@@ -37,7 +37,6 @@ def grow_compiled(
                 masses.indptr.astype(np.int64),
                 masses.indices.astype(np.int64),
                 masses.data.astype(np.float64),
-                bets,
             ),
             (member_start.astype(np.int64), np.nonzero(knowledge.inside)[1].astype(np.int64)),
             np.ascontiguousarray(weight),
@@ -46,7 +45,7 @@ def grow_compiled(
         rows,
         seed,
         workspace(*knowledge.inside.shape),
-        tuple(np.empty(len(rows), np.int64) for _ in range(4)),
+        tuple(np.empty(len(rows), np.int32) for _ in range(4)),
         (np.arange(len(features.codes)), np.empty((len(rows) + 1, 6), np.int64)),
         (whole, real, leaf),
     )
@@ -62,9 +61,9 @@ def workspace(n_sets: int, n_classes: int) -> tuple[Any, ...]:
     masses, bets = np.empty((2, n_sets, BLOCK)), np.empty((2, n_classes, BLOCK))
     held, work = np.empty((2, BLOCK)), np.empty((3, BLOCK))
     counts, last_code = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-    running, running_bets = np.empty(n_sets), np.empty(n_classes)
+    running = np.empty(n_sets)
     local, sets = np.empty(n_sets, np.int64), np.empty(n_sets, np.int64)
     sums, all_bets = np.empty(n_sets), np.empty(n_classes)
     place = np.empty(257, np.int64)
-    block = (masses, bets, held, running, running_bets, counts, last_code, work)
+    block = (masses, bets, held, running, counts, last_code, work)
     return block, (local, sets, sums, all_bets, place)
