@@ -326,7 +326,7 @@ def test_combining_then_deciding():
 
 def test_an_array_has_to_come_with_its_kind():
     p = np.array([[0.6, 0.4], [0.2, 0.8]])
-    with pytest.raises(ValueError, match=r"shape \(2, 2\) came without; .* kind='probability'"):
+    with pytest.raises(ValueError, match=r"\(2, 2\) .* without its kind; .*kind='probability'"):
         decide_any(p)
     assert decide_any(p, kind="probability").index.tolist() == [0, 1]
     assert decide_any(bayesian(p)).index.tolist() == [0, 1]

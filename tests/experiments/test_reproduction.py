@@ -63,8 +63,8 @@ def test_unknown_names_are_refused_with_the_nearest(name, near):
         experiments.reproduce(["crowds", name])
 
 
-def test_names_like_no_other_are_answered_with_the_papers():
-    with pytest.raises(ValueError, match="come_2008 or denoeux_2015 or grandvalet_2002"):
+def test_names_like_no_other_are_answered_with_the_experiments():
+    with pytest.raises(ValueError, match="experiments are come_2008, denoeux_2015_lda, "):
         experiments.select("%%%")
 
 

@@ -73,7 +73,7 @@ def test_names_of_rows():
     ]:
         with pytest.raises(TableError, match=re.escape(words)):
             read_features(text(*rows), id="item")
-    with pytest.raises(TableError, match="'id' is not there"):
+    with pytest.raises(TableError, match="should have a column 'id'"):
         read_features(text(*source), id="id")
     with pytest.raises(TableError, match="beside the id"):
         read_features(text("item", "x"), id="item")

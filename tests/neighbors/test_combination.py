@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from neighbors.kinds import CLASSES, all_kinds, assert_same_masses, draw_items, slow_rule
+from neighbors.kinds import (
+    CLASSES,
+    all_kinds,
+    assert_same_masses,
+    by_name,
+    draw_items,
+    slow_rule,
+)
 from plausible.belief import contour, pignistic
 from plausible.labels import Labels
 from plausible.neighbors import EvidentialNeighborsClassifier, dense
@@ -25,7 +32,7 @@ def ordered(labels):
 @pytest.mark.parametrize("max_mass", [0.95, 1.0])
 def test_masses_are_those_of_dempsters_rule(kind, max_mass):
     labels = ordered(all_kinds()[kind])
-    model = EvidentialNeighborsClassifier(6, gamma=GAMMA, max_mass=max_mass).fit(X, labels)
+    model = EvidentialNeighborsClassifier(6, gamma=by_name(GAMMA), max_mass=max_mass).fit(X, labels)
     found = model.predict_mass(NEW)
     expected = slow_rule(X, labels, NEW, 6, GAMMA, max_mass)
     assert_same_masses(found, expected, labels.classes.tolist(), 1e-10)
@@ -36,7 +43,7 @@ def test_masses_are_those_of_dempsters_rule(kind, max_mass):
 
 @pytest.mark.parametrize("kind", all_kinds())
 def test_answers_without_masses_are_those_of_masses(kind):
-    model = EvidentialNeighborsClassifier(6, gamma=GAMMA).fit(X, all_kinds()[kind])
+    model = EvidentialNeighborsClassifier(6, gamma=by_name(GAMMA)).fit(X, all_kinds()[kind])
     masses = model.predict_mass(NEW)
     np.testing.assert_allclose(model.predict_proba(NEW), pignistic(masses), atol=1e-13)
     np.testing.assert_allclose(model.predict_plausibility(NEW), contour(masses), atol=1e-13)
@@ -105,8 +112,10 @@ def test_compiled_loops_are_those_of_numpy(kind, monkeypatch):
 @pytest.mark.parametrize("kind", all_kinds())
 def test_plausibilities_alone_are_known_up_to_a_factor(kind):
     labels = all_kinds()[kind]
-    exact = EvidentialNeighborsClassifier(6, gamma=GAMMA).fit(X, labels)
-    other = EvidentialNeighborsClassifier(6, gamma=GAMMA, combination="contours").fit(X, labels)
+    exact = EvidentialNeighborsClassifier(6, gamma=by_name(GAMMA)).fit(X, labels)
+    other = EvidentialNeighborsClassifier(6, gamma=by_name(GAMMA), combination="contours").fit(
+        X, labels
+    )
     expected = exact.predict_plausibility(NEW)
     expected /= expected.max(axis=1, keepdims=True)
     np.testing.assert_allclose(other.predict_plausibility(NEW), expected, atol=1e-12)

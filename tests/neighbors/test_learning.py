@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from neighbors.kinds import CLASSES, all_kinds, draw_items, exact_masses
+from neighbors.kinds import by_name as of_classes
 from plausible.belief import membership, pignistic
 from plausible.labels import Labels
 from plausible.neighbors import ContextualNeighborsClassifier, EvidentialNeighborsClassifier
@@ -88,7 +89,9 @@ def test_the_squared_cost_of_simple_labels_is_what_it_should_be():
 def test_the_objective_is_what_leaving_out_one_by_one_costs(kind, loss, unknown):
     labels = all_kinds()[kind]
     gamma = [0.5, 1.5, 1.0, 0.8]
-    model = EvidentialNeighborsClassifier(4, gamma, loss=loss, unknown=unknown).fit(X, labels)
+    model = EvidentialNeighborsClassifier(4, of_classes(gamma), loss=loss, unknown=unknown).fit(
+        X, labels
+    )
     slow = bets_of_each_from_the_others(X, labels, n_neighbors=4, gamma=gamma, unknown=unknown)
     by_name = slow[:, np.searchsorted(sorted(CLASSES), CLASSES)]
     costs = (cost_by_sets if loss == "squared" else linear_cost)(labels, by_name)
@@ -143,6 +146,7 @@ def test_the_gradient_set_by_set_is_exact(kind):
     assert sparse.value(np.ones(4)) == pytest.approx(cost.value(np.ones(4)), abs=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::plausible.base.warnings.SharpenedLabelsWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_contextual_gradient_is_exact(kind):
     cost = ContextualNeighborsClassifier(6, 1.0, 0.9).fit(X, all_kinds()[kind])._cost(6)
@@ -173,7 +177,9 @@ def test_fitting_never_costs_more_than_the_heuristic(seed, kind, loss, k):
     assert (ratio >= 0.999 / BOUND).all()
     if loss == "c1":
         assert np.ptp(fitted.gamma_) == 0.0
-    at_same = EvidentialNeighborsClassifier(k, fitted.gamma_, loss=loss).fit(items, labels)
+    at_same = EvidentialNeighborsClassifier(k, of_classes(fitted.gamma_), loss=loss).fit(
+        items, labels
+    )
     assert at_same.objective_ == pytest.approx(fitted.objective_, abs=1e-12)
 
 
@@ -195,8 +201,8 @@ def test_units_do_not_matter(loss):
     other = EvidentialNeighborsClassifier(5, loss=loss).fit(1000.0 * X, labels)
     np.testing.assert_allclose(other.gamma_ * 1e6, model.gamma_, rtol=1e-3)
     np.testing.assert_allclose(other.predict_proba(1000.0 * X), model.predict_proba(X), atol=1e-4)
-    far = EvidentialNeighborsClassifier(5, model.gamma_).fit(X + 1e7, labels)
-    near = EvidentialNeighborsClassifier(5, model.gamma_).fit(X, labels)
+    far = EvidentialNeighborsClassifier(5, of_classes(model.gamma_)).fit(X + 1e7, labels)
+    near = EvidentialNeighborsClassifier(5, of_classes(model.gamma_)).fit(X, labels)
     np.testing.assert_allclose(far.predict_proba(X + 1e7), near.predict_proba(X), atol=1e-6)
 
 
