@@ -58,8 +58,17 @@ def parameters(path):
     return [model.means_, model.covariances_] if hasattr(model, "means_") else [model.coef_]
 
 
-@pytest.mark.parametrize("model", ["mixture", "logistic"])
-@pytest.mark.parametrize("features", ["features.parquet", "parts", "features.csv"])
+@pytest.mark.parametrize(
+    ("features", "model"),
+    [
+        ("parts", "mixture"),
+        ("features.csv", "logistic"),
+        pytest.param("features.parquet", "mixture", marks=pytest.mark.long),
+        pytest.param("features.parquet", "logistic", marks=pytest.mark.long),
+        pytest.param("features.csv", "mixture", marks=pytest.mark.long),
+        pytest.param("parts", "logistic", marks=pytest.mark.long),
+    ],
+)
 def test_a_fit_in_pieces_is_that_in_memory(files, tmp_path, monkeypatch, features, model):
     command = ["fit", str(files / "answers.csv"), str(files / "features.parquet"), "--model", model]
     assert main([*command, "-o", str(tmp_path / "whole.skops"), "--quiet"]) == 0
@@ -223,7 +232,8 @@ def test_a_cluster_gives_the_fit_of_one_process_and_survives_a_killed_worker(fil
             cluster.stdin.close()
 
 
-def test_no_cluster_answers_and_models_that_cannot_be_spread(files, tmp_path, capsys):
+def test_no_cluster_answers_and_models_that_cannot_be_spread(files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("plausible.cli.clusters.TIMEOUT", 1)
     command = ["fit", str(files / "answers.csv"), str(files / "parts"), "-o", str(tmp_path / "m")]
     assert main([*command, "--cluster", "tcp://127.0.0.1:1"]) == 1
     assert "A Dask scheduler should answer at 'tcp://127.0.0.1:1'" in capsys.readouterr().err

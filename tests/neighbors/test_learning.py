@@ -92,7 +92,9 @@ def test_the_objective_is_what_leaving_out_one_by_one_costs(kind, loss, unknown)
     model = EvidentialNeighborsClassifier(4, of_classes(gamma), loss=loss, unknown=unknown).fit(
         X, labels
     )
-    slow = bets_of_each_from_the_others(X, labels, n_neighbors=4, gamma=gamma, unknown=unknown)
+    slow = bets_of_each_from_the_others(
+        X, labels, n_neighbors=4, gamma=of_classes(gamma), unknown=unknown
+    )
     by_name = slow[:, np.searchsorted(sorted(CLASSES), CLASSES)]
     costs = (cost_by_sets if loss == "squared" else linear_cost)(labels, by_name)
     assert model.objective_ == pytest.approx(np.nanmean(costs), abs=1e-12)
@@ -159,6 +161,17 @@ def test_the_contextual_gradient_is_exact(kind):
 # -- What is learned -------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("loss", ["squared", "c1"])
+def test_a_fit_costs_no_more_than_the_heuristic(loss):
+    labels = all_kinds()["sets"]
+    given_, fitted = (
+        EvidentialNeighborsClassifier(5, gamma, loss=loss).fit(X, labels)
+        for gamma in ("heuristic", "fit")
+    )
+    assert fitted.objective_ <= given_.objective_
+
+
+@pytest.mark.long
 @given(
     st.integers(0, 10_000),
     st.sampled_from(KINDS),
