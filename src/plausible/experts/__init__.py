@@ -2,6 +2,7 @@
 
 from plausible.experts.agreement import Agreement, agreement
 from plausible.experts.annotations import Annotations
+from plausible.experts.fusion import EvidentialFusionClassifier
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
@@ -33,6 +34,7 @@ from plausible.experts.words import split_quoted as split_quoted
 __all__ = [
     "Agreement",
     "Annotations",
+    "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
