@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import Bunch, Tags, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -130,7 +130,7 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         Of the sources that are not dropped.
     estimators_ : list of S fitted classifiers
         With an `EvidentialCalibratedClassifier` around those that are calibrated.
-    named_estimators_ : Bunch
+    named_estimators_ : dict
         The same by name, and "drop" for those that are dropped.
     columns_ : list of S int arrays
         Numbers of the columns that each source sees.
@@ -206,9 +206,9 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         self.classes_ = rows.labels.classes
         self.estimators_ = [one.model for one in learned]
         fitted = {s.name: one for s, one in zip(sources, self.estimators_, strict=True)}
-        self.named_estimators_ = Bunch(
-            **{source.name: fitted.get(source.name, "drop") for source in listed(self.estimators)}
-        )
+        self.named_estimators_ = {
+            source.name: fitted.get(source.name, "drop") for source in listed(self.estimators)
+        }
         known = {name for model in self.estimators_ for name in classes_of(model)}
         self._met = np.array([name in known for name in self.classes_.tolist()])
         self.form_ = self._form()
