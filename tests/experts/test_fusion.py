@@ -336,6 +336,32 @@ def test_overfitted_views_are_doubted():
     assert trees.doubts_[2] > 0.8 > trees.doubts_[:2].max()
 
 
+def test_calibrated_sources_are_judged_out_of_fold():
+    X, y = items(120)
+    X[:, 4:] = np.random.default_rng(1).normal(size=(120, 2))
+    trees = views_of(lambda: DecisionTreeClassifier(random_state=0))
+    doubts = EvidentialFusionClassifier(trees, smoothing=0.01).fit(X, y).doubts_
+    assert doubts[2] > 0.2  # trees fit all that they have seen, so by that none would be doubted
+
+
+def test_rows_that_are_never_tested_do_not_count_for_doubts():
+    X, y = items(90)
+    train, test = np.arange(60), np.arange(60, 90)
+    model = EvidentialFusionClassifier(views_of(GaussianNB), cv=[(train, test)], calibrate="none")
+    fitted = [(name, GaussianNB().fit(X[train][:, c], y[train]), c) for name, _, c in views_of(int)]
+    prefit = EvidentialFusionClassifier(fitted, cv="prefit", calibrate="none")
+    expected = prefit.fit(X[test], y[test]).doubts_
+    np.testing.assert_allclose(model.fit(X, y).doubts_, expected, atol=1e-6)
+
+
+def test_a_source_is_not_doubted_for_classes_that_it_has_not_met():
+    X, y = items(150, gap=6.0)
+    few = GaussianNB().fit(X[y != "plum", :2], y[y != "plum"])
+    sources = [("few", few, [0, 1]), ("all", GaussianNB().fit(X[:, 2:4], y), [2, 3])]
+    model = EvidentialFusionClassifier(sources, "yager", cv="prefit", calibrate="none").fit(X, y)
+    assert model.doubts_.max() < 0.05  # each by itself
+
+
 # ------------------------------------------------------------------- columns, classes, conventions
 
 
