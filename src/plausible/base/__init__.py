@@ -6,7 +6,14 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
-from plausible.base.class_order import align_loss, by_class, order_of_labels, remember_order
+from plausible.base.class_order import (
+    align_loss,
+    by_class,
+    order_of_labels,
+    refuse_order,
+    remember_order,
+    stack_by_class,
+)
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
@@ -64,7 +71,9 @@ __all__ = [
     "names_of_columns",
     "normalized",
     "order_of_labels",
+    "refuse_order",
     "remember_order",
+    "stack_by_class",
     "takes_labels",
     "training_rows",
     "warn_of_sharpening",

@@ -29,7 +29,7 @@ def settle_repeats(
         return Repeated(None, [])
     n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
     # Short numbers are sorted in half the time.
-    whole = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
+    whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
     pair = item.astype(whole) * whole(n_people) + annotator.astype(whole)
     in_order = np.sort(pair)
     twice = in_order[1:][in_order[1:] == in_order[:-1]]
