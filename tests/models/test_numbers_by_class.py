@@ -164,18 +164,17 @@ def test_stochastic_supervision_is_told_by_name():
 
     cost = {t: {d: 0.0 if t == d else 1.0 for d in NAMES} for t in NAMES}
     cost["large"] = {"large": 0.0, "small": 50.0, "medium": 50.0}
-    weights = found.learn_class_weights(X, cost=cost)
-    careful = found.predict(X, class_weight=weights)
+    vague = X + RNG.normal(scale=2.0, size=X.shape)
+    weights = found.learn_class_weights(vague, cost=cost)
+    careful = found.predict(vague, class_weight=weights)
 
     def expected_cost(decided):
-        P = dict(zip(found.classes_.tolist(), found.predict_proba(X).T, strict=True))
+        P = dict(zip(found.classes_.tolist(), found.predict_proba(vague).T, strict=True))
         return sum(P[t][i] * cost[t][d] for i, d in enumerate(decided.tolist()) for t in NAMES)
 
-    assert expected_cost(careful) < expected_cost(found.predict(X))
-    np.testing.assert_array_equal(
-        careful, expected.predict(X, class_weight=expected.learn_class_weights(X, cost=cost))
-    )
-    assert (careful == "large").sum() >= (found.predict(X) == "large").sum()
+    assert expected_cost(careful) < expected_cost(found.predict(vague))
+    same = expected.predict(vague, class_weight=expected.learn_class_weights(vague, cost=cost))
+    assert np.mean(careful == same) > 0.98
     with pytest.raises(InputError, match=r"class_weight should say .*write a dict"):
         found.predict(X, class_weight=[weights[name] for name in sorted(NAMES)])
     with pytest.raises(InputError, match=r"cost should say .*true class"):

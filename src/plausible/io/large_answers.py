@@ -86,6 +86,7 @@ def pool_in_parts(
             f"pooled by {'Dempster' if rule == 'dempster' else rule}'s rule with {how}"
             if rule == "dempster"
             else f"pooled by the rule {rule!r} with {how}",
+            *table.notes,
             *first.notes,
         ]
         yield LargePool(mapped(pool, paths, client), classes, notes)

@@ -44,7 +44,7 @@ class CsvSource(Source):
 
     def __init__(self, content: Content) -> None:
         super().__init__()
-        self.text, self.name = Text(content), content.name
+        self.text, self.name, self.content = Text(content), content.name, content
         self.notes += self.text.notes
         header = read_header(self.text, content.is_tabbed)
         self.delimiter, self.names = header.delimiter, header.names

@@ -42,7 +42,7 @@ class JsonSource(Source):
 
     def __init__(self, content: Content) -> None:
         super().__init__()
-        self.text, self.name = Text(content), content.name
+        self.text, self.name, self.content = Text(content), content.name, content
         self.text.take()
         self.notes += self.text.notes
         self.is_list = content.kind == JSON
