@@ -38,6 +38,7 @@ class Plan(NamedTuple):
     kind : what numbers by class mean
     left_out : column and value of rows that do not count, as those that were rejected
     notes : what was assumed
+    choices : classes by columns that say whether they were chosen, in place of the label
     """
 
     layout: str
@@ -46,6 +47,7 @@ class Plan(NamedTuple):
     kind: str | None
     left_out: tuple[str, str] | None
     notes: list[Note]
+    choices: dict[str, str] = {}  # noqa: RUF012
 
 
 def prefixed(table: Source) -> list[str]:
@@ -75,18 +77,19 @@ def plan_reading(
                 settings={"ignore": None},
             )
     is_open = layout in (None, "long") and kind is None
-    export = find_export(table, names or {}) if is_open else None
+    export = find_export(table, names or {}, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
     layout = layout or find_layout(table, found, names, kind, ignore)
     if layout == "long":
         left_out = None if export is None else export.left_out
         found, told = check_long(table, found, names or {}, ignore)
-        used = {*found.values(), *ignore}
+        choices = {} if export is None else export.choices
+        used = {*found.values(), *choices, *ignore}
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
-        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)])
+        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)], choices)
     chosen = chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -211,7 +214,7 @@ def find_meanings(
     """Columns by what they mean, also those of exports, and of items that are called otherwise."""
     asked = options or {}
     if asked.get("layout") in (None, "long") and asked.get("kind") is None:
-        export = find_export(table, names or {})
+        export = find_export(table, names or {}, ignore)
         if export is not None:
             return export.columns
     found = find_columns(table, names, ignore)
