@@ -6,14 +6,6 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
-from plausible.base.class_order import (
-    align_loss,
-    by_class,
-    order_of_labels,
-    refuse_order,
-    remember_order,
-    stack_by_class,
-)
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
@@ -29,7 +21,6 @@ from plausible.base.training import (
     check_weights,
     is_dask,
     training_rows,
-    warn_of_sharpening,
 )
 from plausible.base.warnings import (
     EmptyClassWarning,
@@ -40,8 +31,14 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.class_order import align_loss as align_loss
+from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import refuse_order as refuse_order
+from plausible.base.class_order import remember_order as remember_order
+from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
+from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [
     "BeliefClassifier",
@@ -59,9 +56,7 @@ __all__ = [
     "OutlierWarning",
     "SharpenedLabelsWarning",
     "TrainingRows",
-    "align_loss",
     "believe",
-    "by_class",
     "check_features",
     "check_labels_and_weights",
     "check_weights",
@@ -70,12 +65,7 @@ __all__ = [
     "log_normalized",
     "names_of_columns",
     "normalized",
-    "order_of_labels",
-    "refuse_order",
-    "remember_order",
-    "stack_by_class",
     "takes_labels",
     "training_rows",
-    "warn_of_sharpening",
     "with_labels",
 ]

@@ -48,9 +48,20 @@ def find_export(
     plain = {plainly(name): name for name in choose(table, None)}
     if {"hitid", "workerid"} <= set(plain) and any(is_answer(name) for name in table.names):
         return mechanical_turk(table, check_names(table, names), plain, ignore)
+    if any(f"{name}.users" in table.names for name in table.names if ends_responses(name)):
+        raise TableError(
+            f"{table.name} should have a row for each answer",
+            "has lists of responses and of users, as records of Argilla have",
+            "export them as JSON, which is read as it is: dataset.records.to_json('file.json')",
+        )
     if {"annotationid", "leadtime", "annotator", "id"} <= set(plain):
         return label_studio(table, check_names(table, names), plain)
     return None
+
+
+def ends_responses(name: str) -> bool:
+    """Whether a column holds the responses to a question of Argilla."""
+    return name.endswith(".responses")
 
 
 def is_answer(name: str) -> bool:
