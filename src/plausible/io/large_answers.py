@@ -94,6 +94,7 @@ def pool_in_parts(
             if rule == "dempster"
             else f"pooled by the rule {rule!r} with {how}",
             *(told_dependence(dependence) if isinstance(dependence, Dependence) else []),
+            *table.notes,
             *first.notes,
         ]
         yield LargePool(mapped(pool, paths, client), classes, notes)
