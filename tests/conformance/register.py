@@ -4,7 +4,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.experts import (
+    Annotations,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
@@ -110,6 +114,23 @@ ESTIMATORS: dict[str, Subject] = {
     "GeneralizedBayesClassifier": Subject(
         GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), unknown="works"
     ),
+    "EvidentialFusionClassifier": Subject(
+        EvidentialFusionClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
+            discount="contextual",
+            calibrate="none",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
+    "EvidentialFusionClassifier calibrated": Subject(
+        EvidentialFusionClassifier(
+            [("tree", BeliefTreeClassifier(0.1)), ("near", SoftNearestCentroid())],
+            rule="cautious",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
     "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), unknown="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
         BeliefForestClassifier(10, max_depth=3, random_state=0), unknown="works", y_none="refuses"
@@ -148,6 +169,7 @@ VARIANTS = {
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
+    "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
 }

@@ -29,7 +29,12 @@ from plausible import (
     report,
 )
 from plausible.belief import SparseMasses
-from plausible.experts import Annotations, Dependence, JointAnnotatorClassifier
+from plausible.experts import (
+    Annotations,
+    Dependence,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
@@ -462,6 +467,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         RelabellingClassifier,
         {"first": SoftNearestCentroid(), "final": SoftNearestCentroid(), "unknown": "relabel"},
         {"X": X, "y": SOFT},
+    ),
+    "EvidentialFusionClassifier": (
+        EvidentialFusionClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid(), [0]), ("two", SoftNearestCentroid())],
+            "rule": "dempster", "discount": "fit", "calibrate": "none", "cv": 2, "smoothing": 1.0,
+            "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,

@@ -3,6 +3,7 @@
 from plausible.experts.agreement import Agreement, agreement
 from plausible.experts.annotations import Annotations
 from plausible.experts.dependence import Dependence
+from plausible.experts.fusion import EvidentialFusionClassifier
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
@@ -36,6 +37,7 @@ __all__ = [
     "Agreement",
     "Annotations",
     "Dependence",
+    "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
