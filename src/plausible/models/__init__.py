@@ -10,6 +10,17 @@ from plausible.base import (
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.e2m import (
+    E2M,
+    Bernoulli,
+    Categorical,
+    Exponential,
+    Family,
+    InformationWarning,
+    Normal,
+    Poisson,
+    UncertainValues,
+)
 from plausible.models.ensemble import (
     SoftBaggingClassifier,
     SoftStackingClassifier,
@@ -60,9 +71,12 @@ from plausible.models.preparation import says_id as says_id
 from plausible.models.preparation import tidy_column as tidy_column
 
 __all__ = [
+    "E2M",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
+    "Bernoulli",
+    "Categorical",
     "ComparedModel",
     "Comparison",
     "DiscriminantClassifier",
@@ -70,12 +84,17 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "EvidentialNetworkClassifier",
+    "Exponential",
+    "Family",
     "FarPointWarning",
     "FeaturePreparation",
     "GaussianMixtureClassifier",
     "GeneralizedBayesClassifier",
+    "InformationWarning",
+    "Normal",
     "OutOfBagWarning",
     "PartialLogisticRegression",
+    "Poisson",
     "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
@@ -84,6 +103,7 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UncertainValues",
     "UnlabeledRowsWarning",
     "believe",
     "compare_models",
