@@ -19,6 +19,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -57,6 +58,9 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "GaussianMixtureClassifier tied": Subject(
         GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), vacuous="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(

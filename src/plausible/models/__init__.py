@@ -16,9 +16,11 @@ from plausible.models.e2m import (
     Categorical,
     Exponential,
     Family,
+    Imputed,
     InformationWarning,
     Normal,
     Poisson,
+    UncertainGaussianMixture,
     UncertainValues,
 )
 from plausible.models.ensemble import (
@@ -90,6 +92,7 @@ __all__ = [
     "FeaturePreparation",
     "GaussianMixtureClassifier",
     "GeneralizedBayesClassifier",
+    "Imputed",
     "InformationWarning",
     "Normal",
     "OutOfBagWarning",
@@ -103,6 +106,7 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UncertainGaussianMixture",
     "UncertainValues",
     "UnlabeledRowsWarning",
     "believe",
