@@ -23,6 +23,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -61,6 +62,9 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "GaussianMixtureClassifier tied": Subject(
         GaussianMixtureClassifier("tied", random_state=0), unknown="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), vacuous="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(

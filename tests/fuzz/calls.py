@@ -162,8 +162,8 @@ def write_files() -> None:
 def every_call() -> list[Call]:
     """All calls, in one order."""
     parts = (
-        belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls, experts_calls,
-        io_calls, datasets_calls, engine_calls, report_calls,
+        belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls,
+        uncertain_calls, experts_calls, io_calls, datasets_calls, engine_calls, report_calls,
     )  # fmt: skip
     return [call for part in parts for call in part()]
 
@@ -556,6 +556,63 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
 def fit_preparation(X: Any, **given: Any) -> Any:
     """A preparation, fitted."""
     return models.FeaturePreparation(**given).fit(X)
+
+
+VALUES = models.UncertainValues.from_intervals(np.arange(6.0), np.arange(6.0) + 2)
+
+
+def fit_law(X: Any, sample_weight: Any, family: Any, **given: Any) -> Any:
+    """A law, estimated."""
+    return models.E2M(family, **given).fit(X, sample_weight=sample_weight)
+
+
+class Laplace(models.Family):
+    """A family that states its density."""
+
+    bounds = {"center": (-np.inf, np.inf), "width": (0.0, np.inf)}  # noqa: RUF012
+
+    def log_density(self, x: Any, params: Any) -> Any:
+        return -np.abs(x - params["center"]) / params["width"] - np.log(2 * params["width"])
+
+
+def uncertain_calls() -> Iterator[Call]:
+    u = models.UncertainValues
+    numbers = np.arange(6.0)
+    for name, arguments in {
+        "from_precise": {"values": numbers},
+        "from_intervals": {"low": numbers, "high": numbers + 1},
+        "from_fuzzy": {"mean": numbers, "sd": 0.5},
+        "missing": {"shape": 3},
+        "concatenate": {"parts": [VALUES, VALUES]},
+    }.items():
+        yield Call(f"models.UncertainValues.{name}", getattr(u, name), arguments)
+    inside = {"mean": numbers, "sd": numbers + 1, "low": numbers, "high": numbers + 2}
+    yield Call("models.UncertainValues", u, inside)
+    where = {"keep": numbers > 2, "other": numbers}
+    yield Call("models.UncertainValues.where", VALUES.where, where)
+    yield Call("models.UncertainValues.plausibility", VALUES.plausibility, {"x": numbers})
+    fit = {"init": None, "tol": 1e-6, "max_iter": 50, "accelerate": True, "n_bootstrap": 0}
+    weight = {"sample_weight": np.ones(6)}
+    laws: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "Bernoulli": (models.Bernoulli(), [0, 1, 1, 0, 1, 0], {"theta": 0.3}),
+        "Categorical": (models.Categorical(), list("abcabc"), {"probabilities": [0.3, 0.3, 0.4]}),
+        "Poisson": (models.Poisson(), VALUES, {"rate": 2.0}),
+        "Exponential": (models.Exponential(), VALUES, {"rate": 2.0}),
+        "Normal": (models.Normal(), VALUES, {"mean": 2.0, "variance": 1.0}),
+        "Family": (Laplace(), VALUES, {"center": 2.0, "width": 1.0}),
+    }
+    for name, (family, data, init) in laws.items():
+        given = {**fit, "init": init, "family": family, "X": data, **weight}
+        yield Call(f"models.{name} fit", fit_law, given)
+    yield Call("models.Bernoulli of success", models.Bernoulli, {"success": "a"})
+    model = models.E2M(models.Normal(), n_bootstrap=3, tol=1e-4, random_state=0).fit(VALUES)
+    more = {"n_bootstrap": 2, "random_state": 0, "verbose": 0, "callback": None}
+    yield Call(
+        "models.E2M.fit", fit_law, {**fit, **more, "family": models.Normal(), "X": VALUES, **weight}
+    )
+    yield Call("models.E2M.intervals", model.intervals, {"level": 0.9, "method": "information"})
+    yield Call("models.E2M.standard_errors", model.standard_errors, {"method": "bootstrap"})
+    yield Call("models.E2M.score_samples", model.score_samples, {"X": VALUES})
 
 
 def models_calls() -> Iterator[Call]:
