@@ -88,8 +88,8 @@ def check_schema(schema: bytes, name: str) -> None:
         nodes = list(_nodes(json.loads(schema)))
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"{name} should describe a model in JSON, but does not ({first_line(error)}); fetch it "
-            "again."
+            f"{name} should describe a model in JSON, but does not ({first_line(error)}); get a "
+            "fresh copy."
         ) from None
     strange = sorted(
         {
