@@ -13,11 +13,10 @@ Recognition 41 (2008) 1384-1397.
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import Clustered
 from plausible.belief import SparseMasses
@@ -48,12 +47,19 @@ def solved(sums: Sums, focal: Focal) -> FloatArray:
     return solve_centers(sums.weights, sums.points, focal.averages)
 
 
-def ordered_rows(X: FloatArray, middle: FloatArray, offset: FloatArray | None) -> ArrayRows:
+class Items(NamedTuple):
+    """Features (n, d), and what is added to all squared distances of an item (n,), if anything."""
+
+    X: FloatArray
+    offset: FloatArray | None
+
+
+def ordered_rows(items: Items, middle: FloatArray) -> ArrayRows:
     """Items around their mean, in an order that does not depend on that of rows."""
-    centered = X - middle
+    centered = items.X - middle
     spread = np.einsum("ij,ij->i", centered, centered)
-    order = canonical_order(spread, tuple(X.T))
-    return ArrayRows(centered[order], None if offset is None else offset[order])
+    order = canonical_order(spread, tuple(items.X.T))
+    return ArrayRows(centered[order], None if items.offset is None else items.offset[order])
 
 
 class ECM(PrototypeClustering):
@@ -132,32 +138,32 @@ class ECM(PrototypeClustering):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _offset(self, X: FloatArray) -> FloatArray | None:
-        """What is added to the squared distances of each item."""
-        return None
+    def _read(self, X: ArrayLike, reset: bool) -> Items:
+        return Items(super()._read(X, reset), None)
 
-    def _spread(self, data: FloatArray) -> Spread:
-        return Spread(len(data), float(data.var(axis=0).sum()))
+    def _spread(self, data: Items) -> Spread:
+        variance = float(data.X.var(axis=0).sum())
+        return Spread(len(data.X), variance + (0.0 if data.offset is None else data.offset.mean()))
 
     def _problem(
-        self, data: FloatArray, focal: Focal, spread: Spread, random: np.random.RandomState
+        self, data: Items, focal: Focal, spread: Spread, random: np.random.RandomState
     ) -> Problem:
-        middle = data.mean(axis=0)
-        rows = ordered_rows(data, middle, self._offset(data))
+        middle = data.X.mean(axis=0)
+        rows = ordered_rows(data, middle)
         return Problem(
             summarize=lambda starts: rows.reduce(summarize_chunk, starts, focal),
             solve=partial(solved, focal=focal),
-            starts=self._starts(data, rows, middle, random),
+            starts=self._starts(data.X, rows, middle, random),
             conclude=lambda centers: self._run(data, rows, middle, centers, focal),
         )
 
     def _starts(
-        self, data: FloatArray, rows: ArrayRows, middle: FloatArray, random: np.random.RandomState
+        self, X: FloatArray, rows: ArrayRows, middle: FloatArray, random: np.random.RandomState
     ) -> list[FloatArray]:
         """Centers to start from, around the mean of items."""
-        init = check_init(self.init, self.n_clusters, *data.shape)
+        init = check_init(self.init, self.n_clusters, *X.shape)
         if not isinstance(init, str):
-            return [(data[init] if init.ndim == 1 else init) - middle]
+            return [(X[init] if init.ndim == 1 else init) - middle]
         items = rows.columns[0]
         assert items is not None
 
@@ -171,25 +177,18 @@ class ECM(PrototypeClustering):
         ]
 
     def _run(
-        self,
-        data: FloatArray,
-        rows: ArrayRows,
-        middle: FloatArray,
-        centers: FloatArray,
-        focal: Focal,
+        self, data: Items, rows: ArrayRows, middle: FloatArray, centers: FloatArray, focal: Focal
     ) -> Clustered:
         """Masses of the items at the best centers."""
         if self._may_reorder:
             (sums,) = rows.reduce(summarize_chunk, [centers], focal)
             centers = centers[largest_first(sums.weights, focal.averages)]
-        offset = self._offset(data)
-        masses = sparse_masses(masses_of(data - middle, offset, centers, focal), focal)
+        values = masses_of(data.X - middle, data.offset, centers, focal)
         learned = {"cluster_centers_": centers + middle}
-        return Clustered(masses, 0.0, learned=learned)
+        return Clustered(sparse_masses(values, focal), 0.0, learned=learned)
 
-    def _masses(self, X: FloatArray) -> SparseMasses:
+    def _masses(self, X: Items) -> SparseMasses:
         """Masses of new items at the centers that were found."""
-        check_is_fitted(self)
         focal = make_focal(
             self.focal_sets_,
             len(self.cluster_centers_),
@@ -198,6 +197,5 @@ class ECM(PrototypeClustering):
             self.outlier_distance_,
         )
         middle = self.cluster_centers_.mean(axis=0)
-        return sparse_masses(
-            masses_of(X - middle, self._offset(X), self.cluster_centers_ - middle, focal), focal
-        )
+        values = masses_of(X.X - middle, X.offset, self.cluster_centers_ - middle, focal)
+        return sparse_masses(values, focal)

@@ -123,7 +123,7 @@ def place(centers: FloatArray, focal: Focal) -> Places:
 
 
 class Powers(NamedTuple):
-    """D^(-1/(beta-1)) of sets and of the empty set, times exp(shift / (beta-1)) in rows with one."""
+    """D^(-1/(beta-1)) of sets and of the empty set, times exp(shift / (beta-1))."""
 
     values: FloatArray
     empty: FloatArray
@@ -193,7 +193,16 @@ def memberships(
     """All about the masses of a block of lifted items."""
     D, least = weighted_distances(rows, offset, places, focal)
     most = 2.0 * (float(rows[:, -1].max()) + places.largest) * float(focal.penalty.max())
-    found = powers(D, least, most, focal)
+    return with_totals(D, powers(D, least, most, focal), focal)
+
+
+def memberships_from(D: FloatArray, focal: Focal) -> Memberships:
+    """The same from weighted distances, all positive."""
+    return with_totals(D, powers(D, float(D.min()), float(D.max()), focal), focal)
+
+
+def with_totals(D: FloatArray, found: Powers, focal: Focal) -> Memberships:
+    """Sums of rows, and the criterion that follows from them."""
     totals = found.values @ np.ones(D.shape[1]) + found.empty
     costs = totals ** (1.0 - focal.fuzzifier)
     if found.shift is not None:
@@ -234,17 +243,30 @@ def masses_of(
     for block in blocks(len(X), len(focal.penalty)):
         part = None if offset is None else offset[block]
         found = memberships(lifted(X[block], part), part, places, focal)
-        np.divide(found.powers.values, found.totals[:, None], out=out[block, focal.n_empty :])
-        if focal.n_empty:
-            out[block, 0] = found.powers.empty / found.totals
+        masses_from(found, focal, out[block])
     return out
+
+
+def masses_from(found: Memberships, focal: Focal, out: FloatArray) -> None:
+    """Write the masses of a block."""
+    np.divide(found.powers.values, found.totals[:, None], out=out[:, focal.n_empty :])
+    if focal.n_empty:
+        np.divide(found.powers.empty, found.totals, out=out[:, 0])
+
+
+def gram_of(weights: FloatArray, averages: FloatArray) -> FloatArray:
+    """Matrix (c, c) of the equations for centers, from the weights of sets."""
+    return averages.T @ (weights[:, None] * averages)
 
 
 def solve_centers(weights: FloatArray, points: FloatArray, averages: FloatArray) -> FloatArray:
     """Centers (c, p) at which the criterion is lowest for given masses."""
-    left = averages.T @ (weights[:, None] * averages)
-    right = averages.T @ points
+    return solve_symmetric(gram_of(weights, averages), averages.T @ points)
+
+
+def solve_symmetric(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Solution of symmetric equations, the one nearest to zero if there are several."""
     try:
-        return solve(left, right, assume_a="pos")
-    except LinAlgError:  # sets that do not tell two clusters apart: the solution nearest to zero
-        return lstsq(left, right)[0]
+        return np.asarray(solve(left, right, assume_a="pos"))
+    except LinAlgError:  # sets that do not tell two clusters apart
+        return np.asarray(lstsq(left, right)[0])
