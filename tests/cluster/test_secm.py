@@ -14,8 +14,8 @@ def noisy(shape=(40, 40), noise=0.5, seed=0):
     """A disk on a dark ground, with noise."""
     rng = np.random.default_rng(seed)
     places = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
-    middle = np.array(shape) / 2.2
-    truth = (((places - middle) ** 2).sum(axis=-1) < (min(shape) / 3.2) ** 2).astype(int)
+    apart = ((places - np.array(shape) / 2.2) ** 2).sum(axis=-1)
+    truth = (apart < np.quantile(apart, 0.25)).astype(int)
     return truth, truth + noise * rng.normal(size=shape)
 
 

@@ -8,9 +8,12 @@ is minimized for the means :math:`y_i = \sum_j s_{ij} x_j` of neighborhoods inst
           \qquad D_{iA} = \lVert y_i - \bar v_A \rVert^2.
 
 The mean of squared distances over the neighborhood instead of the squared distance of the mean,
-:math:`D_{iA} = \sum_j s_{ij} \lVert x_j - \bar v_A \rVert^2 = \lVert y_i - \bar v_A \rVert^2 + b_i`,
+
+.. math:: D_{iA} = \sum_j s_{ij} \lVert x_j - \bar v_A \rVert^2
+          = \lVert y_i - \bar v_A \rVert^2 + b_i,
+
 adds the variance :math:`b_i` of the neighborhood to all distances of an item. Masses are then
-flatter where neighbors differ, and in much noise the clusters fall together; it is there on request.
+flatter where neighbors differ, and in much noise clusters fall together; it is there on request.
 
 References
 ----------
