@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from plausible.cluster import ECM, RECM, SECM
 from plausible.experts import (
     Annotations,
     EvidentialFusionClassifier,
@@ -164,7 +165,13 @@ WITH_OWN_Y: dict[str, Subject] = {
         JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
     ),
 }
-REGISTER = ESTIMATORS | WITH_OWN_Y
+# Clusterings, which are given no labels.
+CLUSTERINGS: dict[str, Subject] = {
+    "ECM": Subject(ECM(3, n_init=3, random_state=0)),
+    "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
+    "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+}
+REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
     "DiscriminantClassifier quadratic",
@@ -176,4 +183,5 @@ VARIANTS = {
     "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "SECM",  # without neighbors, ECM
 }

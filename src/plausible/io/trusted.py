@@ -19,6 +19,7 @@ ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausi
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
     "numpy.dtype",  # of an empty array, which a file holds for it
+    "plausible.base.partition.CredalPartition",
     "plausible.belief.forms.SparseMasses",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",

@@ -1,0 +1,17 @@
+"""Clusterings whose answer is a credal partition: mass functions on sets of clusters."""
+
+from plausible.base import CredalPartition
+from plausible.cluster.ecm import ECM
+from plausible.cluster.focal_sets import focal_sets_of
+from plausible.cluster.neighborhoods import image_weights
+from plausible.cluster.recm import RECM
+from plausible.cluster.secm import SECM
+
+__all__ = [
+    "ECM",
+    "RECM",
+    "SECM",
+    "CredalPartition",
+    "focal_sets_of",
+    "image_weights",
+]
