@@ -20,6 +20,8 @@ ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausi
 PARTS = (
     "numpy.dtype",  # of an empty array, which a file holds for it
     "plausible.belief.forms.SparseMasses",
+    "plausible.cluster.sparse_partition.SingleMasses",
+    "plausible.cluster.sparse_partition.SparsePartition",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
     "plausible.neighbors.search.Search",
