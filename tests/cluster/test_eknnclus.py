@@ -180,7 +180,7 @@ def test_new_items_are_placed_by_the_evidential_neighbor_rule():
     far = found.predict_partition([[1e6, 0.0]])
     assert far.given.ignorance[0] == pytest.approx(1.0)
     nearest = found.labels_[pairwise_distances([[1e6, 0.0]], X).argmin()]
-    assert far.hard[0] == nearest != 0
+    assert far.hard()[0] == nearest != 0
 
 
 # -- Clusters --------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_of_several_runs_the_one_with_the_lowest_energy_is_kept():
 
 
 def test_dissimilarities_are_as_good_as_features():
-    X, y = blobs(std=1.8)
+    X, _ = blobs(std=1.8)
     from_features = EKNNClus(random_state=0).fit(X)
     D = pairwise_distances(X)
     found = EKNNClus(metric="precomputed", random_state=0).fit(D)
@@ -285,14 +285,19 @@ def test_a_sparse_partition_answers_as_any_other():
     assert isinstance(partition, CredalPartition)
     assert 3 < partition.n_clusters < 62
     other = CredalPartition(partition.masses())
-    for name in ("contour", "probability", "lower", "upper", "is_outlier", "outlier_mass",
-                 "classes"):  # fmt: skip
+    for name in ("contour", "probability", "outlier_mass", "classes", "focal_sets"):
         assert np.allclose(getattr(partition, name), getattr(other, name), atol=1e-12), name
-    assert np.array_equal(partition.largest, other.largest)
-    assert np.array_equal(partition.hard, other.hard)
+    for name in ("credal", "fuzzy", "possibilistic", "rough", "nonspecificity", "relations"):
+        ours, theirs = getattr(partition, name)(), getattr(other, name)()
+        assert np.allclose(ours, theirs, atol=1e-12), name
+    assert str(partition.summary()) == str(other.summary())
+    assert not partition.outliers().any()
+    joined = partition.combine(partition, other, rule="dempster")
+    assert np.allclose(joined.contour, other.combine(other, other, rule="dempster").contour)
+    assert np.array_equal(partition.hard(), other.hard())
     assert len(partition) == len(other) == 150
     rows = np.array([3, 140, 3])
-    assert np.array_equal(partition[rows].hard, other[rows].hard)
+    assert np.array_equal(partition[rows].hard(), other[rows].hard())
     assert np.allclose(partition[5:9].contour, other[5:9].contour)
     assert np.allclose(partition.labels().contour, other.labels().contour)
     assert partition.labels("class").n_classes == other.labels("class").n_classes
@@ -306,14 +311,14 @@ def test_more_clusters_than_sets_can_be_written_of():
     found = EKNNClus(5, gamma=0.1, random_state=0).fit(X)
     partition = found.partition_
     assert found.n_clusters_ == partition.n_clusters == 72
-    assert adjusted_rand_score(np.repeat(np.arange(72), 6), partition.hard) == 1.0
+    assert adjusted_rand_score(np.repeat(np.arange(72), 6), partition.hard()) == 1.0
     assert found.masses_.shape == (432, 73)
     assert found.focal_sets_[-1] == 2**72 - 1
     assert found.focal_sets_[70] == 2**70
     assert np.allclose(found.predict_proba(X[:3]).sum(axis=1), 1.0)
-    assert partition.upper.sum() >= 432
+    assert partition.rough().upper.sum() >= 432
     assert partition.labels().n_classes == 72
-    for ask in (partition.masses, lambda: partition.largest, lambda: found.predict_mass(X[:2])):
+    for ask in (partition.masses, partition.credal, lambda: found.predict_mass(X[:2])):
         with pytest.raises(
             ValueError, match="at most 62 clusters, but there are 72.*given.singles"
         ):
@@ -342,7 +347,7 @@ def test_items_at_one_point_stay_together():
     same = EKNNClus(random_state=0).fit(np.ones((15, 2)))
     assert same.n_clusters_ == 1
     assert np.allclose(same.masses_.toarray(), 1.0)
-    assert same.partition_.lower.all()
+    assert same.partition_.rough().lower.all()
     assert np.isfinite(weights_of(np.zeros(1), 1.0)).all()
 
 
@@ -352,7 +357,7 @@ def test_items_that_nobody_is_near_are_clusters_of_their_own():
     assert found.n_clusters_ == 5
     assert (found.labels_ == found.labels_[-1]).sum() == 1
     assert found.partition_.contour[-1].min() == 1.0  # nothing is known about it
-    assert found.partition_.upper[-1].all()
+    assert found.partition_.rough().upper[-1].all()
 
 
 @pytest.mark.parametrize("n", [2, 3])

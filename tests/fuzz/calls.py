@@ -610,7 +610,7 @@ def experts_calls() -> Iterator[Call]:
         "annotators": ["ann"] * N, "doubt": RNG.uniform(size=N),
     }  # fmt: skip
     yield Call("experts.Annotations.from_classes", Annotations.from_classes, table)
-    pooled = {"rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "vacuous"}
+    pooled = {"rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "unknown"}
     yield Call("experts.Annotations.pool", said.pool, pooled)
     learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
@@ -663,7 +663,7 @@ def io_calls() -> Iterator[Call]:
         },
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
-            "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
+            "on_conflict": "unknown", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {

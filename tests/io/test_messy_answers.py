@@ -650,11 +650,11 @@ def words_for(options: dict[str, Any]) -> list[str]:
 def test_the_command_says_the_same(case, capsys, tmp_path):
     path, found = case
     words = ["pool", str(path), "-o", str(tmp_path / "out.csv"), "--doubt", "0.2", "--on-conflict",
-             "vacuous", *words_for(found.options)]  # fmt: skip
+             "unknown", *words_for(found.options)]  # fmt: skip
     code = main(words)
     told = capsys.readouterr().err
     if isinstance(found.expected, Right):
-        known = read_known(path, doubt=0.2, on_conflict="vacuous", **found.options)
+        known = read_known(path, doubt=0.2, on_conflict="unknown", **found.options)
         assert code == 0
         assert f"({len(known.labels.classes)} in all)" in told.splitlines()[0]
         check(known.annotations, found.expected)

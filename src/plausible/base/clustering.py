@@ -112,10 +112,13 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         """
         check_whole(self.n_init, "n_init", 1)
         data = self._read(X, reset=True)
-        random = check_random_state(self.random_state)
-        runs = [self._cluster(data, random) for _ in range(self.n_init)]
-        self._keep(min(runs, key=lambda run: run.objective))
+        self._keep(self._best(data, check_random_state(self.random_state)))
         return self
+
+    def _best(self, data: Any, random: np.random.RandomState) -> Clustered:
+        """The best of `n_init` runs; whoever runs them side by side writes this instead."""
+        runs = [self._cluster(data, random) for _ in range(self.n_init)]
+        return min(runs, key=lambda run: run.objective)
 
     def _partition(self, masses: Any) -> CredalPartition:
         """The partition that masses stand for; masses of another kind have one of their own."""
@@ -134,7 +137,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
             )
         self.partition_ = self._partition(run.masses)
         self._keep_masses(run.masses)
-        self.labels_ = self.partition_.hard
+        self.labels_ = self.partition_.hard()
         self.objective_, self.history_ = run.objective, np.asarray(run.history)
         self.n_iter_, self.converged_ = max(len(self.history_) - 1, 0), run.converged
         for name, value in run.learned.items():
@@ -154,7 +157,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
     @_if_new_items
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Cluster (n,) of new items with the best bet; -1 for outliers."""
-        return self.predict_partition(X).hard
+        return self.predict_partition(X).hard()
 
     @_if_new_items
     def predict_mass(self, X: ArrayLike) -> SparseMasses:

@@ -209,7 +209,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="doubt in every answer, or learned from agreement (default: their own, or fit)",
     )  # fmt: skip
     group.add_argument(
-        "--on-conflict", choices=("raise", "vacuous"), default="raise",
+        "--on-conflict", choices=("raise", "unknown"), default="raise",
         help="items about which sure answers contradict each other: an error, or unknown",
     )  # fmt: skip
 

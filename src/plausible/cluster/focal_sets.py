@@ -80,7 +80,9 @@ def _listed(given: Any, n_clusters: int) -> IntArray:
 
 def _mask(one: Any, n_clusters: int) -> int:
     """A set of clusters, given as a bit mask or by the numbers of its clusters."""
-    members = [one] if is_whole(one) else list(one) if isinstance(one, Iterable) else [None]
+    members: list[Any] = [one] if is_whole(one) else [None]
+    if isinstance(one, Iterable) and not isinstance(one, str):
+        members = list(one)
     limit = 1 << n_clusters if is_whole(one) else n_clusters
     if not all(is_whole(k) and 0 <= k < limit for k in members):
         raise InputError(
@@ -92,7 +94,7 @@ def _mask(one: Any, n_clusters: int) -> int:
         )
     if is_whole(one):
         return int(one)
-    return sum({1 << int(k) for k in members})
+    return int(sum({1 << int(k) for k in members}))
 
 
 def _ordered(masks: Iterable[int]) -> IntArray:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from plausible.base import CredalPartition
+from plausible.base import CredalPartition, PartitionSummary, Relations, RoughPartition
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import row_numbers
 from plausible.errors import InputError
@@ -133,7 +133,7 @@ class SparsePartition(CredalPartition):
 
     It is a `CredalPartition`, and gives every answer of one. Tables (n, c) are made when they are
     asked for; `given` has the masses with few entries. Beyond 62 clusters, sets have no bit masks,
-    and `masses` and `largest` are refused.
+    and `masses`, `credal` and what needs them is refused.
 
     Parameters
     ----------
@@ -187,57 +187,82 @@ class SparsePartition(CredalPartition):
                 value=self.n_clusters,
             )
 
+    def _on_sets(self) -> CredalPartition:
+        """The same partition with its masses written out."""
+        return CredalPartition(self.masses(), self.names)
+
     @property
-    def outlier_mass(self) -> FloatArray:  # type: ignore[override]
+    def focal_sets(self) -> NDArray[Any]:
+        """Sets (F,) of clusters that may have mass, as bit masks."""
+        return self.given.focal_sets
+
+    @property
+    def outlier_mass(self) -> FloatArray:
         """Mass (n,) on the empty set: none."""
         return np.zeros(len(self))
 
     @property
-    def largest(self) -> IntArray:  # type: ignore[override]
-        """Set (n,) of clusters with the largest mass, as a bit mask; the smaller set of equals."""
-        self._check_sets()
-        sets = self.given.focal_sets
-        return np.where(self._knows, sets[self.given.best], sets[-1])
-
-    @property
-    def _knows(self) -> BoolArray:
-        """Items with more mass on their best cluster than on all."""
-        given = self.given
-        return strongest(given.singles) >= given.ignorance
-
-    @property
-    def is_outlier(self) -> BoolArray:
-        """Items (n,) most of whose mass says that they belong nowhere: none."""
-        return np.zeros(len(self), dtype=bool)
-
-    @property
-    def lower(self) -> BoolArray:
-        """Items that surely are in each cluster (n, c): their largest mass is on it alone."""
-        known = np.zeros((len(self), self.n_clusters), dtype=bool)
-        known[np.arange(len(self)), self.given.best] = self._knows | (self.n_clusters == 1)
-        return known
-
-    @property
-    def upper(self) -> BoolArray:
-        """Items that may be in each cluster (n, c): their largest mass is on a set with it."""
-        return self.lower | ~self._knows[:, None]
-
-    @property
-    def contour(self) -> FloatArray:  # type: ignore[override]
+    def contour(self) -> FloatArray:
         """Plausibility (n, c) of each cluster."""
         table: FloatArray = self.given.singles.toarray()
         return np.minimum(table + self.given.ignorance[:, None], 1.0)
 
     @property
-    def probability(self) -> FloatArray:  # type: ignore[override]
+    def probability(self) -> FloatArray:
         """Bets (n, c) on the clusters."""
         table: FloatArray = self.given.singles.toarray()
         return table + self.given.ignorance[:, None] / self.n_clusters
 
     @property
-    def hard(self) -> IntArray:  # type: ignore[override]
+    def _knows(self) -> BoolArray:
+        """Items with more mass on their best cluster than on all."""
+        if self.n_clusters == 1:
+            return np.ones(len(self), dtype=bool)
+        return strongest(self.given.singles) >= self.given.ignorance
+
+    @property
+    def _largest(self) -> IntArray:
+        self._check_sets()
+        return np.where(self._knows, self.focal_sets[self.given.best], self.focal_sets[-1])
+
+    def outliers(self) -> BoolArray:
+        """Items (n,) whose largest mass says that they belong nowhere: none."""
+        return np.zeros(len(self), dtype=bool)
+
+    def hard(self) -> IntArray:
         """Cluster (n,) with the best bet, as its number."""
-        return self.given.best
+        return self.given.best.copy()
+
+    def rough(self) -> RoughPartition:
+        """Items (n, c) that surely are in each cluster (`lower`), and that may be (`upper`)."""
+        lower = np.zeros((len(self), self.n_clusters), dtype=bool)
+        lower[np.arange(len(self)), self.given.best] = self._knows
+        return RoughPartition(lower, lower | ~self._knows[:, None])
+
+    def nonspecificity(self) -> float:
+        """How imprecise the partition is: the mean mass of all clusters together."""
+        return float(self.given.ignorance.mean()) if self.n_clusters > 1 else 0.0
+
+    def relations(self) -> Relations:
+        """Masses (n, n) about each pair of items: that they are in one cluster, or are not."""
+        singles, known = self.given.singles, 1.0 - self.given.ignorance
+        same = (singles @ singles.T).toarray()
+        different = np.maximum(np.outer(known, known) - same, 0.0)
+        if self.n_clusters == 1:
+            same, different = np.ones_like(same), np.zeros_like(same)
+        unknown = np.maximum(1.0 - same - different, 0.0)
+        return Relations(np.zeros_like(same), same, different, unknown)
+
+    def summary(self) -> PartitionSummary:
+        """A row for each set of clusters, for up to 62: how many items have most mass there."""
+        return self._on_sets().summary()
+
+    def combine(
+        self, *others: CredalPartition, rule: str = "mean", match: bool = True
+    ) -> CredalPartition:
+        """One partition from several of the same items, as `CredalPartition.combine`."""
+        plain = [one._on_sets() if isinstance(one, SparsePartition) else one for one in others]
+        return self._on_sets().combine(*plain, rule=rule, match=match)
 
     def labels(self, outliers: str = "unknown") -> Labels:
         """The partition as labels; beyond 62 clusters, without masses.
@@ -248,5 +273,5 @@ class SparsePartition(CredalPartition):
             As in `CredalPartition`; no item is one here.
         """
         if self.n_clusters <= MAX_CLASSES:
-            return CredalPartition(self.masses(), self.names).labels(outliers)
+            return self._on_sets().labels(outliers)
         return Labels.from_plausibility(self.contour, self.classes.tolist())

@@ -307,7 +307,7 @@ class Annotations(Constructors, Selection):
             the answers if there are any; those below 0.01 are then raised to that.
         gold : Labels or dict of items, optional
             Classes that are known, for "fit".
-        on_conflict : "raise" or "vacuous"
+        on_conflict : "raise" or "unknown"
             What to do about items on which sure answers contradict each other.
         **options : of `reliability`, for "fit"
 

@@ -283,7 +283,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
             doubts = dict(zip(known.annotators.tolist(), known.doubt.tolist(), strict=True))
             usual = float(np.mean(known.doubt))
             doubt = [doubts.get(name, usual) for name in y.annotators.tolist()]
-            y = y.pool(doubt=np.array(doubt), on_conflict="vacuous")
+            y = y.pool(doubt=np.array(doubt), on_conflict="unknown")
         return super().score(X, y, sample_weight)
 
     def _check_options(self) -> None:

@@ -52,7 +52,7 @@ def pool(
     options: dict[str, Any],
 ) -> Labels:
     """Labels of the items; see `Annotations.pool`."""
-    check_option(on_conflict, ("raise", "vacuous"), "on_conflict")
+    check_option(on_conflict, ("raise", "unknown"), "on_conflict")
     check_option(rule, list(RULES), "rule")
     doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
@@ -64,11 +64,11 @@ def pool(
                 value=rule,
                 settings={"model": "one_coin"},
             )
-        conflict = pool_dempster(annotations, doubts, "vacuous").conflict
+        conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
     if rule != "dempster":
         labels = pool_masses(annotations, rule, doubts)
-        labels.conflict = pool_dempster(annotations, doubts, "vacuous").conflict
+        labels.conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return labels
     return pool_dempster(annotations, doubts, on_conflict)
 
@@ -184,7 +184,7 @@ def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict:
             f"do about {len(names)} {'item' if len(names) == 1 else 'items'} ({shown})",
             ("give them some doubt", "say {on_conflict}"),
             rows=np.argwhere(clash),
-            settings={"on_conflict": "vacuous"},
+            settings={"on_conflict": "unknown"},
         )
 
 

@@ -19,6 +19,7 @@ ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausi
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
     "numpy.dtype",  # of an empty array, which a file holds for it
+    "plausible.base.partition.CredalPartition",
     "plausible.belief.forms.SparseMasses",
     "plausible.cluster.sparse_partition.SingleMasses",
     "plausible.cluster.sparse_partition.SparsePartition",
@@ -89,8 +90,8 @@ def check_schema(schema: bytes, name: str) -> None:
         nodes = list(_nodes(json.loads(schema)))
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"{name} should describe a model in JSON, but does not ({first_line(error)}); fetch it "
-            "again."
+            f"{name} should describe a model in JSON, but does not ({first_line(error)}); get a "
+            "fresh copy."
         ) from None
     strange = sorted(
         {

@@ -147,7 +147,7 @@ def check_clustering_partition(subject: Subject) -> str | None:
     told = partition.masses().to_dense()
     assert_close(told, given.to_dense(), "masses_ are not of partition_")
     assert_close(partition.contour, contour(given), "its contour is not of masses_")
-    assert np.array_equal(partition.hard, model.labels_), "labels_ are not those of partition_"
+    assert np.array_equal(partition.hard(), model.labels_), "labels_ are not those of partition_"
     return None
 
 

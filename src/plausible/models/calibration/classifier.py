@@ -106,7 +106,7 @@ def check_classifier(estimator: Any) -> None:
         )
 
 
-def check_number_of_classes(n_classes: int) -> None:
+def _check_number_of_classes(n_classes: int) -> None:
     """Refuse so many classes that their pairs would take hours."""
     n_pairs = n_classes * (n_classes - 1) // 2
     if n_classes > MOST_CLASSES:
@@ -119,7 +119,7 @@ def check_number_of_classes(n_classes: int) -> None:
         )
 
 
-def check_total(weight: FloatArray) -> None:
+def _check_total(weight: FloatArray) -> None:
     """Refuse weights that are no numbers of items: what is known of a slope depends on them."""
     with np.errstate(over="ignore"):
         total = float(weight.sum())
@@ -132,7 +132,7 @@ def check_total(weight: FloatArray) -> None:
         )
 
 
-def known_classes(frozen: Any, labels: Labels) -> list[Any]:
+def _known_classes(frozen: Any, labels: Labels) -> list[Any]:
     """Classes of a fitted classifier, which those of the labels must be among."""
     check_is_fitted(frozen.estimator)
     names = np.sort(frozen.classes_).tolist()
@@ -235,7 +235,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
         if labels.is_probability.any():
             warn_of_sharpening(self)
         if isinstance(self.estimator, FrozenEstimator):
-            labels = as_labels(labels, classes=known_classes(self.estimator, labels))
+            labels = as_labels(labels, classes=_known_classes(self.estimator, labels))
         counted = weight > 0.0
         if labels[counted].is_unknown.all():
             raise InputError(
@@ -243,8 +243,8 @@ class EvidentialCalibratedClassifier(MassClassifier):
                 "all labels are unknown or have zero sample weight",
                 "label some items",
             )
-        check_number_of_classes(labels.n_classes)
-        check_total(weight)
+        _check_number_of_classes(labels.n_classes)
+        _check_total(weight)
         self.classes_ = labels.classes
         self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
         self.pairs_ = self.pairs_.reshape(-1, 2)

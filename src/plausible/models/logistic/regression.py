@@ -95,7 +95,7 @@ def census_pass(columns: Columns) -> LabelCensus:
     )
 
 
-def curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> float:
+def _curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> float:
     """Mean curvature of a row where all classes are alike; see `likelihood.mean_curvature`."""
     known = 1.0 if is_concave else census.focus / census.weight
     return max(known - 1.0 / n_classes, LEAST_SHARE) / max(n_classes - 1, 1)
@@ -307,7 +307,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         index = None if present.all() else np.flatnonzero(present)
         targets, constant = None, census.unknown if criterion == "minimum_commitment" else 0.0
         is_concave = criterion == "maximum_entropy" or (not unknown_too and not census.n_soft)
-        curvature = curvature_at_zero(census, int(present.sum()), is_concave)
+        curvature = _curvature_at_zero(census, int(present.sum()), is_concave)
         coordinates, weight = make_coordinates(rows, int(present.sum()), penalty, curvature)
         if is_concave:
             targets = rows.reduce(target_pass, len(penalty), index)

@@ -50,7 +50,7 @@ class AssessedClassifier(EvidenceClassifier):
         return super()._known(known, n_rows)
 
     def _log_evidence(self, X: FloatArray) -> FloatArray:
-        return class_evidence(X, self._parameters, self._owner, len(self.classes_))
+        return _class_evidence(X, self._parameters, self._owner, len(self.classes_))
 
     def _finite_evidence(self, X: Any) -> FloatArray:
         if not isinstance(X, Assessed):
@@ -184,7 +184,7 @@ class AssessedClassifier(EvidenceClassifier):
         return best_class_weights(log_probabilities(log_odds[known]), truth[known], cost)
 
 
-def class_evidence(
+def _class_evidence(
     A: FloatArray, p: Supervision, owner: NDArray[np.int64], n_classes: int
 ) -> FloatArray:
     """Log of weight times density (n, J) of features, and of assessments where they are known."""

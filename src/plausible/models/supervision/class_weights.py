@@ -49,13 +49,13 @@ def best_class_weights(
     for _ in range(ROUNDS):
         before = shift.copy()
         for j in range(n_classes - 1):
-            shift[j] = best_shift(scores + shift, losses, j) + shift[j]
+            shift[j] = _best_shift(scores + shift, losses, j) + shift[j]
         if np.allclose(before, shift):
             break
     return np.exp(shift)
 
 
-def best_shift(scores: FloatArray, losses: FloatArray, j: int) -> float:
+def _best_shift(scores: FloatArray, losses: FloatArray, j: int) -> float:
     """What to add to the scores of class j so that the decisions cost least."""
     rows = np.arange(len(scores))
     others = scores.copy()
