@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.cluster import ECM, EKNNClus
+from plausible.cluster import ECM, EVCLUS, EKNNClus
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
     BeliefForestClassifier,
@@ -144,6 +144,7 @@ WITH_OWN_Y: dict[str, Subject] = {
 CLUSTERINGS: dict[str, Subject] = {
     "ECM": Subject(ECM(3, n_init=3, random_state=0)),
     "EKNNClus": Subject(EKNNClus(random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
