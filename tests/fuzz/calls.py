@@ -29,7 +29,12 @@ from plausible import (
     report,
 )
 from plausible.belief import SparseMasses
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.experts import (
+    Annotations,
+    Dependence,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
@@ -463,6 +468,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {"first": SoftNearestCentroid(), "final": SoftNearestCentroid(), "unknown": "relabel"},
         {"X": X, "y": SOFT},
     ),
+    "EvidentialFusionClassifier": (
+        EvidentialFusionClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid(), [0]), ("two", SoftNearestCentroid())],
+            "rule": "dempster", "discount": "fit", "calibrate": "none", "cv": 2, "smoothing": 1.0,
+            "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,
         {
@@ -667,8 +681,19 @@ def experts_calls() -> Iterator[Call]:
         "annotators": ["ann"] * N, "doubt": RNG.uniform(size=N),
     }  # fmt: skip
     yield Call("experts.Annotations.from_classes", Annotations.from_classes, table)
-    pooled = {"rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "vacuous"}
+    pooled = {
+        "rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "unknown",
+        "dependence": 0.5,
+    }  # fmt: skip
     yield Call("experts.Annotations.pool", said.pool, pooled)
+    together = {"doubt": [0.1, 0.2, 0.3], "gold": {0: "cow"}}
+    yield Call("experts.Annotations.dependence", said.dependence, together)
+    shared = {
+        "shared": 0.5, "low": 0.2, "high": 0.8, "source": "gold", "copies": (), "n_answers": 3.0,
+        "n_independent": 1.5,
+    }  # fmt: skip
+    yield Call("experts.Dependence", Dependence, shared)
+    yield Call("experts.Dependence.exponent", Dependence(0.5).exponent, {"n_answers": [1, 3]})
     learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
         "tol": 1e-3, "max_iter": 20, "accelerate": True, "callback": None,
@@ -720,7 +745,7 @@ def io_calls() -> Iterator[Call]:
         },
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
-            "on_conflict": "vacuous", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
+            "on_conflict": "unknown", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {

@@ -61,6 +61,12 @@ from plausible.models.tree import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.models.calibration import cross_calibrated as cross_calibrated
+from plausible.models.folds import content_folds as content_folds
+from plausible.models.folds import given_folds as given_folds
+from plausible.models.learners import fit_learner as fit_learner
+from plausible.models.learners import read_features as read_features
+from plausible.models.learners import take_rows as take_rows
 from plausible.models.learners import weighting as weighting
 from plausible.models.preparation import CATEGORY as CATEGORY
 from plausible.models.preparation import KINDS as KINDS

@@ -18,6 +18,7 @@ from plausible.base import (
     TrainingRows,
     check_features,
     normalized,
+    stack_by_class,
     training_rows,
 )
 from plausible.checks import (
@@ -171,7 +172,10 @@ class GaussianClassifier(EvidenceClassifier):
         problem.prior = self._make_prior(problem)
         random = random_from(self.random_state)
         try:
-            starts = make_starts(problem, self.init, self.n_init, random)
+            init = self.init
+            if isinstance(init, Mapping):
+                init = named_start(self, init, problem, training.classes)
+            starts = make_starts(problem, init, self.n_init, random)
             return Fit(self._maximize(problem, starts, checkpoint), problem, weight)
         except SingularCovarianceError as error:
             names = training.classes[problem.owner]
@@ -382,6 +386,24 @@ class GaussianClassifier(EvidenceClassifier):
             check_callable(self.callback, "callback", "the progress")
         if self.checkpoint is not None:
             check_path(self.checkpoint, "checkpoint")
+
+
+def named_start(
+    model: GaussianClassifier, init: Mapping[str, Any], problem: SoftMixture, classes: NDArray[Any]
+) -> dict[str, Any]:
+    """Parts of a start that are given by class, as arrays in the order of the components."""
+    d, here = len(problem.center), classes[np.unique(problem.owner)]
+    entries = {"weights": (), "means": (d,)}
+    if problem.kind != "tied":  # one for all classes
+        entries["covariances"] = {"full": (d, d), "diag": (d,), "spherical": ()}[problem.kind]
+    absent = set(classes.tolist()) - set(here.tolist())
+    parts = dict(init)
+    for part in entries.keys() & init.keys():
+        values = init[part]
+        if isinstance(values, Mapping):
+            values = {one: value for one, value in values.items() if one not in absent}
+        parts[part] = stack_by_class(model, values, f"init {part}", here, entries[part])
+    return parts
 
 
 def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:

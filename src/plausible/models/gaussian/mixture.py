@@ -40,8 +40,10 @@ class GaussianMixtureClassifier(GaussianClassifier):
     init : {"labels", "kmeans", "random"} or dict
         "labels" starts component k at the rows that favor class k (k-means where labels say
         nothing); "kmeans" gives clusters to the classes that they agree with; "random" starts at
-        random rows. A dict gives `means`, and if known `weights` and `covariances`, in the order of
-        `component_classes_`: components of the first of the sorted classes first.
+        random rows. A dict gives `means`, and if known `weights` and `covariances`, each as a dict
+        by class (``{"means": {"cat": [0.1, 2.0], "dog": [1.5, 0.3]}}``), or as an array in the
+        order of `component_classes_`: components of the first of the sorted classes first. Where
+        labels have their classes in another order, arrays are refused.
     n_init : int
         Number of starts; the best result is kept. Starts after the first are random.
     tol : float
