@@ -255,7 +255,7 @@ CASES = {
                     "y cy cat",
                     "z ann dog",
                     "z cy dog",
-                )  # fmt: skip
+                )
             ),
         ),
     ),

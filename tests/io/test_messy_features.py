@@ -539,7 +539,7 @@ def test_names_of_files_that_differ_by_folder_or_ending_are_shown(said, written)
 def test_numbers_from_0_and_from_1_are_never_shifted(items, ids):
     answers = {"item": list(items), "annotator": ["ann"] * len(items),
                "label": ["a", "b", "a", "b", "b", "a"][: len(items)]}  # fmt: skip
-    features = {"id": list(ids), "size": np.arange(float(len(ids)))}
+    features = {"id": list(ids), "size": np.arange(float(len(ids))) + 0.5}
     for more in ({}, {"on_unmatched": "drop"}):
         if more and len(set(items) - set(ids)) == 0:
             continue
