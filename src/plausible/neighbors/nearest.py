@@ -28,9 +28,10 @@ from plausible.checks import (
 )
 from plausible.errors import InputError
 from plausible.labels import Labels
+from plausible.neighbors.approximate import HNSW_OPTIONS
 from plausible.neighbors.beliefs import Answering, Found, ManyClassBeliefs, NeighborBeliefs
 from plausible.neighbors.evidence import LabelEvidence
-from plausible.neighbors.search import ALGORITHMS, HNSW_OPTIONS, Lists, Search
+from plausible.neighbors.search import ALGORITHMS, Lists, Search
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -118,6 +119,8 @@ class NearestItems(MassClassifier):
                 "leave it out",
                 parameter="ann_options",
             )
+        for name, value in (self.ann_options or {}).items():
+            check_whole(value, name, 2 if name == "M" else 1)
 
     def _options(self) -> dict[str, Any]:
         return {
