@@ -25,7 +25,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SPACES = {"minkowski": "l2", "euclidean": "l2", "l2": "l2", "cosine": "cosine"}
-HNSW_OPTIONS = {"M": 24, "ef_construction": 100, "ef": 55, "build_threads": 1}
+HNSW_OPTIONS = {"M": 24, "ef_construction": 150, "ef": 50, "build_threads": 1}
 LEAST_CANDIDATES = 3  # for each neighbor that is asked for, whatever ef is
 TOGETHER = 32  # items that are left in any order
 ENTRIES_AT_ONCE = 1 << 16
