@@ -13,7 +13,7 @@ from neighbors.kinds import (
 )
 from plausible.belief import contour, pignistic
 from plausible.labels import Labels
-from plausible.neighbors import EvidentialNeighborsClassifier, dense
+from plausible.neighbors import EvidentialNeighborsClassifier, dense, singles
 from plausible.neighbors.closures import SparseCombiner
 from plausible.neighbors.contours import ContourCombiner
 from plausible.neighbors.dense import DenseCombiner
@@ -93,6 +93,27 @@ def test_all_ways_agree(kind):
             first.linearize(neighbors, trust)[1](slopes),
             atol=1e-10,
         )
+
+
+@pytest.mark.parametrize("kind", ["hard", "doubted", "probabilities"])
+def test_products_and_logarithms_are_the_same_evidence(kind, monkeypatch):
+    combiner = SingleCombiner(LabelEvidence(all_kinds()[kind]))
+    rng = np.random.default_rng(0)
+    neighbors, trust = rng.integers(40, size=(20, 9)), rng.uniform(0.0, 1.0, (20, 9))
+    trust[:5] *= 1e-15
+    slopes = rng.normal(size=(20, 4))
+
+    def answers():
+        bets, back = combiner.linearize(neighbors, trust)
+        return bets, combiner.masses(neighbors, trust).values, back(slopes)
+
+    products = answers()
+    monkeypatch.setattr(singles, "STRONG", -1.0)
+    for one, other in zip(products, answers(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
+    many = np.zeros((1, 3000), dtype=np.int64), np.full((1, 3000), 0.999)
+    monkeypatch.undo()
+    np.testing.assert_allclose(combiner.bets(*many).sum(), 1.0)
 
 
 @pytest.mark.parametrize("kind", ["sets", "plausibilities", "masses"])
@@ -183,7 +204,7 @@ def test_far_items_still_tell_classes_apart():
     np.testing.assert_allclose(bets, 1 / 3, atol=1e-10)
     assert bets[0] < bets[1]
     assert model.score_novelty([[15.5], [1e300]])[1] == 1.0
-    trust = np.full((1, 3), 1e-9)
+    trust = np.full((1, 3), 1e-13)
     dense_way = DenseCombiner(LabelEvidence(labels)).masses(np.array([[0, 1, 2]]), trust)
     sparse_way = SparseCombiner(LabelEvidence(labels)).masses(np.array([[0, 1, 2]]), trust)
     small = sparse_way.values[0] < 1e-3
