@@ -17,6 +17,7 @@ import plausible
 from plausible import (
     base,
     belief,
+    cluster,
     datasets,
     engine,
     experiments,
@@ -85,6 +86,7 @@ PUBLIC = [
     for room in (
         base,
         belief,
+        cluster,
         engine,
         datasets,
         experiments,

@@ -9,6 +9,8 @@ belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
 cli
     The command ``plausible``.
+cluster
+    Credal partitions: clusters of items, with doubt and outliers.
 datasets
     Generators of the papers' data, and loaders of real sets with human doubt.
 engine
@@ -44,6 +46,7 @@ _ROOMS = (
     "base",
     "belief",
     "cli",
+    "cluster",
     "datasets",
     "engine",
     "experiments",

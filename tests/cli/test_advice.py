@@ -25,7 +25,7 @@ FILES = {
         # --columns of fit are those of the features, and no help here.
         (["fit", "named.csv", "features.csv", "--form", "labels"], "; rename them, or say --kind."),
         (["pool", "one.csv"], "say which classes there are with --classes."),
-        (["pool", "clash.csv", "--doubt", "0"], ", or say --on-conflict vacuous."),
+        (["pool", "clash.csv", "--doubt", "0"], ", or say --on-conflict unknown."),
         (["pool", "long.csv", "--form", "answers", "--layout", "long"],
          "say which one is meant with --names label=item."),
     ],

@@ -204,7 +204,7 @@ USAGES = {
     "seed in other digits": (["fit", "--seed", "²"], ["--seed", "whole number"]),
     "reject above one": (["predict", "--reject", "2"], ["--reject", "from 0 to 1"]),
     "unknown form": (["pool", "--form", "excel"], ["--form", "'excel'", "label-studio"]),
-    "unknown conflict": (["pool", "--on-conflict", "shrug"], ["--on-conflict", "vacuous"]),
+    "unknown conflict": (["pool", "--on-conflict", "shrug"], ["--on-conflict", "unknown"]),
     "classes twice": (["pool", "--classes", "a,a"], ["--classes", "different names"]),
     "columns empty": (["fit", "--columns", "a,,b"], ["--columns", "different names"]),
     "names in no pairs": (["pool", "--names", "item"], ["--names", "item=task"]),

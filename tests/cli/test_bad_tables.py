@@ -149,8 +149,8 @@ def test_truth_that_the_model_does_not_know(plausible, folder):
 def test_sure_answers_that_contradict_each_other(plausible, folder):
     (folder / "sure.csv").write_text("item,annotator,label\nt1,a,ash\nt1,b,elm\nt2,a,elm\n")
     words = [*swapped("pool", answers="sure.csv"), "--doubt", "0"]
-    refused(plausible, folder, words, BAD_DATA, ["'sure.csv'", "'t1'", "--on-conflict vacuous"])
-    done = plausible(*words, "--on-conflict", "vacuous", "--json")
+    refused(plausible, folder, words, BAD_DATA, ["'sure.csv'", "'t1'", "--on-conflict unknown"])
+    done = plausible(*words, "--on-conflict", "unknown", "--json")
     assert (done.code, done.json["n_unknown"], done.json["worst_item"]) == (0, 1, "t1")
 
 

@@ -4,7 +4,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.cluster import ECM, EVCLUS, RECM, SECM, EKNNClus
+from plausible.experts import (
+    Annotations,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
@@ -19,6 +24,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -45,18 +51,21 @@ NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
 
 # Estimators that take Labels.
 ESTIMATORS: dict[str, Subject] = {
-    "SoftNearestCentroid": Subject(SoftNearestCentroid(), vacuous="refuses", y_none="refuses"),
+    "SoftNearestCentroid": Subject(SoftNearestCentroid(), unknown="refuses", y_none="refuses"),
     "DiscriminantClassifier": Subject(
-        DiscriminantClassifier(reg_covar=1e-6, random_state=0), vacuous="works"
+        DiscriminantClassifier(reg_covar=1e-6, random_state=0), unknown="works"
     ),
     "DiscriminantClassifier quadratic": Subject(
-        DiscriminantClassifier(False, shrinkage=0.1, random_state=0), vacuous="works"
+        DiscriminantClassifier(False, shrinkage=0.1, random_state=0), unknown="works"
     ),
     "GaussianMixtureClassifier": Subject(
-        GaussianMixtureClassifier(random_state=0), vacuous="works"
+        GaussianMixtureClassifier(random_state=0), unknown="works"
     ),
     "GaussianMixtureClassifier tied": Subject(
-        GaussianMixtureClassifier("tied", random_state=0), vacuous="works"
+        GaussianMixtureClassifier("tied", random_state=0), unknown="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), vacuous="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(
@@ -92,31 +101,48 @@ ESTIMATORS: dict[str, Subject] = {
             cv=2,
         )
     ),
-    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), vacuous="refuses"),
+    "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), unknown="refuses"),
     "EvidentialNeighborsClassifier c1": Subject(
-        EvidentialNeighborsClassifier([5, 9, 15], loss="c1", unknown="skip"), vacuous="refuses"
+        EvidentialNeighborsClassifier([5, 9, 15], loss="c1", unknown="skip"), unknown="refuses"
     ),
     "EvidentialNeighborsClassifier contours": Subject(
-        EvidentialNeighborsClassifier(15, loss="c1", combination="contours"), vacuous="refuses"
+        EvidentialNeighborsClassifier(15, loss="c1", combination="contours"), unknown="refuses"
     ),
-    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), vacuous="refuses"),
+    "ContextualNeighborsClassifier": Subject(ContextualNeighborsClassifier(15), unknown="refuses"),
     "RelabellingClassifier": Subject(
-        RelabellingClassifier(NEIGHBORS, NEIGHBORS), vacuous="refuses"
+        RelabellingClassifier(NEIGHBORS, NEIGHBORS), unknown="refuses"
     ),
     "EvidentialNetworkClassifier": Subject(
         EvidentialNetworkClassifier(3, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0),
-        vacuous="refuses",
+        unknown="refuses",
     ),
     "GeneralizedBayesClassifier": Subject(
-        GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), vacuous="works"
+        GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), unknown="works"
     ),
-    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), vacuous="works", y_none="refuses"),
+    "EvidentialFusionClassifier": Subject(
+        EvidentialFusionClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
+            discount="contextual",
+            calibrate="none",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
+    "EvidentialFusionClassifier calibrated": Subject(
+        EvidentialFusionClassifier(
+            [("tree", BeliefTreeClassifier(0.1)), ("near", SoftNearestCentroid())],
+            rule="cautious",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
+    "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), unknown="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
-        BeliefForestClassifier(10, max_depth=3, random_state=0), vacuous="works", y_none="refuses"
+        BeliefForestClassifier(10, max_depth=3, random_state=0), unknown="works", y_none="refuses"
     ),
     "BeliefForestClassifier dempster": Subject(
         BeliefForestClassifier(10, max_depth=3, combination="dempster", random_state=0),
-        vacuous="works",
+        unknown="works",
     ),
 }
 
@@ -139,7 +165,15 @@ WITH_OWN_Y: dict[str, Subject] = {
         JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
     ),
 }
-REGISTER = ESTIMATORS | WITH_OWN_Y
+# Clusterings, which are given no labels.
+CLUSTERINGS: dict[str, Subject] = {
+    "ECM": Subject(ECM(3, n_init=3, random_state=0)),
+    "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
+    "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+    "EKNNClus": Subject(EKNNClus(random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
+}
+REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
     "DiscriminantClassifier quadratic",
@@ -148,6 +182,8 @@ VARIANTS = {
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
+    "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "SECM",  # without neighbors, ECM
 }

@@ -23,8 +23,8 @@ FAULTS = [
     ("forms_of_doubted_labels", broken.ReadsTablesByTheirMaximum, "as an array of plaus"),
     ("degrees_matter", broken.HardensLabels, "count like sure ones"),
     ("degrees_matter", broken.TurnsLabelsIntoArrays, "count like sure ones"),
-    ("vacuous_labels", broken.LearnsFromNothing, "nothing was"),
-    ("vacuous_labels", broken.StumblesOverNothing, "IndexError was raised"),
+    ("unknown_labels", broken.LearnsFromNothing, "nothing was"),
+    ("unknown_labels", broken.StumblesOverNothing, "IndexError was raised"),
     ("unknown_rows", broken.RefusesUnknownRows, "all rows should be labeled"),
     ("unknown_rows", broken.TakesUnknownRowsForTheFirstClass, "favor a class"),
     ("weights_are_repetitions", broken.IgnoresWeights, "instead of repeated rows"),
@@ -149,7 +149,7 @@ FAULTS = [
 ]
 # Faults only of those who promise otherwise.
 PROMISES = {
-    broken.LearnsFromNothing: {"vacuous": "refuses"},
+    broken.LearnsFromNothing: {"unknown": "refuses"},
     broken.TakesNoneForZeros: {"y_none": "refuses"},
 }
 
@@ -166,7 +166,7 @@ def test_the_check_finds_the_fault(name, fault, words):
 @pytest.mark.parametrize(
     ("name", "promise", "words"),
     [
-        ("vacuous_labels", {"vacuous": "works"}, "should work, but are refused"),
+        ("unknown_labels", {"unknown": "works"}, "should work, but are refused"),
         ("y_none", {"y_none": "works"}, "should work, but was refused"),
         ("weights_are_repetitions", {"weighted": True}, "sample_weight"),
     ],

@@ -33,13 +33,13 @@ def test_sure_annotators_who_contradict_each_other_are_reported():
     answers = ask([["a", "a"], ["a", "b"], ["c", "c"]], items=["x", "y", "z"])
     with pytest.raises(TotalConflictError, match=r"1 item \('y'\).*doubt"):
         answers.pool(doubt=0.0)
-    labels = answers.pool(doubt=0.0, on_conflict="vacuous")
+    labels = answers.pool(doubt=0.0, on_conflict="unknown")
     np.testing.assert_array_equal(labels.conflict, [0, 1, 0])
     np.testing.assert_array_equal(labels.is_unknown, [False, True, False])
     sets = ask([["a|b", "c"]])
     with pytest.raises(TotalConflictError):
         sets.pool(doubt=0.0)
-    assert sets.pool(doubt=0.0, on_conflict="vacuous").conflict == 1.0
+    assert sets.pool(doubt=0.0, on_conflict="unknown").conflict == 1.0
 
 
 @pytest.mark.parametrize("model", ["one_coin", "class", "full"])

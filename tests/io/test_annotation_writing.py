@@ -59,7 +59,7 @@ def check_same(one, other):
     assert one.items.tolist() == other.items.tolist()
     assert facts(one) == facts(other)
     for rule in ("dempster", "mean", "yager"):
-        pooled = (part.pool(rule, doubt=0.1, on_conflict="vacuous") for part in (one, other))
+        pooled = (part.pool(rule, doubt=0.1, on_conflict="unknown") for part in (one, other))
         first, second = (labels.contour for labels in pooled)
         np.testing.assert_allclose(first, second, atol=1e-12)
 

@@ -53,7 +53,7 @@ def inputs():
 
 def test_lists_hold_everything_in_order(inputs):
     answers = inputs["annotations"]
-    labels = answers.pool(on_conflict="vacuous")
+    labels = answers.pool(on_conflict="unknown")
     found = saved(render(summarize(**inputs)))
     conflict = dict(zip(answers.items.tolist(), labels.conflict, strict=True))
     clashing = sorted((-c, item) for item, c in conflict.items() if c > 0)

@@ -52,7 +52,7 @@ def test_pooling_is_done_and_told(answers, pooling, rule, doubt, words):
     found = summary["pooling"]
     assert (found["rule"], found["doubt"]) == (rule, doubt)
     assert words in text_of(render(summary))
-    pooled = answers.pool(**{"on_conflict": "vacuous"} | (pooling or {}))
+    pooled = answers.pool(**{"on_conflict": "unknown"} | (pooling or {}))
     assert summary["labels"]["informativeness"] == pytest.approx(pooled.informativeness.mean())
 
 

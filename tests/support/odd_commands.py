@@ -65,7 +65,7 @@ OPTIONS = {
     "--rule": ["dempster", "conjunctive", "disjunctive", "cautious", "bold", "yager",
                "dubois_prade", "pcr6", "mean"],
     "--doubt": ["fit", "0", "1", "0.3", "nan", "-1", "1e-320", "²", "0.1"],
-    "--on-conflict": ["raise", "vacuous"],
+    "--on-conflict": ["raise", "unknown"],
     "--id": ["item", "odd", "length", "label", "", "row", "row0", "row1"],
     "--missing": ["?", "n.d.,-999", "", ",", "[]", "0", "nan", '["?", ""]'],
     "--on-unmatched": ["raise", "drop"],

@@ -46,7 +46,7 @@ def ask(n_items, names, people, *, often=1.0, seed=0):
 def whole(n_items, names, people, **options):
     """A report with all of its parts."""
     answers, X, truth = ask(n_items, names, people, **options)
-    labels = answers.pool(on_conflict="vacuous")
+    labels = answers.pool(on_conflict="unknown")
     model = SoftNearestCentroid().fit(X, labels)
     rng = np.random.default_rng(1)
     tested = Labels.from_doubt(truth, rng.uniform(0, 0.5, size=n_items), classes=names)

@@ -96,10 +96,10 @@ def test_weights_and_habits_are_found_out_or_held_against():
     assert Subject(SoftNearestCentroid()).weights
     assert not Subject(make_pipeline(StandardScaler(), SoftNearestCentroid())).weights
     assert Subject(make_pipeline(StandardScaler(), SoftNearestCentroid()), weighted=True).weights
-    checks = dict(checks_for(SoftNearestCentroid(), vacuous="works"))
+    checks = dict(checks_for(SoftNearestCentroid(), unknown="works"))
     with pytest.raises(AssertionError, match="such labels should work, but are refused"):
-        checks["vacuous_labels"]()
-    dict(checks_for(SoftNearestCentroid()))["vacuous_labels"]()
+        checks["unknown_labels"]()
+    dict(checks_for(SoftNearestCentroid()))["unknown_labels"]()
 
 
 def test_a_check_that_does_not_look_is_a_skipped_test():
@@ -129,7 +129,7 @@ def test_its_own_way_of_fitting_is_given_labels():
         (np.ones(3), {}, "unfitted instance with a method fit"),
         (LinearRegression(), {}, "classifier or a clustering.*LinearRegression is neither"),
         (GaussianNB(), {"leave_out": {"mases": "so"}}, "did you mean 'masses'"),
-        (GaussianNB(), {"vacuous": "perhaps"}, "vacuous should be 'works' or 'refuses'"),
+        (GaussianNB(), {"unknown": "perhaps"}, "unknown should be 'works' or 'refuses'"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(estimator, given, words):

@@ -6,7 +6,6 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 """
 
 from plausible.base.beliefs import Beliefs, believe
-from plausible.base.class_order import align_loss, by_class, order_of_labels, remember_order
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
 from plausible.base.evidence import EvidenceClassifier
@@ -14,7 +13,8 @@ from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
 from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
-from plausible.base.partition import CredalPartition
+from plausible.base.partition import CredalPartition, Relations, RoughPartition
+from plausible.base.partition_tools import PartitionSummary
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
     TrainingRows,
@@ -22,7 +22,6 @@ from plausible.base.training import (
     check_weights,
     is_dask,
     training_rows,
-    warn_of_sharpening,
 )
 from plausible.base.warnings import (
     EmptyClassWarning,
@@ -33,8 +32,14 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.class_order import align_loss as align_loss
+from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import refuse_order as refuse_order
+from plausible.base.class_order import remember_order as remember_order
+from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
+from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [
     "BeliefClassifier",
@@ -50,11 +55,12 @@ __all__ = [
     "MassClassifier",
     "NamedArray",
     "OutlierWarning",
+    "PartitionSummary",
+    "Relations",
+    "RoughPartition",
     "SharpenedLabelsWarning",
     "TrainingRows",
-    "align_loss",
     "believe",
-    "by_class",
     "check_features",
     "check_labels_and_weights",
     "check_weights",
@@ -63,10 +69,7 @@ __all__ = [
     "log_normalized",
     "names_of_columns",
     "normalized",
-    "order_of_labels",
-    "remember_order",
     "takes_labels",
     "training_rows",
-    "warn_of_sharpening",
     "with_labels",
 ]

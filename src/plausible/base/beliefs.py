@@ -34,8 +34,8 @@ from plausible.belief import (
     belief_of_contour,
     consonant,
     contour,
-    contour_of_bets,
     decide,
+    least_committed,
     normalize,
     not_ruled_out,
     pignistic,
@@ -143,7 +143,7 @@ class Beliefs:
         """Plausibilities (n, K) of the classes."""
         if self.given_masses is not None:
             return contour(self.given_masses)
-        return contour_of_bets(self.probability)
+        return least_committed(self.probability)
 
     @cached_property
     def belief(self) -> FloatArray:

@@ -38,7 +38,7 @@ def check_features(estimator: Any, X: Any, **options: Any) -> Any:
     """
     try:
         if isinstance(X, NamedArray) and X.names:
-            return validate_named(estimator, X, **options)
+            return _validate_named(estimator, X, **options)
         return validate_data(estimator, X, **options)
     except FeatureNameError:
         raise
@@ -53,7 +53,7 @@ class FeatureNameError(ValueError):
     """The columns of features are not those that a model has learned, or stand in another order."""
 
 
-def validate_named(estimator: Any, X: NamedArray, reset: bool = True, **options: Any) -> Any:
+def _validate_named(estimator: Any, X: NamedArray, reset: bool = True, **options: Any) -> Any:
     """The same for an array with names: they are kept in `fit`, and compared afterwards.
 
     scikit-learn does so for data frames; an array of ours is no more than an array to it.
@@ -115,14 +115,14 @@ def count_rows(X: Any) -> int:
 def explained(X: Any, error: Exception) -> Exception | None:
     """An error that says why features cannot be used; None if scikit-learn said it well."""
     reason = str(error).split("\n")[0].rstrip(".")[:200]
-    fault = fault_of_names(X) or fault_of_entries(X)
+    fault = _fault_of_names(X) or _fault_of_entries(X)
     if fault is None:
         return None
     kind = TypeError if isinstance(error, TypeError) else ValueError
     return kind(f"X should {fault[0]} ({reason}); {fault[1]}.")
 
 
-def fault_of_names(X: Any) -> tuple[str, str] | None:
+def _fault_of_names(X: Any) -> tuple[str, str] | None:
     """What is wrong with the names of the columns of a data frame, and what to do."""
     if not hasattr(X, "columns"):
         return None
@@ -138,7 +138,7 @@ def fault_of_names(X: Any) -> tuple[str, str] | None:
     )
 
 
-def fault_of_entries(X: Any) -> tuple[str, str] | None:
+def _fault_of_entries(X: Any) -> tuple[str, str] | None:
     """What is wrong with the entries, and what to do; None if they are numbers, as they should."""
     if hasattr(X, "tocsr"):
         return None
@@ -158,10 +158,10 @@ def fault_of_entries(X: Any) -> tuple[str, str] | None:
             f"be a table (n, d) of numbers, but is {shown(X)}",
             "give an array or a data frame",
         )
-    return fault_of_column(table, X)
+    return _fault_of_column(table, X)
 
 
-def fault_of_column(table: Any, X: Any) -> tuple[str, str] | None:
+def _fault_of_column(table: Any, X: Any) -> tuple[str, str] | None:
     """The first column that holds other things than numbers, and what to do."""
     names = list(X.columns) if hasattr(X, "columns") else range(table.shape[1])
     for name, column in zip(names, table.T, strict=True):

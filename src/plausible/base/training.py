@@ -111,13 +111,14 @@ def training_rows(
     n_classes: int | None = None,
     accept_sparse: bool = False,
     with_shares: bool = False,
+    allow_missing: bool = False,
 ) -> TrainingRows:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
     `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
     matrices as they are, in rows. An estimator that knows what to do about probabilities asks for a
     fourth column that marks them (`with_shares`); for others they are likelihoods like any
-    plausibility, and a `SharpenedLabelsWarning` says so.
+    plausibility, and a `SharpenedLabelsWarning` says so. `allow_missing` lets NaN pass in arrays.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def training_rows(
                 "y or sample_weight was given beside them",
                 "put them into the rows",
             )
-        return from_rows(estimator, X, n_classes, with_shares)
+        return _from_rows(estimator, X, n_classes, with_shares)
     if is_dask(X):
         from plausible.engine import DaskRows
 
@@ -146,9 +147,16 @@ def training_rows(
             y, names, shares = labels.contour, labels.classes.tolist(), (labels.is_probability,)
         rows = DaskRows(X, y, sample_weight, *shares)
         rows.classes = names
-        return from_rows(estimator, rows, n_classes, with_shares)
+        return _from_rows(estimator, rows, n_classes, with_shares)
     sparse = "csr" if accept_sparse else False
-    data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
+    finite: Any = "allow-nan" if allow_missing else True
+    data = check_features(
+        estimator,
+        X,
+        dtype=(np.float64, np.float32),
+        accept_sparse=sparse,
+        ensure_all_finite=finite,
+    )
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))
@@ -180,7 +188,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
-def from_rows(
+def _from_rows(
     estimator: Any, rows: Rows, n_classes: int | None, with_shares: bool = False
 ) -> TrainingRows:
     """Rows of raw features, labels and weights, checked and converted whenever they are read."""
@@ -211,7 +219,7 @@ def from_rows(
         classes = classes_seen(rows.reduce(see_labels))
     ordered = np.sort(classes)
     remember_order(estimator, classes.tolist())
-    shares = is_table and hold_shares(rows, y, marks)
+    shares = is_table and _hold_shares(rows, y, marks)
     if shares and not with_shares:
         warn_of_sharpening(estimator)
     as_numbers = partial(
@@ -225,7 +233,7 @@ def padded(columns: Columns) -> Columns:
 
     The last column is that of `Labels` in a stream.
     """
-    if len(columns) > 4 or (len(columns) == 4 and not is_mark(columns[3])):
+    if len(columns) > 4 or (len(columns) == 4 and not _is_mark(columns[3])):
         raise InputError(
             "Rows should have at most three columns, features, labels and weights",
             f"have {len(columns)}",
@@ -234,28 +242,28 @@ def padded(columns: Columns) -> Columns:
     return (*columns, None, None, None)[:4]
 
 
-def is_mark(column: Any) -> bool:
+def _is_mark(column: Any) -> bool:
     """Whether a column says True or False of each row."""
     return np.ndim(column) == 1 and np.asarray(column).dtype == bool
 
 
-def hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
+def _hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
     """Whether some labels of a table are probabilities; all rows are looked at if it may be."""
     if marks is not None:
-        return bool(rows.reduce(count_marks))
+        return bool(rows.reduce(_count_marks))
     if np.asarray(first).dtype == bool:
         return False
     if row_sums(np.asarray(first)).otherwise:
         return False
-    return holds_shares(rows.reduce(sum_labels))
+    return holds_shares(rows.reduce(_sum_labels))
 
 
-def count_marks(columns: Columns) -> int:
+def _count_marks(columns: Columns) -> int:
     """How many rows are marked."""
     return int(np.asarray(columns[3]).sum())
 
 
-def sum_labels(columns: Columns) -> RowSums:
+def _sum_labels(columns: Columns) -> RowSums:
     """How many rows of a table of labels sum to one."""
     return row_sums(np.asarray(columns[1]))
 

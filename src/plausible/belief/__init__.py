@@ -106,6 +106,7 @@ from plausible.belief.forms import check_masses as check_masses
 from plausible.belief.forms import check_unit_interval as check_unit_interval
 from plausible.belief.forms import check_values as check_values
 from plausible.belief.forms import sparse_form as sparse_form
+from plausible.belief.masses import least_committed as least_committed
 from plausible.belief.moebius import superset_difference as superset_difference
 from plausible.belief.rules import RULES as RULES
 from plausible.belief.sets import can_be_looked_up as can_be_looked_up

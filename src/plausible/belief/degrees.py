@@ -76,7 +76,7 @@ def not_ruled_out(contour: FloatArray) -> BoolArray:
            [ True,  True,  True]])
     """
     limit = 1.0 - second_best(contour)
-    slack = 2 * error_rounding(contour.shape[1])
+    slack = 2 * _error_rounding(contour.shape[1])
     kept = np.empty(contour.shape[::-1], dtype=np.bool_)
     for k, column in enumerate(contour.T):  # columns are long, rows are short
         np.greater_equal(column, limit - slack[k], out=kept[k])
@@ -115,19 +115,19 @@ def pignistic_of(contour: FloatArray) -> FloatArray:
     return result
 
 
-def error_losses(contour: FloatArray, reject: float | None) -> Losses:
+def _error_losses(contour: FloatArray, reject: float | None) -> Losses:
     """Expected losses of the classes at losses of 0 and 1, and of refusing, from a contour."""
     lower, upper = 1.0 - contour, 1.0 - belief_of_contour(contour)
     mean = 1.0 - pignistic_of(contour)
-    return with_refusal(Losses(lower, upper, mean, error_rounding(contour.shape[1])), reject)
+    return _with_refusal(Losses(lower, upper, mean, _error_rounding(contour.shape[1])), reject)
 
 
-def error_rounding(n_classes: int) -> FloatArray:
+def _error_rounding(n_classes: int) -> FloatArray:
     """Rounding of losses of 0 and 1; with one class there is no loss."""
     return np.full(n_classes, TIE if n_classes > 1 else 0.0)
 
 
-def with_refusal(given: Losses, reject: float | None) -> Losses:
+def _with_refusal(given: Losses, reject: float | None) -> Losses:
     """The same with refusing as the last act, if it is offered."""
     if reject is None:
         return given
@@ -136,7 +136,7 @@ def with_refusal(given: Losses, reject: float | None) -> Losses:
     return Losses(lower, upper, mean, np.append(given.slack, TIE * abs(reject)))
 
 
-def nested_losses(contour: FloatArray, losses: FloatArray) -> Losses:
+def _nested_losses(contour: FloatArray, losses: FloatArray) -> Losses:
     """Expected losses of acts with losses (acts, K), from a contour."""
     order, masses = nested(contour)
     found = np.empty((3, len(contour), len(losses)))
@@ -149,12 +149,14 @@ def nested_losses(contour: FloatArray, losses: FloatArray) -> Losses:
     return Losses(found[0], found[1], found[2], rounding(losses))
 
 
-def sure_losses(probability: FloatArray, losses: FloatArray | None, reject: float | None) -> Losses:
+def _sure_losses(
+    probability: FloatArray, losses: FloatArray | None, reject: float | None
+) -> Losses:
     """Expected losses under probabilities, with no room between lower and upper ones."""
     if losses is None:
         expected = 1.0 - probability
-        slack = error_rounding(probability.shape[1])
-        return with_refusal(Losses(expected, expected, expected, slack), reject)
+        slack = _error_rounding(probability.shape[1])
+        return _with_refusal(Losses(expected, expected, expected, slack), reject)
     expected = probability @ losses.T
     return Losses(expected, expected, expected, rounding(losses))
 
@@ -233,7 +235,7 @@ def choose_by_degrees(
     for start in range(0, max(1, len(values)), at_once):
         block = values[start : start + at_once]
         if sure:
-            expected = sure_losses(block, losses, reject)
+            expected = _sure_losses(block, losses, reject)
         elif rule == "e_admissibility":
             kept.append(admissible(scaled(block), reject))
             continue
@@ -241,9 +243,9 @@ def choose_by_degrees(
             kept.append(not_ruled_out(scaled(block)))
             continue
         elif losses is None:
-            expected = error_losses(scaled(block), reject)
+            expected = _error_losses(scaled(block), reject)
         else:
-            expected = nested_losses(scaled(block), losses)
+            expected = _nested_losses(scaled(block), losses)
         kept.append(choose(expected, rule, pessimism))
     return np.concatenate(kept), np.asarray(values.any(axis=1))
 

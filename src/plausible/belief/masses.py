@@ -159,16 +159,20 @@ def contour_of_bets(probabilities: ArrayLike) -> FloatArray:
     array([1. , 0.7, 0.3])
     """
     bets = check_probabilities(probabilities)
-    flat = bets.reshape(-1, bets.shape[-1])
-    plausible = np.empty(flat.shape[::-1])  # column after column, as sums and minima go
-    for start in range(0, len(flat), ROWS_AT_ONCE):
+    return least_committed(bets.reshape(-1, bets.shape[-1])).reshape(bets.shape)
+
+
+def least_committed(bets: FloatArray) -> FloatArray:
+    """`contour_of_bets` of rows (n, K) that are known to be probabilities."""
+    plausible = np.empty(bets.shape[::-1])  # column after column, as sums and minima go
+    for start in range(0, len(bets), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        columns = np.ascontiguousarray(flat[rows].T)
+        columns = np.ascontiguousarray(bets[rows].T)
         sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
         np.minimum(sums, 1.0, out=plausible[:, rows])
         is_best = columns == columns.max(axis=0)  # whose sum may miss one by rounding
         np.copyto(plausible[:, rows], 1.0, where=is_best)
-    return plausible.T.reshape(bets.shape)
+    return plausible.T
 
 
 def _sums_of_minima(columns: FloatArray) -> FloatArray:

@@ -100,13 +100,13 @@ def load_crowd(name: str) -> CrowdData:
         ) from None
 
 
-def read_split(name: str, arrays: Arrays) -> CrowdData:
+def _read_split(name: str, arrays: Arrays) -> CrowdData:
     """A column of answers for each worker, and a test set."""
     classes = SCENES if name == "labelme" else arrays["classes"].tolist()
-    return with_features(name, arrays, arrays["answers"], classes)
+    return _with_features(name, arrays, arrays["answers"], classes)
 
 
-def read_sentiment(name: str, arrays: Arrays) -> CrowdData:
+def _read_sentiment(name: str, arrays: Arrays) -> CrowdData:
     """A row for each answer, and a test set."""
     table = spread(
         arrays["answer_item"],
@@ -114,10 +114,10 @@ def read_sentiment(name: str, arrays: Arrays) -> CrowdData:
         arrays["answer_label"],
         len(arrays["y_train"]),
     )
-    return with_features(name, arrays, table, ["negative", "positive"])
+    return _with_features(name, arrays, table, ["negative", "positive"])
 
 
-def read_cifar10n(name: str, arrays: Arrays) -> CrowdData:
+def _read_cifar10n(name: str, arrays: Arrays) -> CrowdData:
     """Three answers for each image; a training and a test part of equal size."""
     size = min(N_IMAGES, len(arrays["y"]) // 2)
     parts = {
@@ -125,23 +125,23 @@ def read_cifar10n(name: str, arrays: Arrays) -> CrowdData:
         for key, source in (("X", "features"), ("y", "y"))
         for part, first in (("train", 0), ("test", size))
     }
-    return with_features(name, parts, arrays["annotations"][:size], OBJECTS)
+    return _with_features(name, parts, arrays["annotations"][:size], OBJECTS)
 
 
 def read_answers(name: str, arrays: Arrays) -> CrowdData:
     """A row for each answer, and nothing else."""
     y = arrays["y"].astype(np.int64)
     table = spread(arrays["item"], arrays["worker"], arrays["label"], len(y))
-    return CrowdData(name, annotate(table, [str(k) for k in range(table.max() + 1)]), y)
+    return CrowdData(name, _annotate(table, [str(k) for k in range(table.max() + 1)]), y)
 
 
-def with_features(
+def _with_features(
     name: str, arrays: Arrays, answers: NDArray[np.integer], classes: list[str]
 ) -> CrowdData:
     """A set with training and test rows."""
     y, y_test = (arrays[f"y_{part}"].astype(np.int64) for part in ("train", "test"))
     X, X_test = (arrays[f"X_{part}"].astype(np.float64) for part in ("train", "test"))
-    return CrowdData(name, annotate(answers, classes), y, X, X_test, y_test)
+    return CrowdData(name, _annotate(answers, classes), y, X, X_test, y_test)
 
 
 def spread(
@@ -153,7 +153,7 @@ def spread(
     return table
 
 
-def annotate(answers: NDArray[np.integer], classes: list[str]) -> Annotations:
+def _annotate(answers: NDArray[np.integer], classes: list[str]) -> Annotations:
     """Answers by the names of the classes; every row is an item, even one without answers."""
     named = np.append(np.asarray(classes), "")  # -1, the last one, is no answer
     return Annotations.from_answers(named[answers], classes)
@@ -170,9 +170,9 @@ FILES = {
     "product": "crowd_answers_only/product.npz",
 }
 READERS: dict[str, Callable[[str, Arrays], CrowdData]] = {
-    "labelme": read_split,
-    "music_genre": read_split,
-    "sentiment_polarity": read_sentiment,
-    "cifar10n": read_cifar10n,
+    "labelme": _read_split,
+    "music_genre": _read_split,
+    "sentiment_polarity": _read_sentiment,
+    "cifar10n": _read_cifar10n,
 }
 CROWD_NAMES = tuple(FILES)

@@ -21,7 +21,7 @@ KEYS = ("image_id", "top1", "p1", "top2", "p2", "impossible", "y")
 N_CLASSES = len(OBJECTS)
 
 
-def answer_masses(arrays: Arrays) -> FloatArray:
+def _answer_masses(arrays: Arrays) -> FloatArray:
     """Masses (answers, 2^K) of single answers."""
     first = np.nan_to_num(arrays["p1"].astype(np.float64), nan=100.0) / 100.0
     has_second = arrays["top2"] >= 0
@@ -40,7 +40,7 @@ def answer_masses(arrays: Arrays) -> FloatArray:
     return masses
 
 
-def pooled_answers(masses: FloatArray, item: NDArray[np.int64], doubt: float) -> FloatArray:
+def _pooled_answers(masses: FloatArray, item: NDArray[np.int64], doubt: float) -> FloatArray:
     """Masses (items, 2^K) of all answers about each item, combined one by one."""
     turn = np.zeros(len(item), dtype=np.int64)
     for number in np.unique(item):
@@ -94,7 +94,7 @@ def load_elicited(name: str = "cifar10s", doubt: float | None = None) -> RealDat
     votes = np.zeros((len(images), N_CLASSES))
     np.add.at(votes, (item, arrays["top1"]), 1.0)
     doubt = estimate_doubt(votes) if doubt is None else doubt
-    masses = pooled_answers(answer_masses(arrays), item, doubt)
+    masses = _pooled_answers(_answer_masses(arrays), item, doubt)
     labels = Labels.from_masses(masses, OBJECTS)
     y = arrays["y"][first].astype(np.int64)
     X = features[images].astype(np.float64)

@@ -89,7 +89,7 @@ def grays(values: NDArray[np.uint8]) -> NDArray[np.float32]:
     return values.astype(np.float32) / np.float32(255.0)
 
 
-def read_mnist_3_5() -> ImageData:
+def _read_mnist_3_5() -> ImageData:
     """Digits 3 and 5."""
     file = "mnist_3_5/mnist_3_5.npz"
     arrays = read_arrays("mnist_3_5", file, ("X", "y", "is_test"))
@@ -99,7 +99,7 @@ def read_mnist_3_5() -> ImageData:
     return ImageData("mnist_3_5", grays(arrays["X"]), y, digits, classes, arrays["is_test"])
 
 
-def read_cifar10() -> ImageData:
+def _read_cifar10() -> ImageData:
     """Animals and means of transport, in 16 x 16 grays."""
     train = read_arrays("cifar10", "cifar10n/cifar10n_train.npz", ("grey16", "y"))
     test = read_arrays("cifar10", "cifar10h/cifar10h_test.npz", ("grey", "y"))
@@ -111,7 +111,7 @@ def read_cifar10() -> ImageData:
     return ImageData("cifar10", X, y, kinds, ("animal", "transport"), is_test)
 
 
-def read_emnist() -> ImageData:
+def _read_emnist() -> ImageData:
     """Digits, capitals and lower case letters."""
     arrays = read_arrays("emnist", "emnist_balanced/emnist47.npz", ("X", "y", "group", "is_test"))
     kinds, y = (arrays[key].astype(np.int64) for key in ("y", "group"))
@@ -120,8 +120,8 @@ def read_emnist() -> ImageData:
 
 
 READERS: dict[str, Callable[[], ImageData]] = {
-    "mnist_3_5": read_mnist_3_5,
-    "cifar10": read_cifar10,
-    "emnist": read_emnist,
+    "mnist_3_5": _read_mnist_3_5,
+    "cifar10": _read_cifar10,
+    "emnist": _read_emnist,
 }
 IMAGE_NAMES = tuple(READERS)

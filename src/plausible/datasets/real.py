@@ -206,30 +206,30 @@ def make(
     return RealData(name, X.astype(np.float64), names, counts, labels, doubt, true, split)
 
 
-def read_ferplus(arrays: Arrays, doubt: float | None) -> RealData:
+def _read_ferplus(arrays: Arrays, doubt: float | None) -> RealData:
     """Votes "unknown" and "not a face" say nothing about the expression, and are left out."""
     split = np.array(["train", "valid", "test"])[arrays["split"]]
     votes = arrays["votes"][:, : len(EXPRESSIONS)]
     return make("ferplus", arrays["features"], EXPRESSIONS, votes, doubt, split=split)
 
 
-def read_cifar10h(arrays: Arrays, doubt: float | None) -> RealData:
+def _read_cifar10h(arrays: Arrays, doubt: float | None) -> RealData:
     """Counts of about fifty people; no split."""
     votes = arrays["human_counts"]
     return make("cifar10h", arrays["features"], OBJECTS, votes, doubt, y=arrays["y"])
 
 
-def read_labelme(arrays: Arrays, doubt: float | None) -> RealData:
+def _read_labelme(arrays: Arrays, doubt: float | None) -> RealData:
     """Answers for the training images, truth for all."""
-    return read_crowd("labelme", arrays, SCENES, ("train", "valid", "test"), doubt)
+    return _read_crowd("labelme", arrays, SCENES, ("train", "valid", "test"), doubt)
 
 
-def read_music_genre(arrays: Arrays, doubt: float | None) -> RealData:
+def _read_music_genre(arrays: Arrays, doubt: float | None) -> RealData:
     """Answers for the training clips, truth for all."""
-    return read_crowd("music_genre", arrays, arrays["classes"].tolist(), ("train", "test"), doubt)
+    return _read_crowd("music_genre", arrays, arrays["classes"].tolist(), ("train", "test"), doubt)
 
 
-def read_crowd(
+def _read_crowd(
     name: str, arrays: Arrays, classes: list[str], parts: tuple[str, ...], doubt: float | None
 ) -> RealData:
     """A set in which only the training part was shown to people."""
@@ -242,7 +242,7 @@ def read_crowd(
     return make(name, X, classes, votes, doubt, y, split)
 
 
-def read_sjaffe(arrays: Arrays, doubt: float | None) -> RealData:
+def _read_sjaffe(arrays: Arrays, doubt: float | None) -> RealData:
     """Mean ratings, as plausibilities relative to the highest; `doubt` discounts them."""
     ratings = arrays["distribution"].astype(np.float64)
     names = np.asarray(EMOTIONS)
@@ -255,11 +255,11 @@ def read_sjaffe(arrays: Arrays, doubt: float | None) -> RealData:
 
 
 READERS: dict[str, Callable[[Arrays, float | None], RealData]] = {
-    "ferplus": read_ferplus,
-    "cifar10h": read_cifar10h,
-    "labelme": read_labelme,
-    "music_genre": read_music_genre,
-    "sjaffe": read_sjaffe,
+    "ferplus": _read_ferplus,
+    "cifar10h": _read_cifar10h,
+    "labelme": _read_labelme,
+    "music_genre": _read_music_genre,
+    "sjaffe": _read_sjaffe,
 }
 FILES = {
     "ferplus": "ferplus/ferplus.npz",

@@ -105,22 +105,22 @@ def make_doubtful_expert(
     >>> data.labels.contour.round(2)[2]
     array([0.37, 1.  ])
     """
-    n = check_count(n, "n", 1)
-    n_classes = check_count(n_classes, "n_classes", 2)
-    n_features = check_count(n_features, "n_features", n_classes)
+    n = _check_count(n, "n", 1)
+    n_classes = _check_count(n_classes, "n_classes", 2)
+    n_features = _check_count(n_features, "n_features", n_classes)
     check_number(distance, "distance", 0.0)
     random = random_from(random_state)
     means = np.eye(n_classes, n_features) * (distance / np.sqrt(2.0))
     y = random.randint(n_classes, size=n)
     X = means[y] + random.normal(size=(n, n_features))
-    doubts = draw_doubts(n, doubt, doubt_std, random)
+    doubts = _draw_doubts(n, doubt, doubt_std, random)
     guesses = random.randint(n_classes, size=n)
     expert = np.where(random.uniform(size=n) < doubts, guesses, y)
     labels = Labels.from_doubt(expert, doubts, classes=range(n_classes))
     return DoubtfulExpert(X, y, expert, doubts, labels, means)
 
 
-def draw_doubts(n: int, mean: float, std: float, random: np.random.RandomState) -> FloatArray:
+def _draw_doubts(n: int, mean: float, std: float, random: np.random.RandomState) -> FloatArray:
     """Doubts (n,) from the Beta distribution with given mean and standard deviation."""
     check_number(mean, "doubt", 0.0, 1.0)
     check_number(std, "doubt_std", 0.0, 0.5)
@@ -223,22 +223,22 @@ def make_annotators(
     >>> (data.answers != data.y).mean(axis=1).round(2)      # from the sharpest to the dullest
     array([0.25, 0.35, 0.42, 0.6 , 0.6 ])
     """
-    n_classes = check_count(n_classes, "n_classes", 2)
-    n = check_count(n, "n", n_classes)
-    n_factors = check_count(n_factors, "n_factors", 2)
-    n_features = check_count(n_features, "n_features", n_factors)
+    n_classes = _check_count(n_classes, "n_classes", 2)
+    n = _check_count(n, "n", n_classes)
+    n_factors = _check_count(n_factors, "n_factors", 2)
+    n_features = _check_count(n_features, "n_features", n_factors)
     check_number(ambiguity, "ambiguity", 0.0, 1.0)
     separation = check_number(separation, "separation")
-    spread = check_positive(noise, "noise") * float(check_positive([separation], "separation")[0])
-    belief = spread / check_positive([confidence], "confidence")
+    spread = _check_positive(noise, "noise") * float(_check_positive([separation], "separation")[0])
+    belief = spread / _check_positive([confidence], "confidence")
     random = random_from(random_state)
     y = random.permutation(np.arange(n) % n_classes)
     centers = circle(n_classes, separation)
     deviations = random.normal(size=(n, n_factors))
-    X = mix_factors(centers[y], deviations, n_features, random)
+    X = _mix_factors(centers[y], deviations, n_features, random)
     items = centers[y] + ambiguity * deviations[:, :2]
     seen = items + spread[:, None, None] * random.normal(size=(len(spread), n, 2))
-    exact = impressions(seen, centers, belief)
+    exact = _impressions(seen, centers, belief)
     plausibilities = exact.round(1)
     answers = exact.argmax(axis=2)
     labels = pool_plausibilities(plausibilities, doubt, range(n_classes))
@@ -255,7 +255,7 @@ def circle(n_classes: int, separation: float) -> FloatArray:
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def mix_factors(
+def _mix_factors(
     centers: FloatArray, deviations: FloatArray, n_features: int, random: np.random.RandomState
 ) -> FloatArray:
     """Features (n, d): orthogonal mixtures of the factors, and a little noise of their own."""
@@ -265,14 +265,14 @@ def mix_factors(
     return factors @ directions.T + 0.1 * random.normal(size=(len(factors), n_features))
 
 
-def impressions(seen: FloatArray, centers: FloatArray, belief: FloatArray) -> FloatArray:
+def _impressions(seen: FloatArray, centers: FloatArray, belief: FloatArray) -> FloatArray:
     """Plausibilities (A, n, K): how well what was seen fits each class, the best one at 1."""
     squares = ((seen[:, :, None, :] - centers) ** 2).sum(axis=-1)
     logs = -squares / (2.0 * belief[:, None, None] ** 2)
     return np.exp(logs - logs.max(axis=2, keepdims=True))
 
 
-def check_count(value: int, name: str, low: int) -> int:
+def _check_count(value: int, name: str, low: int) -> int:
     """Refuse what is not a whole number from `low`."""
     if not is_whole(value) or not low <= value <= MAX_COUNT:
         raise ValueError(
@@ -281,7 +281,7 @@ def check_count(value: int, name: str, low: int) -> int:
     return int(value)
 
 
-def check_positive(values: ArrayLike, name: str) -> FloatArray:
+def _check_positive(values: ArrayLike, name: str) -> FloatArray:
     """One or more positive numbers as an array."""
     numbers = as_floats(values, name)
     if numbers.ndim != 1 or not len(numbers) or not (np.isfinite(numbers) & (numbers > 0.0)).all():
@@ -354,8 +354,8 @@ def make_missing_labels(
     >>> int((~data.labels.is_unknown).sum())
     10
     """
-    n = check_count(n, "n", 2)
-    n_features = check_count(n_features, "n_features", 1)
+    n = _check_count(n, "n", 2)
+    n_features = _check_count(n_features, "n_features", 1)
     check_number(bayes_error, "bayes_error", 0.001, 0.5)
     check_number(missing, "missing", 0.0, 1.0)
     random = random_from(random_state)

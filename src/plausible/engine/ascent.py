@@ -101,10 +101,10 @@ class Ascent:
 
     def tell(self, statistics: Statistics) -> None:
         """Take the summary at `proposal`, and make the next proposal or stop."""
-        value = check_criterion(statistics)
+        value = _check_criterion(statistics)
         jumped = self.fallback is not None
         if not self.history:
-            check_start(value)
+            _check_start(value)
         elif not value > self.criterion:
             self._stay(value, jumped)
             return
@@ -160,7 +160,7 @@ class Ascent:
             return
         old, here, there = map(self.chart.flatten, (self.previous, self.point, mapped))
         step, next_step = here - old, there - here
-        self.steps_left = steps_to_go(self.gain, self.tolerance, step, next_step)
+        self.steps_left = _steps_to_go(self.gain, self.tolerance, step, next_step)
         near_end = self.steps_left < FEW_STEPS and not self.n_jumps
         if self.pause or near_end or self.gain > self.calm:
             return
@@ -189,7 +189,7 @@ class Ascent:
                 return None
 
 
-def check_criterion(statistics: Any) -> float:
+def _check_criterion(statistics: Any) -> float:
     """The criterion in a summary, refusing a summary without."""
     value = getattr(statistics, "criterion", None)
     try:
@@ -203,7 +203,7 @@ def check_criterion(statistics: Any) -> float:
         ) from None
 
 
-def check_start(value: float) -> None:
+def _check_start(value: float) -> None:
     """Refuse a start at which the criterion has no value."""
     if not np.isfinite(value):
         raise InputError(
@@ -213,7 +213,7 @@ def check_start(value: float) -> None:
         )
 
 
-def steps_to_go(gain: float, tolerance: float, step: FloatArray, next_step: FloatArray) -> float:
+def _steps_to_go(gain: float, tolerance: float, step: FloatArray, next_step: FloatArray) -> float:
     """How many plain maps until gains fall below the tolerance.
 
     Near a maximum steps shrink by a constant rate, and gains by its square.

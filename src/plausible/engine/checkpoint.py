@@ -76,11 +76,11 @@ def load_ascents(path: str | Path, ascents: list[Ascent], settings: str) -> None
     for number, (ascent, numbers) in enumerate(zip(ascents, states, strict=True)):
         history = arrays.get(f"{number}.history")
         has_point = f"{number}.point.0" in arrays and f"{number}.proposal.0" in arrays
-        check_state(numbers, history, has_point, path)
+        _check_state(numbers, history, has_point, path)
         place(ascent, number, numbers, arrays, path)
 
 
-def check_state(numbers: Any, history: Any, has_point: bool, path: str | Path) -> None:
+def _check_state(numbers: Any, history: Any, has_point: bool, path: str | Path) -> None:
     """Refuse a start without all its numbers, or with a history that led to no point."""
     is_good = (
         isinstance(numbers, dict)

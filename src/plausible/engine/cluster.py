@@ -64,7 +64,7 @@ def as_megabytes(n_bytes: float) -> str:
     return f"{n_bytes / 1e6:.3g} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:.3g} GB"
 
 
-def signs_of_life(workers: dict[str, Any]) -> list[Any]:
+def _signs_of_life(workers: dict[str, Any]) -> list[Any]:
     """What changes while workers get on: heartbeats of those that compute, data of the others."""
     signs = []
     for address, worker in sorted(workers.items()):
@@ -101,7 +101,7 @@ class Watch:
         if self.client is None:
             return call(*arguments, **more)
         with self.explained():
-            return self._wait(in_a_thread(call, *arguments, **more), futures)
+            return self._wait(_in_a_thread(call, *arguments, **more), futures)
 
     def gather(self, futures: list[Any]) -> list[Any]:
         """What the futures of a cluster hold."""
@@ -123,7 +123,7 @@ class Watch:
             answers = self._look()
             now = time.monotonic()
             done = sum(future.status in ("finished", "error") for future in futures)
-            signs = done, signs_of_life(self.workers) if answers else before and before[1]
+            signs = done, _signs_of_life(self.workers) if answers else before and before[1]
             if before is not None and signs != before:
                 moved = now
             before = signs
@@ -222,7 +222,7 @@ class Watch:
         )
 
 
-def in_a_thread(call: Callable[..., Any], *arguments: Any, **more: Any) -> "Future[Any]":
+def _in_a_thread(call: Callable[..., Any], *arguments: Any, **more: Any) -> "Future[Any]":
     """The answer to come of a call that may never return; the process may end before it does."""
     answer: Future[Any] = Future()
     context = copy_context()

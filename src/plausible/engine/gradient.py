@@ -159,7 +159,7 @@ def climb(
                     watch.move(*renew(watch.best))
                     watch.stopped = ""
             if watch.slope > tol and not watch.stopped:
-                quasi_newton(watch, renew)
+                _quasi_newton(watch, renew)
     except KeyboardInterrupt:
         interrupted = True
         if inner or not watch.history:
@@ -179,13 +179,13 @@ def newton(
     elif hessian_product is not None:
         method, second["hessp"] = "trust-ncg", lambda point, way: -hessian_product(point, way)
     try:
-        take_steps(watch, method, {"maxiter": watch.max_iter, "gtol": watch.tol}, second)
+        _take_steps(watch, method, {"maxiter": watch.max_iter, "gtol": watch.tol}, second)
     except (np.linalg.LinAlgError, ValueError, UnboundLocalError):
         # Second derivatives that are rounding only: scipy is lost, and L-BFGS takes over.
         return
 
 
-def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
+def _quasi_newton(watch: Watch, renew: Renewal | None) -> None:
     """L-BFGS from the best point so far, in phases if coordinates can be renewed."""
     phase = PHASE if renew is not None else watch.max_iter
     while not watch.stopped:
@@ -193,7 +193,7 @@ def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
         n_left = watch.max_iter - watch.n_iter
         # The end is watched for: scipy looks at the largest entry of the gradient only.
         options = {"maxiter": min(phase, n_left), "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
-        take_steps(watch, "L-BFGS-B", options | {"maxfun": 20 * watch.max_iter}, {})
+        _take_steps(watch, "L-BFGS-B", options | {"maxfun": 20 * watch.max_iter}, {})
         ended = watch.stopped or watch.n_iter == before or watch.slope <= watch.tol
         idle = watch.slope <= FLAT and watch.value - value <= STALLED * ROUNDING * abs(value)
         if renew is None or ended or idle:
@@ -202,7 +202,7 @@ def quasi_newton(watch: Watch, renew: Renewal | None) -> None:
         phase *= 2
 
 
-def take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[str, Any]) -> None:
+def _take_steps(watch: Watch, method: str, options: dict[str, Any], second: dict[str, Any]) -> None:
     """Let scipy run; what it finds is in the watch."""
     with np.errstate(all="ignore"):  # trial steps may go too far, and are taken back
         minimize(

@@ -156,28 +156,28 @@ def maximize(
     >>> round(result.parameters, 2), result.converged
     (3.0, True)
     """
-    starts = check_arguments(summarize, solve, starts, callback, checkpoint)
+    starts = _check_arguments(summarize, solve, starts, callback, checkpoint)
     check_number(n_rows, "n_rows", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 0)
     check_number(checkpoint_seconds, "checkpoint_seconds", 0.0)
     check_text(settings, "settings", "the settings in words")
-    check_chart(chart)
+    _check_chart(chart)
     ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
-    with kept_if_lost(checkpoint, ascents, settings):
+    with _kept_if_lost(checkpoint, ascents, settings):
         if checkpoint is not None:
             check_folder(checkpoint)
             if Path(checkpoint).exists():
                 load_ascents(checkpoint, ascents, settings)
-                check_same_problem(checkpoint, ascents, summarize)
+                _check_same_problem(checkpoint, ascents, summarize)
         began = saved = time.perf_counter()
         passes, interrupted, failures = 0, False, dict[int, ValueError]()
-        live, whole = survivors(ascents, failures, max_iter), copied(ascents)
+        live, whole = _survivors(ascents, failures, max_iter), copied(ascents)
         try:
             while live:
-                failures.update(advance(live, ascents, summarize))
+                failures.update(_advance(live, ascents, summarize))
                 passes, whole = passes + 1, copied(ascents)
-                live = survivors(ascents, failures, max_iter)
+                live = _survivors(ascents, failures, max_iter)
                 now = time.perf_counter()
                 if checkpoint is not None and now - saved > checkpoint_seconds:
                     save_ascents(checkpoint, ascents, settings)
@@ -203,7 +203,7 @@ def copied(ascents: list[Ascent]) -> list[Ascent]:
 
 
 @contextmanager
-def kept_if_lost(
+def _kept_if_lost(
     checkpoint: str | Path | None, ascents: list[Ascent], settings: str
 ) -> Iterator[None]:
     """Keep the state when the cluster that holds the rows is lost, and say where it is."""
@@ -218,7 +218,7 @@ def kept_if_lost(
         raise
 
 
-def check_arguments(
+def _check_arguments(
     summarize: Any, solve: Any, starts: Any, callback: Any, checkpoint: Any
 ) -> list[Any]:
     """Refuse what cannot be called, and a file that cannot be named; the starts as a list."""
@@ -239,7 +239,7 @@ def check_arguments(
     return listed
 
 
-def check_chart(chart: Any) -> None:
+def _check_chart(chart: Any) -> None:
     """Refuse what lacks the methods of coordinates."""
     if chart is None:
         return
@@ -247,7 +247,7 @@ def check_chart(chart: Any) -> None:
         check_callable(getattr(chart, method, None), f"chart.{method}", "parameters")
 
 
-def check_same_problem(
+def _check_same_problem(
     checkpoint: str | Path,
     ascents: list[Ascent],
     summarize: Callable[[list[Any]], Sequence[Statistics]],
@@ -266,7 +266,7 @@ def check_same_problem(
             )
 
 
-def advance(
+def _advance(
     live: list[Ascent],
     ascents: list[Ascent],
     summarize: Callable[[list[Any]], Sequence[Statistics]],
@@ -290,7 +290,7 @@ def advance(
     return failures
 
 
-def survivors(
+def _survivors(
     ascents: list[Ascent], failures: dict[int, ValueError], max_iter: int
 ) -> list[Ascent]:
     """Starts that have not ended, failed or fallen hopelessly behind."""

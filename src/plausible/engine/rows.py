@@ -64,7 +64,7 @@ def as_column(column: Any, number: int) -> Any:
     return array
 
 
-def check_draw(n_rows: Any, random: Any) -> None:
+def _check_draw(n_rows: Any, random: Any) -> None:
     """Refuse what is not a number of rows, or not a source of random numbers."""
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
@@ -83,7 +83,7 @@ def n_bytes(column: Any) -> int:
     return int(column.nbytes)
 
 
-def rows_worth_a_sum(column: Any) -> int:
+def _rows_worth_a_sum(column: Any) -> int:
     """Rows with as many entries as there are features: a sum for each feature then costs no more.
 
     Only sparse columns have fewer entries in a row than features.
@@ -119,25 +119,25 @@ def _take(column: Any, index: Any) -> Any:
 
 def order_by(codes: Array) -> Array | None:
     """Row numbers in the order of their codes, negative codes left out; None if nothing changes."""
-    if are_alike(codes):
+    if _are_alike(codes):
         return None
     index = np.argsort(codes, kind="stable")
     return index[np.searchsorted(codes, 0, sorter=index) :]
 
 
-def as_slice(index: Array) -> Any:
+def _as_slice(index: Array) -> Any:
     """Row numbers that follow each other as a slice, which needs no copy; others as they are."""
     if not len(index) or index[-1] - index[0] != len(index) - 1 or (np.diff(index) != 1).any():
         return index
     return slice(int(index[0]), int(index[-1]) + 1)
 
 
-def are_alike(codes: Array) -> bool:
+def _are_alike(codes: Array) -> bool:
     """Whether there is nothing to reorder or to leave out."""
     return not len(codes) or bool(codes[0] >= 0 and (codes == codes[0]).all())
 
 
-def order_in_parts(codes: Array, size: int) -> Array:
+def _order_in_parts(codes: Array, size: int) -> Array:
     """Row numbers in the order of their codes within each part of `size` rows."""
     parts = []
     for start in range(0, len(codes), size):
@@ -213,7 +213,7 @@ class Rows(ABC):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
-        check_draw(n_rows, random)
+        _check_draw(n_rows, random)
         if n_rows >= self.n_rows:
             wanted = np.arange(self.n_rows)
         else:
@@ -266,7 +266,7 @@ class ArrayRows(Rows):
         self.order = order if order is None else row_numbers(order, lengths[0], "order")
         row_bytes = sum(map(n_bytes, given)) // max(lengths[0], 1)
         size = int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
-        self.chunk_rows = max([size, *map(rows_worth_a_sum, given)])
+        self.chunk_rows = max([size, *map(_rows_worth_a_sum, given)])
         if chunk_rows is not None:
             self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
 
@@ -312,11 +312,11 @@ class ArrayRows(Rows):
             return self
         check_callable(code, "code", "the columns of some rows")
         codes = np.concatenate([code(columns) for columns in self.chunks()])
-        if are_alike(codes):
+        if _are_alike(codes):
             index = self.order
         else:
             size = self.chunk_rows * (ORDER_BYTES // CHUNK_BYTES)
-            index = order_in_parts(codes, size)
+            index = _order_in_parts(codes, size)
             index = index if self.order is None else self.order[index]
         return ArrayRows(*self.columns, order=index, chunk_rows=self.chunk_rows)
 
@@ -327,7 +327,7 @@ class ArrayRows(Rows):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
-        check_draw(n_rows, random)
+        _check_draw(n_rows, random)
         if n_rows >= self.n_rows:
             return self._chunk(0, self.n_rows)
         wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
@@ -338,4 +338,4 @@ class ArrayRows(Rows):
 
     def _chunk(self, start: int, size: int | None = None) -> Columns:
         rows = slice(start, min(start + (size or self.chunk_rows), self.n_rows))
-        return take(self.columns, rows if self.order is None else as_slice(self.order[rows]))
+        return take(self.columns, rows if self.order is None else _as_slice(self.order[rows]))

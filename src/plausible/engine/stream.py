@@ -42,12 +42,12 @@ LEAST_ROWS = 2048  # below, a summary costs more for its call than for its rows
 
 def split(columns: Columns, n_bytes: int) -> Iterator[Columns]:
     """The columns in parts of about equal length and at most `n_bytes`, or of few rows."""
-    n_rows, size = length(columns), part_rows(columns, n_bytes)
+    n_rows, size = length(columns), _part_rows(columns, n_bytes)
     for start in range(0, n_rows, size):
         yield take(columns, slice(start, start + size))
 
 
-def part_rows(columns: Columns, most_bytes: int) -> int:
+def _part_rows(columns: Columns, most_bytes: int) -> int:
     """Rows in each part when the columns are cut in parts of about equal length."""
     n_rows = length(columns)
     all_bytes = sum(n_bytes(column) for column in columns if column is not None)
@@ -66,7 +66,7 @@ def as_column(column: Any, where: str) -> Any:
     return as_array(column, f"A column of {where}")
 
 
-def as_columns(chunk: Chunk, where: str) -> Columns:
+def _as_columns(chunk: Chunk, where: str) -> Columns:
     """A chunk as a tuple of arrays of one length and None; anything else is refused."""
     given = chunk if isinstance(chunk, tuple | list) else (chunk,)
     columns = tuple(as_column(column, where) for column in given)
@@ -130,7 +130,7 @@ class CheckedSource:
             )
         for number, chunk in enumerate(chunks):
             where = f"Chunk {number} (from row {start})"
-            columns = as_columns(self._open_labels(chunk), where)
+            columns = _as_columns(self._open_labels(chunk), where)
             self._check_layout(columns, where)
             start += length(columns)
             yield columns
@@ -338,4 +338,4 @@ class StreamRows(Rows):
 
 def _as_rows(columns: Columns, order: Array | None = None) -> ArrayRows:
     """A part of a chunk as rows in memory, in pieces of about equal length."""
-    return ArrayRows(*columns, order=order, chunk_rows=part_rows(columns, CHUNK_BYTES))
+    return ArrayRows(*columns, order=order, chunk_rows=_part_rows(columns, CHUNK_BYTES))

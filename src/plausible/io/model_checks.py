@@ -59,8 +59,8 @@ def read_about(line: bytes, name: str) -> dict[str, Any]:
         written = {str(package): str(version) for package, version in given["versions"].items()}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(
-            f"{name} should say in JSON what it holds, but does not ({first_line(error)}); fetch "
-            "it again."
+            f"{name} should say in JSON what it holds, but does not ({first_line(error)}); get a "
+            "fresh copy."
         ) from None
     about = {key: given.get(key) for key in SAID}
     for key, is_right in SAID.items():
@@ -68,7 +68,7 @@ def read_about(line: bytes, name: str) -> dict[str, Any]:
             shown = json.dumps(about[key])
             raise ModelFileError(
                 f"{name} should say in JSON what it holds, but its {key!r} cannot be "
-                f"{shown if len(shown) <= 40 else f'{shown[:36]} ...'}; fetch it again."
+                f"{shown if len(shown) <= 40 else f'{shown[:36]} ...'}; get a fresh copy."
             )
     return about | {"versions": written}
 
@@ -121,5 +121,5 @@ def _answers_about(model: Any, n_rows: int, n_features: int, n_classes: int) -> 
 def _unfit(name: str) -> ModelFileError:
     return ModelFileError(
         f"{name} should hold a classifier that answers for its classes and features, but its parts "
-        "do not fit each other; fetch the file again, or fit the model again."
+        "do not fit each other; get a fresh copy of the file, or fit the model again."
     )

@@ -152,7 +152,7 @@ def load_described(
     if about.get("type") != type(model).__name__:
         raise ModelFileError(
             f"{name} should hold a {about.get('type')}, as it says, but holds a "
-            f"{type(model).__name__}; fetch it again."
+            f"{type(model).__name__}; get a fresh copy."
         )
     _compare_versions(about["versions"], name)
     return model, about
@@ -251,7 +251,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
     if hashlib.sha256(content[start:]).hexdigest().encode() != content[len(MAGIC) : start - 1]:
         raise ModelFileError(
             f"{name} should have the checksum that it was saved with, but has another: it was cut "
-            "off or altered; fetch it again, or save the model again."
+            "off or altered; get a fresh copy, or save the model again."
         )
     line, _, body = content[start:].partition(b"\n")
     return read_about(line, name), body, name

@@ -49,7 +49,7 @@ class Training(NamedTuple):
         Both know the names of their columns, and so does a model of this library that is fitted to
         them.
     labels : Labels (n)
-        Rows about which nothing was said are vacuous.
+        Rows about which nothing was said are unknown.
     items : array (n,) of names
     names : list of the d features
     rows : int array

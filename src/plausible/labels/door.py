@@ -87,11 +87,11 @@ def as_labels(
             )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
-        return labels_of_table(as_floats(table, "y"), classes)
+        return _labels_of_table(as_floats(table, "y"), classes)
     return Labels.from_crisp(_as_hard(y, table), classes, missing=MISSING)
 
 
-def labels_of_table(
+def _labels_of_table(
     table: NDArray[np.float64], classes: Sequence[Hashable] | None, shares: bool | None = None
 ) -> Labels:
     """Labels of numbers (n, K); `shares` says whether they are probabilities, None to look."""

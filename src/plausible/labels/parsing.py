@@ -108,7 +108,7 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
     return values, declared
 
 
-def codes_of(
+def _codes_of(
     values: NDArray[Any], known: BoolArray, classes: Sequence[Hashable] | None
 ) -> tuple[NDArray[Any], IntArray]:
     """Classes, and the position of each known value among them (0 where it is not known)."""
@@ -183,7 +183,7 @@ def contour_of_hard(
 ) -> tuple[FloatArray, NDArray[Any]]:
     """Contour of hard labels, and the classes; rows of ones where the label is missing."""
     values, is_missing = find_missing(y, missing)
-    names, codes = codes_of(values, ~is_missing, classes)
+    names, codes = _codes_of(values, ~is_missing, classes)
     if len(names) == 1 and classes is None and is_missing.any():
         raise InputError(
             "A missing label needs at least two classes to choose from",

@@ -145,7 +145,7 @@ def columns_of(labels: Labels, classes: Classes) -> list[Any]:
     return names
 
 
-def numbers_of(prediction: Any) -> FloatArray:
+def _numbers_of(prediction: Any) -> FloatArray:
     """Probabilities (n, K) of a prediction in whatever form."""
     if isinstance(prediction, Labels):
         if prediction.has_masses:
@@ -158,7 +158,7 @@ def numbers_of(prediction: Any) -> FloatArray:
 
 def read_probabilities(prediction: Any, labels: Labels, classes: Classes) -> FloatArray:
     """Probabilities (n, K) in the order of the labels' classes; masses become bets."""
-    given = numbers_of(prediction)
+    given = _numbers_of(prediction)
     names = columns_of(labels, classes_of(prediction, classes))
     if given.shape != (len(labels), len(names)):
         raise InputError(
@@ -190,7 +190,7 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
         given = as_array(y_pred, "Answers")
         if given.ndim == 1:
             names = names if classes is None else check_classes(classes)
-            given = same_names(given, names)
+            given = _same_names(given, names)
         else:
             names = check_classes(columns_of(labels, classes))
     if given.dtype != bool or given.shape != (len(labels), len(names)):
@@ -206,7 +206,7 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
     return aligned
 
 
-def same_names(answers: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+def _same_names(answers: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
     """Which class (n, K) each answer names; the answers as they are if they can name none."""
     if answers.dtype.kind not in "biufUO":
         return answers

@@ -18,7 +18,7 @@ from plausible.errors import InputError
 FloatArray = NDArray[np.float64]
 
 
-def weighted_means(X: FloatArray, weights: FloatArray) -> FloatArray:
+def _weighted_means(X: FloatArray, weights: FloatArray) -> FloatArray:
     """Means (K, d) of rows with weights (n, K); NaN for a class without weight."""
     total = weights.sum(axis=0)[:, None]
     return np.divide(
@@ -80,7 +80,7 @@ class SoftNearestCentroid(EvidenceClassifier):
                 "label some items",
             )
         self.classes_ = labels.classes
-        self.means_ = weighted_means(data, weights)
+        self.means_ = _weighted_means(data, weights)
         return self
 
     def _log_evidence(self, X: FloatArray) -> FloatArray:

@@ -52,7 +52,7 @@ def fit_learner(estimator: Any, X: Any, labels: Labels, weight: FloatArray) -> A
         kept = weight > 0.0
         weights = weighting(estimator, weight[kept])
         return clone(estimator).fit(take_rows(X, kept), labels[kept], **weights)
-    rows, codes, given = hard_rows(labels, weight, takes_weights(estimator))
+    rows, codes, given = hard_rows(labels, weight, _takes_weights(estimator))
     if not len(rows):
         raise InputError(
             "At least one row should favor a class",
@@ -63,10 +63,10 @@ def fit_learner(estimator: Any, X: Any, labels: Labels, weight: FloatArray) -> A
     return clone(estimator).fit(take_rows(X, rows), y, **weighting(estimator, given))
 
 
-def takes_weights(estimator: Any) -> bool:
+def _takes_weights(estimator: Any) -> bool:
     """Whether sample weights reach the estimator."""
     if isinstance(estimator, Pipeline):
-        return takes_weights(estimator[-1])
+        return _takes_weights(estimator[-1])
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 

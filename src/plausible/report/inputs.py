@@ -61,7 +61,7 @@ def read_input(
     conflict = None if given is None else given.conflict
     known = given
     if annotations is not None and conflict is None:
-        pooled = annotations.pool(**{"on_conflict": "vacuous"} | dict(pooling or {}))
+        pooled = annotations.pool(**{"on_conflict": "unknown"} | dict(pooling or {}))
         conflict, known = pooled.conflict, pooled if given is None else given
     items = items if items is None else as_list(items, "items", "names")
     if items is not None and known is not None and len(items) != len(known):

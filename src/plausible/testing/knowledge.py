@@ -153,7 +153,7 @@ def check_degrees_matter(subject: Subject) -> None:
 
 
 @promised
-def check_vacuous_labels(subject: Subject) -> None:
+def check_unknown_labels(subject: Subject) -> None:
     """With labels that say nothing, fit works, or says that it needs some."""
     sample = draw()
     refusal = None
@@ -162,10 +162,10 @@ def check_vacuous_labels(subject: Subject) -> None:
     except ValueError as error:
         refusal = error
     if refusal is not None:
-        assert subject.vacuous != "works", f"such labels should work, but are refused: {refusal}"
+        assert subject.unknown != "works", f"such labels should work, but are refused: {refusal}"
         assert_says(refusal, "label")
         return
-    assert subject.vacuous != "refuses", "labels that say nothing should be refused; nothing was"
+    assert subject.unknown != "refuses", "labels that say nothing should be refused; nothing was"
     predicted, probability = answers(model, sample.fresh)
     assert set(predicted) <= set(NAMES), "labels that say nothing give classes that do not exist"
     assert probability is None or np.isfinite(probability).all(), "probabilities are not finite"

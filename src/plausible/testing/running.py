@@ -80,7 +80,7 @@ def checks_for(
     *,
     fit: Fit | None = None,
     weighted: bool | None = None,
-    vacuous: Habit | None = None,
+    unknown: Habit | None = None,
     y_none: Habit | None = None,
     leave_out: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -91,7 +91,7 @@ def checks_for(
 
     Parameters
     ----------
-    estimator, fit, weighted, vacuous, y_none, leave_out
+    estimator, fit, weighted, unknown, y_none, leave_out
         As for `check_estimator`.
 
     Yields
@@ -109,7 +109,7 @@ def checks_for(
     ...     CHECKS[name]()
     >>> test_keeps_its_promise("row_scale")
     """
-    subject = Subject(estimator, fit, weighted, vacuous, y_none, leave_out or {})
+    subject = Subject(estimator, fit, weighted, unknown, y_none, leave_out or {})
     for name in checks_of(subject):
         yield name, partial(run_check, subject, name)
 
@@ -119,7 +119,7 @@ def check_estimator(
     *,
     fit: Fit | None = None,
     weighted: bool | None = None,
-    vacuous: Habit | None = None,
+    unknown: Habit | None = None,
     y_none: Habit | None = None,
     leave_out: Mapping[str, str] | None = None,
 ) -> Checked:
@@ -134,7 +134,7 @@ def check_estimator(
         and weights (or None). Checks of what y may be do not look then.
     weighted : bool, optional
         Whether fit takes sample_weight; by default found out from its signature.
-    vacuous, y_none : {"works", "refuses"}, optional
+    unknown, y_none : {"works", "refuses"}, optional
         What fit does with labels that say nothing, and with y=None. By default both are good: to
         work, or to refuse with a message that asks for labels.
     leave_out : dict, optional
@@ -175,7 +175,7 @@ def check_estimator(
     skipped: dict[str, str] = {}
     broken: dict[str, str] = {}
     checks = checks_for(
-        estimator, fit=fit, weighted=weighted, vacuous=vacuous, y_none=y_none, leave_out=leave_out
+        estimator, fit=fit, weighted=weighted, unknown=unknown, y_none=y_none, leave_out=leave_out
     )
     for name, check in checks:
         try:

@@ -46,7 +46,7 @@ class Subject:
     estimator: Any
     own_fit: Fit | None = None
     weighted: bool | None = None
-    vacuous: Habit | None = None
+    unknown: Habit | None = None
     y_none: Habit | None = None
     leave_out: Mapping[str, str] = field(default_factory=dict)
 
@@ -59,7 +59,7 @@ class Subject:
                 parameter="estimator",
                 value=self.estimator,
             )
-        for name in ("vacuous", "y_none"):
+        for name in ("unknown", "y_none"):
             if getattr(self, name) is not None:
                 check_option(getattr(self, name), HABITS, name)
 

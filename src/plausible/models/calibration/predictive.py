@@ -41,7 +41,7 @@ _PANEL_NODES = 20
 _FEW_RECORDS = 300
 
 
-def make_records(
+def _make_records(
     score: FloatArray, contour: FloatArray, weight: FloatArray, smoothing: bool
 ) -> FloatArray:
     """Records (5, R) of z, n0, n1, v, rho: see `compiled_profile`.
@@ -69,7 +69,7 @@ def make_records(
     return np.ascontiguousarray(records[:, records[1:4].any(axis=0)])
 
 
-def value_and_slopes(
+def _value_and_slopes(
     theta: FloatArray, records: FloatArray
 ) -> tuple[float, FloatArray, FloatArray, FloatArray]:
     """Log-likelihood, gradient, curvature (2, 2), and the curvature that EM has instead."""
@@ -85,9 +85,9 @@ def value_and_slopes(
     return value, design.T @ rise, design.T @ (design * bend[:, None]), complete
 
 
-def ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
+def _ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
     """Local maximum (a, b) and its value: Newton's method where the likelihood is concave."""
-    value, slope, bend, complete = value_and_slopes(theta, records)
+    value, slope, bend, complete = _value_and_slopes(theta, records)
     for _ in range(_MANY_STEPS):
         concave = np.linalg.eigvalsh(bend - 1e-3 * complete)[0] > 0.0
         used = bend if concave else complete
@@ -96,7 +96,7 @@ def ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
         if gain < 1e-14 * (1.0 + abs(value)):
             break
         for _ in range(40):
-            following = value_and_slopes(theta + step, records)
+            following = _value_and_slopes(theta + step, records)
             if following[0] >= value + 1e-4 * gain:
                 break
             step, gain = 0.5 * step, 0.5 * gain
@@ -121,11 +121,11 @@ def maximize(records: FloatArray) -> tuple[FloatArray, float]:
     hard = np.array([z, n0 + more[1] + some, n1 + more[0] + some, 0.0 * v, rho])
     flat = np.array([np.log(hard[2].sum() / hard[1].sum()), 0.0])
     if not v.any():
-        return ascend(flat, records)
-    starts = [ascend(flat, hard)[0], flat]
+        return _ascend(flat, records)
+    starts = [_ascend(flat, hard)[0], flat]
     if len(z) <= _FEW_RECORDS:
         starts += [np.array([level * b, b]) for b in (-6.0, -2.0, 2.0, 6.0) for level in (-1, 0, 1)]
-    return max((ascend(start, records) for start in starts), key=lambda found: found[1])
+    return max((_ascend(start, records) for start in starts), key=lambda found: found[1])
 
 
 def condense(records: FloatArray, slope: float) -> FloatArray:
@@ -150,14 +150,14 @@ def condense(records: FloatArray, slope: float) -> FloatArray:
     for group in np.flatnonzero(crowded):
         inside = records[:, order[ends[group] - counts[group] : ends[group]]]
         middle = half * (2.0 * groups[group].real + 1.0)
-        shares = lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
+        shares = _lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
         nodes = middle + half * np.cos(angle)
         same = np.full(_PANEL_NODES, groups[group].imag)
         parts.append(np.vstack([nodes, inside[1:4] @ shares, same]))
     return np.ascontiguousarray(np.hstack(parts))
 
 
-def lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
+def _lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
     """Lagrange's polynomials of Chebyshev nodes cos(angle) at points x in [-1, 1]: (n, nodes)."""
     degree = np.arange(len(angle))
     factor = np.where(degree == 0, 1.0, 2.0) / len(angle)
@@ -165,7 +165,7 @@ def lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
     return np.cos(np.arccos(x)[:, None] * degree) @ at_nodes
 
 
-def has_maximum(records: FloatArray, theta: FloatArray) -> bool:
+def _has_maximum(records: FloatArray, theta: FloatArray) -> bool:
     """Whether the likelihood has a maximum, which it lacks where scores separate the classes."""
     z, n0, n1, v, _ = records
     if v.any():
@@ -177,9 +177,9 @@ def has_maximum(records: FloatArray, theta: FloatArray) -> bool:
     return not apart or np.ptp(z) == 0.0
 
 
-def inverse_curvature(theta: FloatArray, records: FloatArray) -> FloatArray:
+def _inverse_curvature(theta: FloatArray, records: FloatArray) -> FloatArray:
     """Covariance (2, 2) of the estimate; zero for a slope that nothing is known about."""
-    _, _, bend, complete = value_and_slopes(theta, records)
+    _, _, bend, complete = _value_and_slopes(theta, records)
     if np.ptp(records[0]) == 0.0:
         return np.array([[1.0 / complete[0, 0], 0.0], [0.0, 0.0]])
     concave = np.linalg.eigvalsh(bend - 1e-3 * complete)[0] > 0.0
@@ -229,19 +229,19 @@ def calibrate(
 ) -> Calibration:
     """Fit a calibration to scores (n,), plausibilities (n, 2) of the two classes, and weights."""
     mean, spread = standard(score, weight)
-    records = make_records((score - mean) / spread, contour, weight, smoothing)
+    records = _make_records((score - mean) / spread, contour, weight, smoothing)
     if records.shape[1] == 0:
         return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
     theta, _ = maximize(records)
-    if not smoothing and not has_maximum(records, theta):
+    if not smoothing and not _has_maximum(records, theta):
         raise InputError(
             "Without smoothing, calibration scores of the two classes should overlap",
             "they are separable and the likelihood has no maximum",
             "use smoothing=True, or more data",
         )
-    covariance = inverse_curvature(theta, records)
+    covariance = _inverse_curvature(theta, records)
     few = condense(records, theta[1])
-    exact = Exact(theta, covariance, value_and_slopes(theta, few)[0], few)
+    exact = Exact(theta, covariance, _value_and_slopes(theta, few)[0], few)
     raw_slope = theta[1] / spread
     raw_intercept = theta[0] - raw_slope * mean
     if covariance[1, 1] == 0.0:
@@ -287,7 +287,7 @@ class Exact:
         """
         level = np.append(self.records[:1] * 0.0, self.records[1:], axis=0)
         start = np.array([self.theta[0], 0.0])
-        flat = min(np.exp(ascend(start, level)[1] - self.top), 1.0)
+        flat = min(np.exp(_ascend(start, level)[1] - self.top), 1.0)
         masses = np.array([[1.0 - flat, 0.0, flat], [0.0, 1.0 - flat, flat]])
         return masses if self.theta[1] >= 0.0 else masses[::-1]
 

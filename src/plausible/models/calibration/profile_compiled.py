@@ -26,7 +26,7 @@ _compile = numba.njit(nogil=True, cache=True, error_model="numpy")
 
 
 @_compile
-def sigmoid(t: float) -> float:
+def _sigmoid(t: float) -> float:
     """Probability with log odds t."""
     e = math.exp(-abs(t))
     return 1.0 / (1.0 + e) if t >= 0.0 else e / (1.0 + e)
@@ -106,7 +106,7 @@ def climb(
 
 
 @_compile
-def other_peak(eta: float, b: float, z0: float, records: FloatArray, reach: float) -> float:
+def _other_peak(eta: float, b: float, z0: float, records: FloatArray, reach: float) -> float:
     """A slope with a higher likelihood than b, if a look around finds one, else b."""
     best, highest = b, log_likelihood(eta, b, z0, records) + 1e-9
     for level in (-8.0, -3.0, -1.0, 0.0, 1.0, 3.0, 8.0):
@@ -119,7 +119,7 @@ def other_peak(eta: float, b: float, z0: float, records: FloatArray, reach: floa
 
 
 @_compile
-def side_integral(
+def _side_integral(
     start: float,
     side: float,
     top: float,
@@ -137,7 +137,7 @@ def side_integral(
         return 0.0
     far, height, eta, rise, at = start, 0.0, start, change, b
     width = 3.0 * spread
-    while side * (limit - far) > 0.0 and height + math.log(sigmoid(-side * far)) > NEGLIGIBLE:
+    while side * (limit - far) > 0.0 and height + math.log(_sigmoid(-side * far)) > NEGLIGIBLE:
         far = far + side * width
         if side * (far - limit) > 0.0:
             far = limit
@@ -159,9 +159,9 @@ def side_integral(
             b, change = climb(following, b + change * (following - eta), z0, records, reach)
             eta = following
             if doubtful and node % 4 == 0:
-                b = other_peak(eta, b, z0, records, reach)
+                b = _other_peak(eta, b, z0, records, reach)
             heights[count] = log_likelihood(eta, b, z0, records) - top
-            p = sigmoid(eta)
+            p = _sigmoid(eta)
             shares[count] = abs(half) * NODE_WEIGHTS[node] * p * (1.0 - p)
             count += 1
         begin = end
@@ -198,10 +198,10 @@ def predictive_masses(
             side = 2.0 * k - 1.0
             start = side * max(side * best, -FARTHEST)
             b = theta[1] + change * (start - best)
-            unsure[k] = side_integral(
+            unsure[k] = _side_integral(
                 start, side, top, b, change, math.sqrt(variance), z0, records, reach
             )
-        masses[i, 1] = max(sigmoid(best) - unsure[0], 0.0)
-        masses[i, 0] = max(sigmoid(-best) - unsure[1], 0.0)
+        masses[i, 1] = max(_sigmoid(best) - unsure[0], 0.0)
+        masses[i, 0] = max(_sigmoid(-best) - unsure[1], 0.0)
         masses[i, 2] = unsure[0] + unsure[1]
     return masses

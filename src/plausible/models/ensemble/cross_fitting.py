@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def fit_part(estimator: Any, X: Any, labels: Labels, weight: FloatArray, train: IntArray) -> Any:
+def _fit_part(estimator: Any, X: Any, labels: Labels, weight: FloatArray, train: IntArray) -> Any:
     """Fit a copy of the estimator to some of the rows."""
     return fit_learner(estimator, take_rows(X, train), labels[train], weight[train])
 
@@ -32,12 +32,12 @@ def bets_out_of_fold(
     bets = np.full(labels.contour.shape, np.nan)
     for fold in np.unique(folds[folds >= 0]):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        model = fit_part(estimator, X, labels, weight, train)
+        model = _fit_part(estimator, X, labels, weight, train)
         bets[test] = bets_of(model, take_rows(X, test), labels.classes)
     return bets
 
 
-def believed_part(
+def _believed_part(
     estimator: Any,
     X: Any,
     labels: Labels,
@@ -46,7 +46,7 @@ def believed_part(
     test: IntArray,
 ) -> Beliefs:
     """What a classifier of some rows believes about others, on all classes."""
-    model = fit_part(estimator, X, labels, weight, train)
+    model = _fit_part(estimator, X, labels, weight, train)
     items = take_rows(X, test)
     beliefs = believe(model, items)
     if beliefs.classes.tolist() == labels.classes.tolist():
@@ -130,6 +130,6 @@ def cross_val_beliefs(
             parameter="cv",
         )
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(believed_part)(estimator, X, labels, weight, train, test) for train, test in splits
+        delayed(_believed_part)(estimator, X, labels, weight, train, test) for train, test in splits
     )
     return joined(parts)[np.argsort(order)]

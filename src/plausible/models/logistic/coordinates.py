@@ -69,7 +69,7 @@ class Coordinates:
         return turned.reshape(self.size, self.size)
 
 
-def moments_pass(
+def _moments_pass(
     columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
     """Weight, curvature, and moments of features about an origin weighed by it.
@@ -77,13 +77,13 @@ def moments_pass(
     The second moments are a matrix, or only its diagonal.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # `make_coordinates` looks at the sums
-        return weighed_moments(columns, origin, whole, curvature)
+        return _weighed_moments(columns, origin, whole, curvature)
 
 
-def weighed_moments(
+def _weighed_moments(
     columns: Columns, origin: FloatArray, whole: bool, curvature: Curvature | float
 ) -> tuple[float, float, FloatArray, FloatArray]:
-    """`moments_pass`, which may overflow."""
+    """`_moments_pass`, which may overflow."""
     X, weight = columns[0], columns[2]
     assert X is not None
     bends = curvature(columns) if callable(curvature) else np.full(X.shape[0], curvature)
@@ -120,7 +120,7 @@ def make_coordinates(
         with np.errstate(over="ignore"):
             origin = np.asarray(X[:1000], dtype=np.float64).mean(axis=0)
     whole = n_features <= MOST_CORRELATED
-    weight, bend, first, second = rows.reduce(moments_pass, origin, whole, curvature)
+    weight, bend, first, second = rows.reduce(_moments_pass, origin, whole, curvature)
     if not np.isfinite(weight):
         raise InputError(
             "Sample weights should have a finite sum",
@@ -133,22 +133,22 @@ def make_coordinates(
             "some are infinite, missing or beyond 1e150",
             "clean or scale them",
         )
-    contrasts = contrasts_of(n_classes)
+    contrasts = _contrasts_of(n_classes)
     if not centered:
         if with_intercept:  # like the others a feature, of ones
             second = border(second, first, bend)
-        return Coordinates(contrasts, *half_root(second / weight, penalty / weight)), weight
+        return Coordinates(contrasts, *_half_root(second / weight, penalty / weight)), weight
     shift = first / bend
     second = second - bend * (np.outer(shift, shift) if whole else shift**2)
-    constant = variances_of(second) <= bend * (ROUNDING * (origin + shift)) ** 2
+    constant = _variances_of(second) <= bend * (ROUNDING * (origin + shift)) ** 2
     second[constant] = 0.0
     second[..., constant] = 0.0
-    root = half_root(second / weight, penalty[:-1] / weight)
-    intercept = add_intercept(root, origin + shift, np.sqrt(weight / bend))
+    root = _half_root(second / weight, penalty[:-1] / weight)
+    intercept = _add_intercept(root, origin + shift, np.sqrt(weight / bend))
     return Coordinates(contrasts, *intercept), weight
 
 
-def variances_of(moments: FloatArray) -> FloatArray:
+def _variances_of(moments: FloatArray) -> FloatArray:
     """The diagonal of second moments, of which there may be nothing else."""
     return np.diag(moments) if moments.ndim == 2 else moments
 
@@ -160,16 +160,16 @@ def border(second: FloatArray, first: FloatArray, bend: float) -> FloatArray:
     return np.block([[second, first[:, None]], [first, np.array([bend])]])
 
 
-def contrasts_of(n_classes: int) -> FloatArray:
+def _contrasts_of(n_classes: int) -> FloatArray:
     """Orthonormal columns (K, K - 1) that sum to zero."""
     return np.ascontiguousarray(helmert(n_classes).T) if n_classes > 1 else np.zeros((1, 0))
 
 
-def half_root(moments: FloatArray, ridge: FloatArray) -> tuple[Any, Any]:
+def _half_root(moments: FloatArray, ridge: FloatArray) -> tuple[Any, Any]:
     """S with S S' the inverse of moments + ridge, and its inverse; sparse for a diagonal."""
     from scipy.sparse import diags_array
 
-    variances = np.maximum(variances_of(moments), 0.0) + ridge
+    variances = np.maximum(_variances_of(moments), 0.0) + ridge
     scale = np.sqrt(np.where(variances > 0, variances, 1.0))
     if moments.ndim == 1:
         return diags_array(1.0 / scale), diags_array(scale)
@@ -188,7 +188,7 @@ def half_root(moments: FloatArray, ridge: FloatArray) -> tuple[Any, Any]:
     return vectors / roots / scale[:, None], (vectors * roots).T * scale
 
 
-def add_intercept(root: tuple[Any, Any], mean: FloatArray, last: float) -> tuple[Any, Any]:
+def _add_intercept(root: tuple[Any, Any], mean: FloatArray, last: float) -> tuple[Any, Any]:
     """The same with an intercept, whose coordinate is the logit at the mean of the features."""
     from scipy.sparse import block_array, issparse
 

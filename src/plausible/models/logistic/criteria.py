@@ -88,14 +88,14 @@ def confront(logits: FloatArray, plausibility: FloatArray, take: Take = fresh) -
         log_support = np.log(support)
     small = support < UNDERFLOW
     if small.any():
-        left[:, small], log_support[small] = from_logs(logits[:, small], plausibility[:, small])
+        left[:, small], log_support[small] = _from_logs(logits[:, small], plausibility[:, small])
         log_support[small] -= log_scale[small]
         support[small] = 1.0
     left *= 1.0 / support
     return Posterior(logits, model, log_scale, left, log_support)
 
 
-def from_logs(logits: FloatArray, plausibility: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _from_logs(logits: FloatArray, plausibility: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Probabilities that labels leave and log of their sum, where the model all but excludes it."""
     with np.errstate(divide="ignore"):
         logs = logits + np.log(plausibility)
@@ -192,14 +192,14 @@ def curvature_along(
 ) -> FloatArray:
     """Hessian of a criterion times a direction of logits, (K, n)."""
     if shares is None or not shares.any() or name == "maximum_entropy":
-        return bend_along(name, logits, plausibility, direction)
+        return _bend_along(name, logits, plausibility, direction)
     bends, along = np.empty(logits.shape), np.broadcast_to(direction, logits.shape)
     for one, rows in ((name, ~shares), ("maximum_entropy", shares)):
-        bends[:, rows] = bend_along(one, logits[:, rows], plausibility[:, rows], along[:, rows])
+        bends[:, rows] = _bend_along(one, logits[:, rows], plausibility[:, rows], along[:, rows])
     return bends
 
 
-def bend_along(
+def _bend_along(
     name: str, logits: FloatArray, plausibility: FloatArray, direction: FloatArray
 ) -> FloatArray:
     """`curvature_along` where no label is a probability."""
@@ -265,7 +265,7 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
         logits: ArrayLike, y: Any, sample_weight: ArrayLike | None = None
     ) -> tuple[float, FloatArray]:
         """Negative criterion, and its gradient with respect to the logits."""
-        scores = check_logits(logits)
+        scores = _check_logits(logits)
         labels = as_labels(y) if hasattr(y, "contour") else as_labels(y, range(scores.shape[1]))
         if labels.contour.shape != scores.shape:
             raise InputError(
@@ -286,7 +286,7 @@ def partial_label_loss(criterion: str = "minimum_commitment") -> Loss:
     return loss
 
 
-def check_logits(logits: ArrayLike) -> FloatArray:
+def _check_logits(logits: ArrayLike) -> FloatArray:
     """Logits as an array (n, K) of finite numbers."""
     scores = as_floats(logits, "logits")
     if scores.ndim != 2:

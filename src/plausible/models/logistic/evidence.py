@@ -63,7 +63,7 @@ def feature_weights(X: FloatArray, terms: Terms) -> FloatArray:
     return (X - terms.center)[:, :, None] * terms.slopes + terms.share
 
 
-def weights_for_and_against(X: Any, terms: Terms) -> tuple[FloatArray, FloatArray]:
+def _weights_for_and_against(X: Any, terms: Terms) -> tuple[FloatArray, FloatArray]:
     """Sums over the features of the positive and of the negative weights, (n, K) both."""
     n_rows, n_classes = X.shape[0], len(terms.share)
     positive, negative = np.empty((2, n_rows, n_classes))
@@ -84,7 +84,7 @@ def log_support(weight: FloatArray) -> FloatArray:
         )
 
 
-def log_agreement(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _log_agreement(positive: FloatArray, negative: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Logarithm of the mass that is not in conflict, times exp(sum of positive weights).
 
     In two terms (n, 1) to add, the first of which may be so large that the second would be lost.
@@ -102,11 +102,11 @@ def log_agreement(positive: FloatArray, negative: FloatArray) -> tuple[FloatArra
 
 def contour_of_weights(positive: FloatArray, negative: FloatArray) -> FloatArray:
     """Plausibilities (n, K): exp(w+ - w-), divided by the mass that is not in conflict."""
-    top, rest = log_agreement(positive, negative)
+    top, rest = _log_agreement(positive, negative)
     return np.exp(positive - negative - top - rest)
 
 
-def combined_masses(positive: FloatArray, negative: FloatArray) -> FloatArray:
+def _combined_masses(positive: FloatArray, negative: FloatArray) -> FloatArray:
     """Dense masses (n, 2^K) of the combination of all evidence, normalized."""
     excluded = log_support(negative)
     log_mass = np.zeros((len(positive), 1))
@@ -177,12 +177,12 @@ class Evidence:
     def mass(self) -> SparseMasses:
         """Mass functions of all evidence, combined by Dempster's rule; up to 20 classes."""
         all_sets(len(self.classes))  # refuses a frame that is too large
-        return to_sparse(combined_masses(self.weights_for, self.weights_against))
+        return to_sparse(_combined_masses(self.weights_for, self.weights_against))
 
     @property
     def conflict(self) -> FloatArray:
         """Mass (n,) on the empty set, before normalizing: how far features contradict another."""
-        top, rest = log_agreement(self.weights_for, self.weights_against)
+        top, rest = _log_agreement(self.weights_for, self.weights_against)
         agreement = (top + rest).ravel() - self.weights_for.sum(axis=1)
         return np.maximum(-np.expm1(agreement), 0.0)
 
@@ -229,17 +229,17 @@ def weights_of_evidence(model: Any, X: ArrayLike, center: ArrayLike | None = Non
         )
     check_is_fitted(model)
     last = model[-1] if isinstance(model, Pipeline) else model
-    coef, intercept, classes = check_linear(last)
+    coef, intercept, classes = _check_linear(last)
     probability = np.asarray(model.predict_proba(X))
     inputs = X
     if isinstance(model, Pipeline) and len(model) > 1:
         inputs = model[:-1].transform(X)
-        center = None if center is None else transform_center(model[:-1], X, center)
+        center = None if center is None else _transform_center(model[:-1], X, center)
     inputs = check_array(inputs, accept_sparse="csr", dtype=np.float64)
-    coef, intercept = one_row_for_each_class(coef, intercept, probability)
-    check_softmax(last, inputs, coef, intercept, probability)
-    terms = least_committed(coef, intercept, check_center(center, inputs))
-    positive, negative = weights_for_and_against(inputs, terms)
+    coef, intercept = _one_row_for_each_class(coef, intercept, probability)
+    _check_softmax(last, inputs, coef, intercept, probability)
+    terms = least_committed(coef, intercept, _check_center(center, inputs))
+    positive, negative = _weights_for_and_against(inputs, terms)
     return Evidence(classes, positive, negative, terms, inputs)
 
 
@@ -251,7 +251,7 @@ def dense(X: Any) -> FloatArray:
     return X.toarray() if hasattr(X, "toarray") else X
 
 
-def transform_center(steps: Pipeline, X: Any, center: ArrayLike) -> Any:
+def _transform_center(steps: Pipeline, X: Any, center: ArrayLike) -> Any:
     """The center as the last step of a pipeline sees it."""
     point: Any = as_floats(center, "center").reshape(1, -1)
     if hasattr(X, "columns"):
@@ -259,7 +259,7 @@ def transform_center(steps: Pipeline, X: Any, center: ArrayLike) -> Any:
     return np.ravel(dense(steps.transform(point)))
 
 
-def check_linear(model: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
+def _check_linear(model: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
     """Coefficients in double precision, and the classes."""
     missing = [name for name in _NEEDED if not hasattr(model, name)]
     if missing:
@@ -283,7 +283,7 @@ def check_linear(model: Any) -> tuple[FloatArray, FloatArray, NDArray[Any]]:
     return coef, intercept, classes
 
 
-def one_row_for_each_class(
+def _one_row_for_each_class(
     coef: FloatArray, intercept: FloatArray, probability: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (K, d) and intercepts (K,), where -inf stands for an impossible class.
@@ -308,7 +308,7 @@ def one_row_for_each_class(
     return coef, np.where(impossible, -np.inf, level)
 
 
-def check_softmax(
+def _check_softmax(
     model: Any, X: Any, coef: FloatArray, intercept: FloatArray, probability: FloatArray
 ) -> None:
     """Refuse a model whose probabilities are not the softmax of its linear functions."""
@@ -324,7 +324,7 @@ def check_softmax(
         )
 
 
-def check_center(center: ArrayLike | None, X: Any) -> FloatArray:
+def _check_center(center: ArrayLike | None, X: Any) -> FloatArray:
     """The given center, or the mean of X."""
     if center is None:
         return np.asarray(X.mean(axis=0), dtype=np.float64).reshape(-1)

@@ -91,7 +91,7 @@ def weigh(values: FloatArray, weight: FloatArray | None) -> FloatArray:
     return values if weight is None else values * weight
 
 
-def criterion_pass(
+def _criterion_pass(
     columns: Columns, beta: FloatArray, name: str, present: IntArray | None
 ) -> tuple[float, FloatArray]:
     """Value of a criterion, and its gradient (K, D)."""
@@ -101,7 +101,7 @@ def criterion_pass(
     return float(weigh(value, weight).sum()), pull_back(X, weigh(slope, weight), beta)
 
 
-def partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArray]:
+def _partition_pass(columns: Columns, beta: FloatArray) -> tuple[float, FloatArray]:
     """Sum of - log sum_k exp(beta_k x), and its gradient."""
     X, _, weight, _ = read(columns, None)
     logits = scores(X, beta, WORK.take)
@@ -118,7 +118,7 @@ def target_pass(columns: Columns, n_columns: int, present: IntArray | None) -> F
     return pull_back(X, weigh(target, weight), np.empty((len(target), n_columns)))
 
 
-def expectation_pass(
+def _expectation_pass(
     columns: Columns, beta: FloatArray, present: IntArray | None
 ) -> tuple[float, FloatArray]:
     """The E step: minimum commitment, and the sum T of what labels leave times features."""
@@ -168,12 +168,12 @@ def hessian_pass(
     hessian = np.empty((n_classes, n_columns, n_classes, n_columns))
     for k in range(n_classes):
         for other in range(k + 1):
-            block = pair_sum(X, bends[k, other], n_columns)
+            block = _pair_sum(X, bends[k, other], n_columns)
             hessian[k, :, other], hessian[other, :, k] = block, block
     return hessian
 
 
-def pair_sum(X: Any, bend: FloatArray, n_columns: int) -> FloatArray:
+def _pair_sum(X: Any, bend: FloatArray, n_columns: int) -> FloatArray:
     """Sum over rows of bend x x', with the intercept as a feature if there is one."""
     n_features = X.shape[1]
     block = np.empty((n_columns, n_columns))
@@ -227,9 +227,9 @@ class PartialLikelihood:
     def fidelity(self, beta: FloatArray) -> tuple[float, FloatArray]:
         """The criterion without penalty, and its gradient."""
         if self.targets is None:
-            value, gradient = self.rows.reduce(criterion_pass, beta, self.name, self.present)
+            value, gradient = self.rows.reduce(_criterion_pass, beta, self.name, self.present)
         else:
-            value, gradient = self.rows.reduce(partition_pass, beta)
+            value, gradient = self.rows.reduce(_partition_pass, beta)
             value += float((self.targets * beta).sum())
             gradient = gradient + self.targets
         return value + self.constant, gradient
@@ -276,7 +276,7 @@ class PartialLikelihood:
         """The E step from each of several points."""
         steps = []
         for beta in starts:
-            value, targets = self.rows.reduce(expectation_pass, beta, self.present)
+            value, targets = self.rows.reduce(_expectation_pass, beta, self.present)
             steps.append(Step(value + self.constant - self.penalized(beta), beta, targets))
         return steps
 

@@ -121,7 +121,7 @@ def best_start(
     n_columns = problem.coordinates.shape.shape[0]
     spread = SMALL / np.sqrt(n_columns)
     points = random.normal(scale=spread, size=(n_init, problem.coordinates.size))
-    center = even_solution(problem, solver)
+    center = _even_solution(problem, solver)
     starts = [center + problem.coordinates.restore(point) for point in points]
     if n_init == 1:
         return solver.run(problem, starts[0])
@@ -137,7 +137,7 @@ def best_start(
     return go_on(problem, solver, results[winner])
 
 
-def even_solution(problem: PartialLikelihood, solver: Solver) -> FloatArray:
+def _even_solution(problem: PartialLikelihood, solver: Solver) -> FloatArray:
     """Roughly the solution of maximum entropy, which is unique; zero where it would take long.
 
     Of the maxima of minimum commitment, those near it predict best: higher ones far away fit labels

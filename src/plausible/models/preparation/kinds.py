@@ -78,7 +78,7 @@ def tidy_column(column: NDArray[Any]) -> Column:
     if all(isinstance(cell, Real | np.bool_) for cell in there):
         return Column(numbers=filled(gaps, [float(cell) for cell in there]))
     if all(isinstance(cell, date) for cell in there):
-        return Column(days=filled(gaps, [days_of_day(cell) for cell in there]))
+        return Column(days=filled(gaps, [_days_of_day(cell) for cell in there]))
     text = np.full(len(cells), "", dtype=object)
     text[~gaps] = [as_text(cell) for cell in there]
     return Column(text=text)
@@ -102,7 +102,7 @@ def filled(gaps: NDArray[np.bool_], values: list[float]) -> NDArray[np.float64]:
     return column
 
 
-def days_of_day(cell: Any) -> float:
+def _days_of_day(cell: Any) -> float:
     """Days after the first of January 1970."""
     if isinstance(cell, datetime):
         moment = cell if cell.tzinfo else cell.replace(tzinfo=UTC)
@@ -130,7 +130,7 @@ def find_kind(column: Column, name: str | None = None) -> Kind:
     'it names the rows'
     """
     if column.text is not None:
-        return kind_of_text(column.text)
+        return _kind_of_text(column.text)
     values = column.days if column.numbers is None else column.numbers
     assert values is not None
     there = values[~np.isnan(values)]
@@ -147,7 +147,7 @@ def find_kind(column: Column, name: str | None = None) -> Kind:
     return Kind(NUMBER)
 
 
-def kind_of_text(text: NDArray[Any]) -> Kind:
+def _kind_of_text(text: NDArray[Any]) -> Kind:
     """What a column of text is taken for."""
     names = set(text.tolist())
     there = names - {""}

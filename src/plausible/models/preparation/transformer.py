@@ -139,7 +139,7 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
                 parts[0] = self.scaler_.transform(parts[0])
             parts.append(np.isnan(numbers[:, self.marked_]).astype(np.float64))
         for place, encoder in zip(self._places(CATEGORY), self.encoders_, strict=True):
-            codes = encoder.transform(as_categories(columns[place])[:, None])
+            codes = encoder.transform(_as_categories(columns[place])[:, None])
             parts.append(codes[:, :-1] - codes[:, -1:] if self.full_rank else codes)
         return np.hstack(parts)
 
@@ -155,7 +155,7 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         made = [names[place] for place in self._places(NUMBER, DATE)]
         made += [f"{made[place]} {GAP}" for place in self.marked_.tolist()]
         for place, encoder in zip(self._places(CATEGORY), self.encoders_, strict=True):
-            made += [f"{names[place]}={word}" for word in words_of(encoder, self.full_rank)]
+            made += [f"{names[place]}={word}" for word in _words_of(encoder, self.full_rank)]
         return np.array(made, dtype=object)
 
     def explain(self, X: Any = None) -> list[str]:
@@ -177,15 +177,17 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         for number, place in enumerate(self._places(NUMBER, DATE)):
             column = columns[place] if columns is not None else None
             gaps = int(self.n_gaps_[place]) if column is None else column.n_missing
-            told = [tell_gaps(gaps, medians[number], self.kinds_[place])]
+            told = [_tell_gaps(gaps, medians[number], self.kinds_[place])]
             if columns is None and self.kinds_[place] == DATE:
-                told.insert(0, tell_date(self.ways_[place]))
+                told.insert(0, _tell_date(self.ways_[place]))
             if number in self.marked_.tolist() and gaps:
                 told[-1] += ", and marked"
             said += [f"{names[place]}: {', '.join(filter(None, told))}"] if any(told) else []
         for place, encoder in zip(self._places(CATEGORY), self.encoders_, strict=True):
             column = None if columns is None else columns[place]
-            told_one = tell_categories(encoder) if column is None else tell_unseen(encoder, column)
+            told_one = (
+                _tell_categories(encoder) if column is None else _tell_unseen(encoder, column)
+            )
             said += [f"{names[place]}: {told_one}"] if told_one else []
         if X is None:
             said += [f"{name} is left out: {why}" for name, why in self.left_out_.items()]
@@ -279,7 +281,7 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
                 min_frequency=self.min_frequency,
                 max_categories=self.max_categories,
                 sparse_output=False,
-            ).fit(as_categories(columns[place])[:, None])
+            ).fit(_as_categories(columns[place])[:, None])
             for place in self._places(CATEGORY)
         ]
 
@@ -299,7 +301,7 @@ def kind_of(kind: str, column: Column) -> Kind:
     return Kind(kind)
 
 
-def as_categories(column: Column) -> NDArray[Any]:
+def _as_categories(column: Column) -> NDArray[Any]:
     """A column as names of categories, "" in gaps."""
     if column.text is not None:
         return column.text
@@ -316,7 +318,7 @@ def as_numbers(column: Column, kind: str, way: str, name: str) -> FloatArray:
         assert values is not None
         return values
     cells = [
-        (days_of(cell, way) if kind == DATE else number_of(cell)) if cell else np.nan
+        (days_of(cell, way) if kind == DATE else _number_of(cell)) if cell else np.nan
         for cell in column.text.tolist()
     ]
     bad = np.array([value is None for value in cells])
@@ -330,7 +332,7 @@ def as_numbers(column: Column, kind: str, way: str, name: str) -> FloatArray:
     return np.array(cells, dtype=np.float64)
 
 
-def number_of(cell: str) -> float | None:
+def _number_of(cell: str) -> float | None:
     """A number, or None."""
     try:
         return float(cell)
@@ -347,7 +349,7 @@ def check_finite(name: str, column: Column) -> None:
         )
 
 
-def words_of(encoder: OneHotEncoder, full_rank: bool = False) -> list[str]:
+def _words_of(encoder: OneHotEncoder, full_rank: bool = False) -> list[str]:
     """Names of the columns that categories become."""
     rare = (encoder.infrequent_categories_ or [None])[0]
     rare = set() if rare is None else set(rare.tolist())
@@ -356,7 +358,7 @@ def words_of(encoder: OneHotEncoder, full_rank: bool = False) -> list[str]:
     return words[:-1] if full_rank else words
 
 
-def tell_gaps(count: int, median: float, kind: str) -> str:
+def _tell_gaps(count: int, median: float, kind: str) -> str:
     """How gaps of a column were filled."""
     if not count:
         return ""
@@ -364,14 +366,14 @@ def tell_gaps(count: int, median: float, kind: str) -> str:
     return f"{count} empty cell{'s' * (count != 1)} filled with the median {middle}"
 
 
-def tell_date(way: str) -> str:
+def _tell_date(way: str) -> str:
     """How dates become numbers."""
     return f"dates ({way}) as numbers of days" if way else "dates as numbers of days"
 
 
-def tell_categories(encoder: OneHotEncoder) -> str:
+def _tell_categories(encoder: OneHotEncoder) -> str:
     """How categories become columns."""
-    n_all, words = len(encoder.categories_[0]), words_of(encoder)
+    n_all, words = len(encoder.categories_[0]), _words_of(encoder)
     n_rare = n_all - len(words) + 1 if OTHERS in words else 0
     rare = "" if not n_rare else f", the {n_rare} rarest share one"
     rare = ", the rarest shares its own with names that come later" if n_rare == 1 else rare
@@ -379,10 +381,10 @@ def tell_categories(encoder: OneHotEncoder) -> str:
     return f"{n_all} categories, a column for each{gap}{rare}"
 
 
-def tell_unseen(encoder: OneHotEncoder, column: Column) -> str:
+def _tell_unseen(encoder: OneHotEncoder, column: Column) -> str:
     """How many cells hold names that were not there in the fit."""
     known = set(encoder.categories_[0].tolist())
-    unseen = [cell for cell in as_categories(column).tolist() if cell not in known]
+    unseen = [cell for cell in _as_categories(column).tolist() if cell not in known]
     if not unseen:
         return ""
     words = sorted({repr(cell) if cell else "empty" for cell in unseen})

@@ -64,7 +64,7 @@ def read_assessments(
     check_option(scale, SCALES, "scale")
     clip = check_saturated(saturated)
     if isinstance(Z, Labels):
-        return from_probabilities(probabilities_of(Z), clip)
+        return _from_probabilities(probabilities_of(Z), clip)
     values = as_floats(Z, "Assessments")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -75,8 +75,8 @@ def read_assessments(
             "give (n,) or (n, J)",
         )
     if scale == "probability":
-        return from_probabilities(values, clip)
-    return from_log_odds(values if values.ndim == 2 else values[:, None], clip)
+        return _from_probabilities(values, clip)
+    return _from_log_odds(values if values.ndim == 2 else values[:, None], clip)
 
 
 def check_saturated(saturated: str | float) -> float | None:
@@ -111,7 +111,7 @@ def probabilities_of(labels: Labels) -> FloatArray:
     return contour
 
 
-def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
+def _from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
     """Log odds of probabilities (n,) of the first class, or (n, J)."""
     outside = (values < 0) | (values > 1)
     if outside.any():
@@ -138,7 +138,7 @@ def from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
             possible = ~zero
             logs[rows] = np.nan
         else:
-            logs[rows] = np.log(raise_zeros(table[rows], clip))
+            logs[rows] = np.log(_raise_zeros(table[rows], clip))
     return Assessments(logs[:, :-1] - logs[:, -1:], possible)
 
 
@@ -168,7 +168,7 @@ def check_table(table: FloatArray) -> None:
         )
 
 
-def raise_zeros(table: FloatArray, clip: float) -> FloatArray:
+def _raise_zeros(table: FloatArray, clip: float) -> FloatArray:
     """Zeros raised to `clip`, at the cost of the other classes."""
     zero = table < NEARLY_ZERO
     n_zero = zero.sum(axis=1, keepdims=True)
@@ -177,7 +177,7 @@ def raise_zeros(table: FloatArray, clip: float) -> FloatArray:
     return np.where(zero, low, rest)
 
 
-def from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
+def _from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
     """Log odds (n, J - 1) with infinite ones clipped, or turned into certain labels."""
     infinite = np.isinf(values)
     missing = np.isnan(values)
@@ -200,7 +200,7 @@ def from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
     )
     table = odds / odds.sum(axis=1, keepdims=True)
     log_odds, possible = values.copy(), np.ones((len(values), values.shape[1] + 1), dtype=bool)
-    log_odds[rows], found_possible = from_probabilities(table, clip)
+    log_odds[rows], found_possible = _from_probabilities(table, clip)
     if found_possible is None:
         return Assessments(log_odds, None)
     possible[rows] = found_possible
@@ -230,7 +230,7 @@ def jacobian(log_odds: FloatArray) -> FloatArray:
     return np.where(np.isnan(change), 0.0, change)
 
 
-def statistics_of(log_odds: FloatArray, family: str) -> FloatArray:
+def _statistics_of(log_odds: FloatArray, family: str) -> FloatArray:
     """What the density of a family is quadratic in: log odds, or log z and log(1 - z) for Beta."""
     return log_probabilities(log_odds) if family == "beta" else log_odds
 
@@ -268,7 +268,7 @@ class Reader:
                 f"are of {given.n_classes} in some",
                 "give the same columns everywhere",
             )
-        joint = np.hstack([as_floats(X, "features"), statistics_of(given.log_odds, self.family)])
+        joint = np.hstack([as_floats(X, "features"), _statistics_of(given.log_odds, self.family)])
         plausibility = None if given.possible is None else given.possible.astype(np.float64)
         if labels is not None:
             contour = as_labels(as_labels(labels, classes=self.names), classes=ordered).contour

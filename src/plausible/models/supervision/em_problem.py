@@ -77,7 +77,7 @@ class SupervisedMixture:
     ) -> None:
         self.all_rows, self.d, self.kind, self.family = rows, n_features, kind, family
         self.owner, self.n_classes, self.least = owner, n_classes, least
-        check_size(rows, len(owner), n_features, n_classes)
+        _check_size(rows, len(owner), n_features, n_classes)
         n_assessed, n_bare = rows.reduce(count_pass, n_features)
         if not n_assessed:
             raise InputError(
@@ -220,7 +220,7 @@ class SupervisedMixture:
         return n_components - 1 + n_components * d + covariances + assessments
 
 
-def check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
+def _check_size(rows: Rows, n_components: int, d: int, n_classes: int) -> None:
     """Refuse covariances of features and log odds that no memory holds or that take minutes."""
     n_columns = d + n_classes - 1
     n_numbers = n_components * n_columns**2

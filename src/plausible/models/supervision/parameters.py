@@ -65,7 +65,7 @@ class Supervision(NamedTuple):
         return Gaussians(self.weights, self.means, self.covariances)
 
 
-def assessment_scores(X: FloatArray, T: FloatArray, p: Supervision) -> FloatArray:
+def _assessment_scores(X: FloatArray, T: FloatArray, p: Supervision) -> FloatArray:
     """Log densities (J, n) of assessments in each class, given the features."""
     if p.shapes.size:
         return (p.shapes - 1) @ T.T - betaln(*p.shapes.T)[:, None]
@@ -82,7 +82,7 @@ def joint_scores(A: FloatArray, p: Supervision, owner: IntArray) -> FloatArray:
     d = p.means.shape[1]
     X, T = A[:, :d], A[:, d:]
     scores = e_step.centered_scores(X, e_step.centered_form(p.features, "full"), "full")
-    return scores + assessment_scores(X, T, p)[owner] if T.shape[1] else scores
+    return scores + _assessment_scores(X, T, p)[owner] if T.shape[1] else scores
 
 
 def linear_form(
@@ -251,7 +251,7 @@ def divide(scatter: FloatArray, count: FloatArray, instead: FloatArray) -> Float
     return np.where((count > 0)[:, None, None], covariances, instead)
 
 
-def inverse_roots(matrices: FloatArray) -> FloatArray:
+def _inverse_roots(matrices: FloatArray) -> FloatArray:
     """R (J, d, d) with R R' the inverse of matrices with unit diagonal, without lost directions."""
     try:
         lower = np.linalg.cholesky(matrices)
@@ -278,7 +278,7 @@ def regress(classes: Moments, d: int, spread: FloatArray) -> tuple[FloatArray, F
         rows, columns = np.nonzero(constant)
         scatter[rows, columns, :] = 0.0
         scatter[rows, :, columns] = 0.0
-    root = inverse_roots(scatter[:, :d, :d])
+    root = _inverse_roots(scatter[:, :d, :d])
     explained = np.swapaxes(root, 1, 2) @ scatter[:, :d, d:]
     slopes = root @ explained
     left = scatter[:, d:, d:] - np.swapaxes(explained, 1, 2) @ explained

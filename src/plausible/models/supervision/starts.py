@@ -40,7 +40,7 @@ def make_starts(
         used = weight * drawn
         used[logs.max(axis=1) == logs.min(axis=1)] = 0.0  # nothing is known of these
         if number == 0:
-            warn_of_empty(logs, used, names)
+            _warn_of_empty(logs, used, names)
         if not used.any():
             raise InputError(
                 "Some assessment should favor a class",
@@ -48,11 +48,11 @@ def make_starts(
                 "give others, or fit a GaussianMixtureClassifier without labels",
             )
         members = memberships(problem, A, logs, used, random)
-        starts.append(solve_given(problem, A, members, max(problem.least, WIDEST)))
+        starts.append(_solve_given(problem, A, members, max(problem.least, WIDEST)))
     return starts
 
 
-def warn_of_empty(logs: FloatArray, weight: FloatArray, names: list[Any]) -> None:
+def _warn_of_empty(logs: FloatArray, weight: FloatArray, names: list[Any]) -> None:
     """Say which classes are the most probable one of no item."""
     counts = np.bincount(logs.argmax(axis=1), weight, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
@@ -100,7 +100,7 @@ def memberships(
     return members
 
 
-def solve_given(
+def _solve_given(
     problem: SupervisedMixture, A: FloatArray, members: FloatArray, least: float
 ) -> Supervision:
     """The M step on given responsibilities (M, n), weights included."""
@@ -142,7 +142,7 @@ def given_start(problem: SupervisedMixture, init: ArrayLike, order: IntArray) ->
             f"in init the columns {np.flatnonzero(empty).tolist()} are zero",
             "leave these components out",
         )
-    return solve_given(problem, A, members, problem.least)
+    return _solve_given(problem, A, members, problem.least)
 
 
 def embed(problem: SupervisedMixture, source: Supervision, owner: IntArray) -> Supervision:
