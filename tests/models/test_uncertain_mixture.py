@@ -125,7 +125,7 @@ def test_the_likelihood_is_that_of_the_definition_and_never_falls(kind):
         np.testing.assert_allclose(slope, 0.0, atol=0.02)
 
 
-@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize("kind", ["full", pytest.param("tied", marks=LONG)])
 def test_the_fixed_point_is_stationary_for_correlated_features(kind):
     # At most one interval in a row: the reference has no numerical integral.
     X, _, labels = rows_of_three_classes(80)
@@ -193,6 +193,8 @@ def test_nan_is_refused_unless_it_is_meant():
         GaussianMixtureClassifier().fit(X, codes)
     model = GaussianMixtureClassifier(missing="integrate").fit(X, codes)
     assert model.predict(X).shape == (60,)
+    with pytest.raises(InputError, match=r"all known, but .* 1 row \(row 3\)"):
+        model.predict_novelty(X)
     with pytest.raises(InputError, match=r"missing should be 'error' or 'integrate'"):
         GaussianMixtureClassifier(missing="mean").fit(X, codes)
     X[:, 2] = np.nan
@@ -426,7 +428,8 @@ def test_complete_data_have_the_textbook_standard_errors():
     assert (low > 0).all()
     reach = 1.644854 * np.sqrt(2 / n[:, None])
     np.testing.assert_allclose(high, model.covariances_ * np.exp(reach), rtol=1e-4)
-    by_rows = model.standard_errors(X, codes, method="bootstrap", n_bootstrap=60)
+    named = Labels.from_crisp(codes, classes=[2, 0, 1])  # in an order of their own
+    by_rows = model.standard_errors(X, named, method="bootstrap", n_bootstrap=60)
     np.testing.assert_allclose(by_rows["means"], found["means"], rtol=0.35)
     below, above = model.intervals(X, codes, method="bootstrap", n_bootstrap=60)["means"]
     assert ((below < model.means_) & (model.means_ < above)).all()
