@@ -50,6 +50,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -74,7 +75,7 @@ ROOMS = {
 RECORDS = {
     "belief": {"Decision"},
     "metrics": {"RejectionCurve", "Scorer"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
@@ -380,7 +381,17 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
             "covariance_type": "diag", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
             "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0,
             "verbose": 0, "prior": "weak", "n_classes": None, "store_responsibilities": True,
+            "missing": "integrate",
             "callback": None, "checkpoint": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "UncertainGaussianMixture": (
+        UncertainGaussianMixture,
+        {
+            "covariance_type": "tied", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
+            "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0, "verbose": 0,
+            "prior": "weak", "n_classes": None, "n_lattice": 5, "callback": None,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
@@ -614,6 +625,14 @@ def uncertain_calls() -> Iterator[Call]:
     yield Call("models.E2M.intervals", model.intervals, {"level": 0.9, "method": "information"})
     yield Call("models.E2M.standard_errors", model.standard_errors, {"method": "bootstrap"})
     yield Call("models.E2M.score_samples", model.score_samples, {"X": VALUES})
+    mixture = fitted(UncertainGaussianMixture)
+    low = models.UncertainValues.from_intervals(FRESH, FRESH + 1)
+    name = "models.UncertainGaussianMixture"
+    yield Call(f"{name}.impute", mixture.impute, {"X": low, "labels": HARD[:5]})
+    yield Call(f"{name}.predict_proba of intervals", mixture.predict_proba, {"X": low})
+    for method in (mixture.standard_errors, mixture.intervals):
+        given = {"X": X, "y": SOFT, "method": "bootstrap", "n_bootstrap": 2}
+        yield Call(f"{name}.{method.__name__}", method, given, slow=True)
 
 
 def models_calls() -> Iterator[Call]:
