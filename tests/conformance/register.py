@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.cluster import ECM, RECM, SECM
+from plausible.cluster import CECM, ECM, RECM, SECM
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.models import (
     BeliefForestClassifier,
@@ -145,6 +145,8 @@ CLUSTERINGS: dict[str, Subject] = {
     "ECM": Subject(ECM(3, n_init=3, random_state=0)),
     "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
     "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+    "CECM": Subject(CECM(3, n_init=2, random_state=0)),
+    "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
@@ -157,5 +159,7 @@ VARIANTS = {
     "EvidentialNeighborsClassifier c1",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "CECM",  # without links, ECM
+    "ECM adaptive",
     "SECM",  # without neighbors, ECM
 }

@@ -1,6 +1,7 @@
 """Clusterings whose answer is a credal partition: mass functions on sets of clusters."""
 
 from plausible.base import CredalPartition
+from plausible.cluster.cecm import CECM
 from plausible.cluster.ecm import ECM
 from plausible.cluster.focal_sets import focal_sets_of
 from plausible.cluster.neighborhoods import image_weights
@@ -8,6 +9,7 @@ from plausible.cluster.recm import RECM
 from plausible.cluster.secm import SECM
 
 __all__ = [
+    "CECM",
     "ECM",
     "RECM",
     "SECM",
