@@ -5,7 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from plausible.cluster import CECM, ECM, RECM, SECM
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.experts import (
+    Annotations,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
@@ -20,6 +24,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -58,6 +63,9 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "GaussianMixtureClassifier tied": Subject(
         GaussianMixtureClassifier("tied", random_state=0), unknown="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), vacuous="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(
@@ -111,6 +119,23 @@ ESTIMATORS: dict[str, Subject] = {
     "GeneralizedBayesClassifier": Subject(
         GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), unknown="works"
     ),
+    "EvidentialFusionClassifier": Subject(
+        EvidentialFusionClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
+            discount="contextual",
+            calibrate="none",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
+    "EvidentialFusionClassifier calibrated": Subject(
+        EvidentialFusionClassifier(
+            [("tree", BeliefTreeClassifier(0.1)), ("near", SoftNearestCentroid())],
+            rule="cautious",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
     "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), unknown="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
         BeliefForestClassifier(10, max_depth=3, random_state=0), unknown="works", y_none="refuses"
@@ -157,6 +182,7 @@ VARIANTS = {
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
+    "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
     "CECM",  # without links, ECM
