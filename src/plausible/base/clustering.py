@@ -120,14 +120,17 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         runs = [self._cluster(data, random) for _ in range(self.n_init)]
         return min(runs, key=lambda run: run.objective)
 
-    def _keep(self, run: Clustered) -> None:
-        if not run.converged:
+    def _warn_if_unfinished(self, converged: bool) -> None:
+        if not converged:
             warnings.warn(
                 f"{type(self).__name__} should stop by itself, but reached its last iteration; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
+
+    def _keep(self, run: Clustered) -> None:
+        self._warn_if_unfinished(run.converged)
         self.partition_ = CredalPartition(run.masses)
         self.masses_, self.focal_sets_ = run.masses.values, run.masses.focal_sets
         self.labels_ = self.partition_.hard()

@@ -7,13 +7,16 @@ from plausible.cluster.focal_sets import focal_sets_of
 from plausible.cluster.neighborhoods import image_weights
 from plausible.cluster.recm import RECM
 from plausible.cluster.secm import SECM
+from plausible.cluster.selection import ClusterCounts, select_n_clusters
 
 __all__ = [
     "CECM",
     "ECM",
     "RECM",
     "SECM",
+    "ClusterCounts",
     "CredalPartition",
     "focal_sets_of",
     "image_weights",
+    "select_n_clusters",
 ]
