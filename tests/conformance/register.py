@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.cluster import CECM, ECM, RECM, SECM
+from plausible.cluster import CECM, ECM, EVCLUS, RECM, SECM, EKNNClus
 from plausible.experts import (
     Annotations,
     EvidentialFusionClassifier,
@@ -172,6 +172,8 @@ CLUSTERINGS: dict[str, Subject] = {
     "SECM": Subject(SECM(3, n_init=2, random_state=0)),
     "CECM": Subject(CECM(3, n_init=2, random_state=0)),
     "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
+    "EKNNClus": Subject(EKNNClus(random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.

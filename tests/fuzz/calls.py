@@ -338,7 +338,7 @@ def metrics_calls() -> Iterator[Call]:
 
 # -- estimators ------------------------------------------------------------------------------------
 
-STARTS = {"means": np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])}
+STARTS = {"means": {"ant": [0.0, 2.0], "bee": [2.0, 0.0], "cow": [0.0, 0.0]}}
 ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
@@ -537,6 +537,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
     """Arguments for five new items of two or three classes, as many as a method takes."""
     taken = signature(function).parameters
     known = [{"sick"}, {"sick", "well"}, {"well"}] * 2 if of_two else [{"cow"}, {"ant", "bee"}] * 3
+    names = ["sick", "well"] if of_two else CLASSES
     every: dict[str, Any] = {
         "X": FRESH,
         "labels": known[:5],
@@ -544,7 +545,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
         "sample_weight": WEIGHT[:5],
         "assessments": OPINION[:5] if of_two else OPINIONS[:5],
         "class_weight": None,
-        "cost": 1.0 - np.eye(2 if of_two else 3),
+        "cost": {true: {said: float(true != said) for said in names} for true in names},
         "rule": "interval_dominance",
         "reject": None,
         "level": 0.05,
@@ -707,7 +708,8 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.agreement", experts.agreement, {"votes": VOTES})
     asked = {
         "annotations": said, "n": 3, "labels": SOFT, "imprecision": CONTOUR[:, 0],
-        "weights": (1.0, 2.0, 0.5),
+        "weights": (1.0, 2.0, 0.5), "by": "information", "annotator": "ann", "reliability": None,
+        "predicted": SOFT, "seconds": [2.0] * N, "shared": 0.5,
     }  # fmt: skip
     yield Call("experts.next_items", experts.next_items, asked)
     made = {

@@ -120,6 +120,13 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         runs = [self._cluster(data, random) for _ in range(self.n_init)]
         return min(runs, key=lambda run: run.objective)
 
+    def _partition(self, masses: Any) -> CredalPartition:
+        """The partition that masses stand for; masses of another kind have one of their own."""
+        return CredalPartition(masses)
+
+    def _keep_masses(self, masses: Any) -> None:
+        self.masses_, self.focal_sets_ = masses.values, masses.focal_sets
+
     def _warn_if_unfinished(self, converged: bool) -> None:
         if not converged:
             warnings.warn(
@@ -131,8 +138,8 @@ class CredalClustering(ClusterMixin, BaseEstimator):
 
     def _keep(self, run: Clustered) -> None:
         self._warn_if_unfinished(run.converged)
-        self.partition_ = CredalPartition(run.masses)
-        self.masses_, self.focal_sets_ = run.masses.values, run.masses.focal_sets
+        self.partition_ = self._partition(run.masses)
+        self._keep_masses(run.masses)
         self.labels_ = self.partition_.hard()
         self.objective_, self.history_ = run.objective, np.asarray(run.history)
         self.n_iter_, self.converged_ = max(len(self.history_) - 1, 0), run.converged
@@ -148,7 +155,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         X : array-like (n, d)
         """
         check_is_fitted(self)
-        return CredalPartition(self._masses(self._read(X, reset=False)))
+        return self._partition(self._masses(self._read(X, reset=False)))
 
     @_if_new_items
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from plausible.checks import shown
+from plausible.checks import check_n_jobs, check_option, shown
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -102,6 +102,20 @@ class Search:
         squares = exact_squares(X, self.items, neighbors, SPACES[self.options["metric"]])
         order = np.argsort(squares, axis=1, kind="stable")
         return Lists(np.take_along_axis(neighbors, order, 1), np.take_along_axis(squares, order, 1))
+
+
+def check_search(algorithm: Any, ann_options: Any, n_jobs: Any) -> None:
+    """Refuse what no search could be made with."""
+    check_option(algorithm, ALGORITHMS, "algorithm")
+    check_n_jobs(n_jobs)
+    strange = sorted(set(ann_options or {}) - set(HNSW_OPTIONS))
+    if strange:
+        raise InputError(
+            f"ann_options should be among {', '.join(HNSW_OPTIONS)}",
+            f"{strange[0]!r} came",
+            "leave it out",
+            parameter="ann_options",
+        )
 
 
 def check_scale(X: FloatArray) -> None:
