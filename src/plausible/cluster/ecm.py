@@ -13,16 +13,24 @@ Recognition 41 (2008) 1384-1397.
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import Clustered
 from plausible.belief import SparseMasses
+from plausible.checks import check_option, counted
 from plausible.cluster.focal_sets import FocalSets
-from plausible.cluster.kernels import Focal, Sums, make_focal, masses_of, solve_centers, summarize
+from plausible.cluster.kernels import (
+    Focal,
+    Prototypes,
+    Sums,
+    make_focal,
+    masses_of,
+    solve_prototypes,
+    summarize,
+)
 from plausible.cluster.prototypes import (
     Problem,
     PrototypeClustering,
@@ -32,28 +40,54 @@ from plausible.cluster.prototypes import (
 )
 from plausible.cluster.starts import canonical_order, check_init, draw_items
 from plausible.engine import ArrayRows, Columns
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
 
-def summarize_chunk(columns: Columns, starts: list[FloatArray], focal: Focal) -> list[Sums]:
+RIDGE = 1e-8  # of the variance: keeps metrics of clusters on a line finite
+
+
+def summarize_chunk(columns: Columns, starts: list[Prototypes], focal: Focal) -> list[Sums]:
     """Sums of a chunk of items (and what is added to their squared distances) for each start."""
     X, offset = columns
     assert X is not None
-    return [summarize(X, offset, centers, focal) for centers in starts]
+    return [summarize(X, offset, prototypes, focal) for prototypes in starts]
 
 
-def solved(sums: Sums, focal: Focal) -> FloatArray:
-    """The next centers."""
-    return solve_centers(sums.weights, sums.points, focal.averages)
+class State(NamedTuple):
+    """Sums of a pass, and the prototypes that they were made with."""
+
+    criterion: float
+    sums: Sums
+    prototypes: Prototypes
 
 
-def ordered_rows(X: FloatArray, middle: FloatArray, offset: FloatArray | None) -> ArrayRows:
+def with_ridge(sums: Sums, prototypes: Prototypes, ridge: float) -> State:
+    """The criterion of a pass, with what keeps metrics finite."""
+    metrics = prototypes.metrics
+    cost = 0.0 if metrics is None else ridge * float(np.trace(metrics, axis1=1, axis2=2).sum())
+    return State(sums.criterion - cost, sums, prototypes)
+
+
+def solved(state: State, focal: Focal, ridge: float) -> Prototypes:
+    """The next prototypes."""
+    return solve_prototypes(state.sums, state.prototypes.metrics, focal, ridge)
+
+
+class Items(NamedTuple):
+    """Features (n, d), and what is added to all squared distances of an item (n,), if anything."""
+
+    X: FloatArray
+    offset: FloatArray | None
+
+
+def ordered_rows(items: Items, middle: FloatArray) -> ArrayRows:
     """Items around their mean, in an order that does not depend on that of rows."""
-    centered = X - middle
+    centered = items.X - middle
     spread = np.einsum("ij,ij->i", centered, centered)
-    order = canonical_order(spread, tuple(X.T))
-    return ArrayRows(centered[order], None if offset is None else offset[order])
+    order = canonical_order(spread, tuple(items.X.T))
+    return ArrayRows(centered[order], None if items.offset is None else items.offset[order])
 
 
 class ECM(PrototypeClustering):
@@ -83,11 +117,15 @@ class ECM(PrototypeClustering):
         Stop when the criterion falls by less than this part of the variance for each item.
     max_iter : int
     random_state : int, RandomState or None
+    metric : {"euclidean", "adaptive"}
+        "adaptive" learns a metric of determinant one for each cluster, as Gustafson and Kessel do,
+        for clusters that are not round; that of a set is the mean of those of its clusters.
 
     Attributes
     ----------
     cluster_centers_ : array (n_clusters, d)
         The largest cluster first, unless `init` or `focal_sets` name clusters.
+    metrics_ : array (n_clusters, d, d), None if Euclidean
     partition_ : CredalPartition
     masses_ : array (n, F), and focal_sets_ : int array (F,)
     labels_ : int array (n,)
@@ -120,6 +158,7 @@ class ECM(PrototypeClustering):
         tol: float = 1e-8,
         max_iter: int = 1000,
         random_state: Any = None,
+        metric: str = "euclidean",
     ) -> None:
         self.n_clusters = n_clusters
         self.cardinality_weight = cardinality_weight
@@ -131,65 +170,83 @@ class ECM(PrototypeClustering):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.metric = metric
 
-    def _offset(self, X: FloatArray) -> FloatArray | None:
-        """What is added to the squared distances of each item."""
-        return None
+    def _read(self, X: ArrayLike, reset: bool) -> Items:
+        return Items(super()._read(X, reset), None)
 
-    def _spread(self, data: FloatArray) -> Spread:
-        return Spread(len(data), float(data.var(axis=0).sum()))
+    def _spread(self, data: Items) -> Spread:
+        variance = float(data.X.var(axis=0).sum())
+        return Spread(len(data.X), variance + (0.0 if data.offset is None else data.offset.mean()))
 
     def _problem(
-        self, data: FloatArray, focal: Focal, spread: Spread, random: np.random.RandomState
+        self, data: Items, focal: Focal, spread: Spread, random: np.random.RandomState
     ) -> Problem:
-        middle = data.mean(axis=0)
-        rows = ordered_rows(data, middle, self._offset(data))
+        middle = data.X.mean(axis=0)
+        rows = ordered_rows(data, middle)
+        ridge = self._ridge(data, spread)
+
+        def summaries(starts: list[Prototypes]) -> list[State]:
+            sums = rows.reduce(summarize_chunk, starts, focal)
+            return [with_ridge(*pair, ridge) for pair in zip(sums, starts, strict=True)]
+
         return Problem(
-            summarize=lambda starts: rows.reduce(summarize_chunk, starts, focal),
-            solve=partial(solved, focal=focal),
-            starts=self._starts(data, rows, middle, random),
-            conclude=lambda centers: self._run(data, rows, middle, centers, focal),
+            summarize=summaries,
+            solve=partial(solved, focal=focal, ridge=ridge),
+            starts=self._starts(data.X, rows, middle, random),
+            conclude=lambda found: self._run(
+                data, middle, self._reordered(found, rows, focal), focal
+            ),
         )
 
+    def _ridge(self, data: Items, spread: Spread) -> float:
+        """What keeps metrics finite; refuses features of which metrics cannot be learned."""
+        if self.metric == "euclidean":
+            return 0.0
+        n_items, n_features = data.X.shape
+        rank = int(np.linalg.matrix_rank(data.X - data.X.mean(axis=0)))
+        if rank < n_features:
+            raise InputError(
+                f"metric='adaptive' needs {n_features} features that do not follow from each other",
+                f"they span {counted(rank, 'dimension')}",
+                "leave out constant columns and sums of others, or use metric='euclidean'",
+                parameter="metric",
+                value=self.metric,
+            )
+        return RIDGE * n_items * spread.variance / n_features
+
     def _starts(
-        self, data: FloatArray, rows: ArrayRows, middle: FloatArray, random: np.random.RandomState
-    ) -> list[FloatArray]:
-        """Centers to start from, around the mean of items."""
-        init = check_init(self.init, self.n_clusters, *data.shape)
+        self, X: FloatArray, rows: ArrayRows, middle: FloatArray, random: np.random.RandomState
+    ) -> list[Prototypes]:
+        """Prototypes to start from, around the mean of items."""
+        init = check_init(self.init, self.n_clusters, *X.shape)
         if not isinstance(init, str):
-            return [(data[init] if init.ndim == 1 else init) - middle]
-        items = rows.columns[0]
-        assert items is not None
+            centers = [(X[init] if init.ndim == 1 else init) - middle]
+        else:
+            centers = drawn_centers(rows, self.n_clusters, init, self.n_init, random)
+        if self.metric == "euclidean":
+            return [Prototypes(one) for one in centers]
+        round_ones = np.stack([np.eye(X.shape[1])] * self.n_clusters)
+        return [Prototypes(one, round_ones) for one in centers]
 
-        def distances_to(item: int) -> FloatArray:
-            apart = items - items[item]
-            return np.asarray(np.einsum("ij,ij->i", apart, apart))
+    def _reordered(self, found: Prototypes, rows: ArrayRows, focal: Focal) -> Prototypes:
+        """The largest cluster first, where numbers mean nothing yet."""
+        if not self._may_reorder:
+            return found
+        (sums,) = rows.reduce(summarize_chunk, [found], focal)
+        order = largest_first(sums.weights, focal.averages)
+        return Prototypes(
+            found.centers[order], None if found.metrics is None else found.metrics[order]
+        )
 
-        return [
-            items[draw_items(len(items), self.n_clusters, distances_to, init, random)]
-            for _ in range(self.n_init)
-        ]
+    def _run(self, data: Items, middle: FloatArray, found: Prototypes, focal: Focal) -> Clustered:
+        """Masses of the items at the best prototypes."""
+        values = masses_of(data.X - middle, data.offset, found, focal)
+        learned = {"cluster_centers_": found.centers + middle, "metrics_": found.metrics}
+        return Clustered(sparse_masses(values, focal), 0.0, learned=learned)
 
-    def _run(
-        self,
-        data: FloatArray,
-        rows: ArrayRows,
-        middle: FloatArray,
-        centers: FloatArray,
-        focal: Focal,
-    ) -> Clustered:
-        """Masses of the items at the best centers."""
-        if self._may_reorder:
-            (sums,) = rows.reduce(summarize_chunk, [centers], focal)
-            centers = centers[largest_first(sums.weights, focal.averages)]
-        offset = self._offset(data)
-        masses = sparse_masses(masses_of(data - middle, offset, centers, focal), focal)
-        learned = {"cluster_centers_": centers + middle}
-        return Clustered(masses, 0.0, learned=learned)
-
-    def _masses(self, X: FloatArray) -> SparseMasses:
+    def _masses(self, X: Items) -> SparseMasses:
         """Masses of new items at the centers that were found."""
-        check_is_fitted(self)
         focal = make_focal(
             self.focal_sets_,
             len(self.cluster_centers_),
@@ -198,6 +255,26 @@ class ECM(PrototypeClustering):
             self.outlier_distance_,
         )
         middle = self.cluster_centers_.mean(axis=0)
-        return sparse_masses(
-            masses_of(X - middle, self._offset(X), self.cluster_centers_ - middle, focal), focal
-        )
+        found = Prototypes(self.cluster_centers_ - middle, self.metrics_)
+        return sparse_masses(masses_of(X.X - middle, X.offset, found, focal), focal)
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        check_option(self.metric, ("euclidean", "adaptive"), "metric")
+
+
+def drawn_centers(
+    rows: ArrayRows, n_clusters: int, kind: str, n_starts: int, random: np.random.RandomState
+) -> list[FloatArray]:
+    """Items to start at, as many times as there are starts."""
+    items = rows.columns[0]
+    assert items is not None
+
+    def distances_to(item: int) -> FloatArray:
+        apart = items - items[item]
+        return np.asarray(np.einsum("ij,ij->i", apart, apart))
+
+    return [
+        items[draw_items(len(items), n_clusters, distances_to, kind, random)]
+        for _ in range(n_starts)
+    ]

@@ -98,7 +98,7 @@ def simplex_minimum(G: Floats, h: Floats, m: Floats, ridge_share: float, slack: 
 
 @numba.njit(nogil=True, cache=True)
 def value_at(G: Floats, h: Floats, m: Floats) -> float:
-    """m'Gm - 2h'm."""
+    """M'Gm - 2h'm."""
     total = 0.0
     for a in range(len(m)):
         inner = -2.0 * h[a]
@@ -139,7 +139,7 @@ def add_pull(
 
 @numba.njit(nogil=True, cache=True)
 def product(row: Floats, C: Floats, out: Floats) -> None:
-    """row C, for a few sets."""
+    """Row C, for a few sets."""
     for a in range(len(out)):
         total = 0.0
         for b in range(len(row)):

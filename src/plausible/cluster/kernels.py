@@ -73,11 +73,14 @@ class Sums(NamedTuple):
     """What a pass over the items leaves: the criterion with its sign turned, to be maximized.
 
     weights : (G,), sums of m^beta |A|^alpha, and points : (G, p), sums of these times the items
+    squares : (c, p, p), sums of x x' with the weights of sets shared by their clusters; (0, p, p)
+    where metrics are not learned
     """
 
     criterion: float
     weights: FloatArray
     points: FloatArray
+    squares: FloatArray
 
 
 def blocks(n_rows: int, n_sets: int) -> Iterator[slice]:
@@ -86,44 +89,76 @@ def blocks(n_rows: int, n_sets: int) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-def lifted(X: FloatArray, offset: FloatArray | None) -> FloatArray:
-    """Items as rows (1, x, x'x + offset), in which weighted distances are linear."""
-    n_rows, n_features = X.shape
-    rows = np.empty((n_rows, n_features + 2))
-    rows[:, 0] = 1.0
-    rows[:, 1:-1] = X
-    np.einsum("ij,ij->i", X, X, out=rows[:, -1])
-    if offset is not None:
-        rows[:, -1] += offset
-    return rows
+class Prototypes(NamedTuple):
+    """Centers (c, p), and a metric (c, p, p) of each cluster unless it is the Euclidean one.
 
+    The metric of a set is the mean of those of its clusters.
+    """
 
-def coefficients(means: FloatArray, penalty: FloatArray) -> FloatArray:
-    """The linear functions (p + 2, G) of lifted items that are their weighted distances."""
-    made = np.empty((means.shape[1] + 2, len(means)))
-    made[0] = np.einsum("ij,ij->i", means, means)
-    made[1:-1] = -2.0 * means.T
-    made[-1] = 1.0
-    return made * penalty
+    centers: FloatArray
+    metrics: FloatArray | None = None
 
 
 class Places(NamedTuple):
-    """Means of the sets and what is computed from them once for all blocks."""
+    """Means of the sets and what is computed from them once for all blocks.
+
+    linear : (1 + p + q, G), functions of lifted items that are their weighted distances
+    largest : squared norm of a mean
+    """
 
     means: FloatArray
     linear: FloatArray
-    largest: float  # squared norm
+    largest: float
+    metrics: FloatArray | None
 
 
-def place(centers: FloatArray, focal: Focal) -> Places:
-    """Means of all sets of clusters with these centers."""
+def lifted(X: FloatArray, offset: FloatArray | None, metrics: FloatArray | None) -> FloatArray:
+    """Items as rows (1, x, squared norms + offset), in which weighted distances are linear."""
+    n_rows, n_features = X.shape
+    n_norms = 1 if metrics is None else len(metrics)
+    rows = np.empty((n_rows, 1 + n_features + n_norms))
+    rows[:, 0] = 1.0
+    rows[:, 1 : n_features + 1] = X
+    if metrics is None:
+        np.einsum("ij,ij->i", X, X, out=rows[:, -1])
+    else:
+        for k, metric in enumerate(metrics):
+            np.einsum("ij,ij->i", X @ metric, X, out=rows[:, n_features + 1 + k])
+    if offset is not None:
+        rows[:, n_features + 1 :] += offset[:, None]
+    return rows
+
+
+def place(prototypes: Prototypes, focal: Focal) -> Places:
+    """Means of all sets of clusters, and their weighted distances as functions of lifted items."""
+    centers, metrics = prototypes
     means = focal.averages @ centers
-    linear = coefficients(means, focal.penalty)
-    return Places(means, linear, float(np.einsum("ij,ij->i", means, means).max()))
+    n_sets, n_features = means.shape
+    if metrics is None:
+        scaled, norms = means, np.ones((1, n_sets))
+    else:
+        of_sets = np.tensordot(focal.averages, metrics, axes=1)
+        scaled, norms = np.einsum("gij,gj->gi", of_sets, means), focal.averages.T
+    own = np.einsum("ij,ij->i", scaled, means)
+    linear = np.empty((1 + n_features + len(norms), n_sets))
+    linear[0] = own
+    linear[1 : n_features + 1] = -2.0 * scaled.T
+    linear[n_features + 1 :] = norms
+    return Places(means, linear * focal.penalty, float(own.max()), metrics)
+
+
+def exact_distances(
+    apart: FloatArray, which: IntArray, metrics: FloatArray | None, averages: FloatArray
+) -> FloatArray:
+    """Squared norms of differences from the means of some sets."""
+    if metrics is None:
+        return np.asarray(np.einsum("ij,ij->i", apart, apart))
+    of_clusters = np.einsum("ij,kjl,il->ik", apart, metrics, apart, optimize=True)
+    return np.asarray(np.einsum("ik,ik->i", of_clusters, averages[which]))
 
 
 class Powers(NamedTuple):
-    """D^(-1/(beta-1)) of sets and of the empty set, times exp(shift / (beta-1)) in rows with one."""
+    """D^(-1/(beta-1)) of sets and of the empty set, times exp(shift / (beta-1))."""
 
     values: FloatArray
     empty: FloatArray
@@ -147,12 +182,13 @@ def weighted_distances(
     The few that are small beside the norms are computed again, from differences.
     """
     D = rows @ places.linear
-    doubtful = NEAR * (float(rows[:, -1].max()) + places.largest)
+    n_features = places.means.shape[1]
+    doubtful = NEAR * (float(rows[:, n_features + 1 :].max()) + places.largest)
     least = float(D.min())
     if least <= doubtful * float(focal.penalty.max()):
         near, which = np.nonzero(doubtful * focal.penalty >= D)
-        apart = rows[near, 1:-1] - places.means[which]
-        exact = np.einsum("ij,ij->i", apart, apart)
+        apart = rows[near, 1 : n_features + 1] - places.means[which]
+        exact = exact_distances(apart, which, places.metrics, focal.averages)
         if offset is not None:
             exact += offset[near]
         D[near, which] = np.maximum(exact * focal.penalty[which], TINY)
@@ -192,8 +228,18 @@ def memberships(
 ) -> Memberships:
     """All about the masses of a block of lifted items."""
     D, least = weighted_distances(rows, offset, places, focal)
-    most = 2.0 * (float(rows[:, -1].max()) + places.largest) * float(focal.penalty.max())
-    found = powers(D, least, most, focal)
+    norms = rows[:, places.means.shape[1] + 1 :]
+    most = 2.0 * (float(norms.max()) + places.largest) * float(focal.penalty.max())
+    return with_totals(D, powers(D, least, most, focal), focal)
+
+
+def memberships_from(D: FloatArray, focal: Focal) -> Memberships:
+    """The same from weighted distances, all positive."""
+    return with_totals(D, powers(D, float(D.min()), float(D.max()), focal), focal)
+
+
+def with_totals(D: FloatArray, found: Powers, focal: Focal) -> Memberships:
+    """Sums of rows, and the criterion that follows from them."""
     totals = found.values @ np.ones(D.shape[1]) + found.empty
     costs = totals ** (1.0 - focal.fuzzifier)
     if found.shift is not None:
@@ -209,42 +255,97 @@ def spent_weights(found: Memberships, focal: Focal) -> FloatArray:
     return np.divide(q, found.distances, out=q)
 
 
-def summarize(X: FloatArray, offset: FloatArray | None, centers: FloatArray, focal: Focal) -> Sums:
+def summarize(
+    X: FloatArray, offset: FloatArray | None, prototypes: Prototypes, focal: Focal
+) -> Sums:
     """Criterion and sums over the items, block by block."""
     n_sets, n_features = len(focal.penalty), X.shape[1]
-    places = place(centers, focal)
+    places = place(prototypes, focal)
     cost, sums = 0.0, np.zeros((n_sets, n_features + 1))
+    n_metrics = 0 if places.metrics is None else len(places.metrics)
+    squares = np.zeros((n_metrics, n_features, n_features))
     for block in blocks(len(X), n_sets):
         part = None if offset is None else offset[block]
-        rows = lifted(X[block], part)
+        rows = lifted(X[block], part, places.metrics)
         found = memberships(rows, part, places, focal)
         cost += float(found.costs.sum())
         scale = found.costs / found.totals
-        sums += spent_weights(found, focal).T @ (rows[:, :-1] * scale[:, None])
+        weights = spent_weights(found, focal)
+        sums += weights.T @ (rows[:, : n_features + 1] * scale[:, None])
+        if n_metrics:
+            shares = scale[:, None] * (weights @ (focal.penalty[:, None] * focal.averages))
+            squares += scatters(X[block], shares)
     sums *= focal.penalty[:, None]
-    return Sums(-cost, sums[:, 0], sums[:, 1:])
+    return Sums(-cost, sums[:, 0], sums[:, 1:], squares)
+
+
+def scatters(X: FloatArray, shares: FloatArray) -> FloatArray:
+    """Sums (c, p, p) of x x', weighted by the shares (n, c) of items in clusters."""
+    return np.stack([(X * share[:, None]).T @ X for share in shares.T])
 
 
 def masses_of(
-    X: FloatArray, offset: FloatArray | None, centers: FloatArray, focal: Focal
+    X: FloatArray, offset: FloatArray | None, prototypes: Prototypes, focal: Focal
 ) -> FloatArray:
     """Masses (n, F) of the items on the sets, in the order of `focal.sets`."""
-    places = place(centers, focal)
+    places = place(prototypes, focal)
     out = np.empty((len(X), len(focal.sets)))
     for block in blocks(len(X), len(focal.penalty)):
         part = None if offset is None else offset[block]
-        found = memberships(lifted(X[block], part), part, places, focal)
-        np.divide(found.powers.values, found.totals[:, None], out=out[block, focal.n_empty :])
-        if focal.n_empty:
-            out[block, 0] = found.powers.empty / found.totals
+        found = memberships(lifted(X[block], part, places.metrics), part, places, focal)
+        masses_from(found, focal, out[block])
     return out
 
 
-def solve_centers(weights: FloatArray, points: FloatArray, averages: FloatArray) -> FloatArray:
-    """Centers (c, p) at which the criterion is lowest for given masses."""
-    left = averages.T @ (weights[:, None] * averages)
-    right = averages.T @ points
+def masses_from(found: Memberships, focal: Focal, out: FloatArray) -> None:
+    """Write the masses of a block."""
+    np.divide(found.powers.values, found.totals[:, None], out=out[:, focal.n_empty :])
+    if focal.n_empty:
+        np.divide(found.powers.empty, found.totals, out=out[:, 0])
+
+
+def gram_of(weights: FloatArray, averages: FloatArray) -> FloatArray:
+    """Matrix (c, c) of the equations for centers, from the weights of sets."""
+    return averages.T @ (weights[:, None] * averages)
+
+
+def solve_prototypes(
+    sums: Sums, metrics: FloatArray | None, focal: Focal, ridge: float
+) -> Prototypes:
+    """Centers, and then metrics, at which the criterion is lowest for given masses."""
+    if metrics is None:
+        left, right = gram_of(sums.weights, focal.averages), focal.averages.T @ sums.points
+        return Prototypes(solve_symmetric(left, right))
+    centers = solve_under_metrics(sums, metrics, focal.averages)
+    return Prototypes(centers, solve_metrics(sums, centers, focal.averages, ridge))
+
+
+def solve_under_metrics(sums: Sums, metrics: FloatArray, averages: FloatArray) -> FloatArray:
+    """Centers (c, p), each in its own metric: one system of equations for all."""
+    n_clusters, n_features = averages.shape[1], metrics.shape[-1]
+    of_sets = np.tensordot(averages, metrics, axes=1)
+    left = np.einsum("g,gk,gl,gij->kilj", sums.weights, averages, averages, of_sets, optimize=True)
+    right = np.einsum("gk,gij,gj->ki", averages, of_sets, sums.points, optimize=True)
+    size = n_clusters * n_features
+    return solve_symmetric(left.reshape(size, size), right.ravel()).reshape(right.shape)
+
+
+def solve_metrics(
+    sums: Sums, centers: FloatArray, averages: FloatArray, ridge: float
+) -> FloatArray:
+    """Metrics (c, p, p) of determinant one with the least weighted distances, and ridge * trace."""
+    means = averages @ centers
+    cross = np.einsum("gk,gi,gj->kij", averages, sums.points, means, optimize=True)
+    own = np.einsum("g,gk,gi,gj->kij", sums.weights, averages, means, means, optimize=True)
+    scatter = sums.squares - cross - cross.transpose(0, 2, 1) + own
+    scatter += ridge * np.eye(means.shape[1])
+    logs = np.linalg.slogdet(scatter)[1]
+    return np.exp(logs / means.shape[1])[:, None, None] * np.linalg.inv(scatter)
+
+
+def solve_symmetric(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Solution of symmetric equations, the one nearest to zero if there are several."""
     try:
-        return solve(left, right, assume_a="pos")
-    except LinAlgError:  # sets that do not tell two clusters apart: the solution nearest to zero
-        return lstsq(left, right)[0]
+        return np.asarray(solve(left, right, assume_a="pos"))
+    except LinAlgError:  # sets that do not tell two clusters apart
+        return np.asarray(lstsq(left, right)[0])
