@@ -33,7 +33,7 @@ def slow_cost(partition, must, cannot, weight):
     pl_same, pl_different = same + both, different + both
     total = sum(pl_different[i, j] + 1 - pl_same[i, j] for i, j in must)
     total += sum(pl_same[i, j] + 1 - pl_different[i, j] for i, j in cannot)
-    return weight / (2 * (len(must) + len(cannot))) * total
+    return weight / (1 - weight) / (2 * (len(must) + len(cannot))) * total
 
 
 @pytest.mark.parametrize("focal", ["singletons", "pairs", "all"])
@@ -45,7 +45,7 @@ def test_the_cost_of_constraints_is_that_of_the_definition(focal):
     expected = slow_cost(found.partition_, must, cannot, 0.7)
     assert found.constraint_cost_ == pytest.approx(expected)
     assert found.objective_ == pytest.approx(found.stress_ + expected)
-    assert 0 <= expected <= 0.7
+    assert 0 <= expected <= 0.7 / 0.3
 
 
 def test_without_constraints_it_is_evclus():
@@ -87,7 +87,7 @@ def test_constraints_move_items(solver):
     assert free.labels_[0] == free.labels_[3] != free.labels_[5]
     apart = CEVCLUS(2, cannot_link=[(0, 3)], random_state=0, **settings).fit(X)
     assert apart.labels_[0] != apart.labels_[3]
-    joined = CEVCLUS(2, must_link=[(0, 4)], random_state=0, **settings).fit(X)
+    joined = CEVCLUS(2, random_state=0, **settings).fit(X, must_link=[(0, 4)])
     assert joined.labels_[0] == joined.labels_[4]
 
 
@@ -135,16 +135,24 @@ def test_the_empty_set_is_left_out_where_there_are_constraints():
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"must_link": [(0, 24)]}, r"pairs of rows 0 to 23, but \(0, 24\) was found"),
-        ({"must_link": [(-1, 2)]}, r"pairs of rows 0 to 23, but \(-1, 2\) was found"),
-        ({"cannot_link": [(4, 4)]}, r"pairs of two different rows, but \(4, 4\) was found"),
-        ({"cannot_link": [0, 1]}, r"cannot_link should be pairs \(m, 2\) of row numbers"),
+        (
+            {"must_link": [(0, 24)]},
+            r"must_link should be pairs \(L, 2\) of row numbers from 0 to 23",
+        ),
+        ({"must_link": [(-1, 2)]}, "of row numbers from 0 to 23"),
+        (
+            {"cannot_link": [(4, 4)]},
+            "should link different items, but pair 0 links item 4 with its",
+        ),
+        ({"cannot_link": [0, 1]}, "cannot_link should be pairs"),
         ({"must_link": [(0.5, 1)]}, "must_link should be pairs"),
+        ({"must_link": [(0, 1)], "cannot_link": [(1, 0)]}, "items 0 and 1 are in both"),
         (
             {"must_link": [(0, 1), (1, 2)], "cannot_link": [(2, 0)]},
             r"not contradict each other, but \(0, 2\) is in cannot_link, and linked",
         ),
-        ({"constraint_weight": -1.0}, "constraint_weight should be"),
+        ({"constraint_weight": -1.0}, "constraint_weight should be at least 0 and less than 1"),
+        ({"constraint_weight": 1.0}, "constraint_weight should be at least 0 and less than 1"),
         ({"closure": "yes"}, "closure should be True or False"),
         ({"outliers": "yes"}, "outliers should be True or False"),
     ],

@@ -165,6 +165,41 @@ CASES = {
         ),
         Right(PLAIN),
     ),
+    "Mechanical Turk with a column for each button": Case(
+        "HITId,AssignmentStatus,WorkerId,Input.url,Answer.cat.on,Answer.dog.on,Answer.not sure.on\n"
+        "1,Approved,ann,x,true,false,false\n1,Approved,bob,x,FALSE,TRUE,FALSE\n"
+        "2,Approved,ann,y,true,true,false\n2,Approved,bob,y,false,false,false\n"
+        "2,Approved,cy,y,false,false,true\n2,Rejected,dan,y,true,true,false\n",
+        Right(
+            rows("x ann cat", "x bob dog", f"y ann {ALL}", f"y bob {ALL}", f"y cy {ALL}"),
+            [
+                "chosen or not in 'Answer.cat.on', 'Answer.dog.on'",
+                "1 answer with several classes, read as one of these",
+                "1 answer in which nothing is chosen, read as cannot tell",
+                "read as 'cannot tell': 'not sure' (1 answer)",
+            ],
+        ),
+    ),
+    "Mechanical Turk with boxes to tick": Case(
+        "HITId,WorkerId,Input.url,Answer.animal.cat,Answer.animal.dog,Answer.feedback\n"
+        "1,ann,x,on,,nice\n1,bob,x,,on,\n2,ann,y,,on,\n2,bob,y,,on,\n",
+        Right(PLAIN, ["not used: 'HITId', 'Answer.feedback'"]),
+    ),
+    "Mechanical Turk with two questions in boxes": Case(
+        "HITId,WorkerId,Input.url,Answer.a.cat,Answer.a.dog,Answer.b.red,Answer.b.blue\n"
+        "1,ann,x,true,false,true,false\n1,bob,x,false,true,true,false\n"
+        "2,ann,y,false,true,false,true\n2,bob,y,false,true,true,false\n",
+        Refused(["'Answer.a', 'Answer.b'"], "ignore", Right(PLAIN)),
+    ),
+    "Mechanical Turk with questions of yes and no": Case(
+        "HITId,WorkerId,Input.url,Answer.furry,Answer.loud\n"
+        "1,ann,x,true,true\n1,bob,x,false,false\n2,ann,y,true,true\n2,bob,y,false,true\n",
+        Refused(
+            ["'Answer.furry', 'Answer.loud'"],
+            "names",
+            Right(rows("x ann True", "x bob False", "y ann True", "y bob False")),
+        ),
+    ),
     "counts by class": Case(
         COUNTS,
         Refused(["look like counts", "about 5 in each row"], "kind", Right(BY_CLASS)),

@@ -32,8 +32,11 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.class_order import align_loss as align_loss
 from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import refuse_order as refuse_order
 from plausible.base.class_order import remember_order as remember_order
+from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening

@@ -1,6 +1,7 @@
 """Clusterings whose answer is a credal partition: mass functions on sets of clusters."""
 
 from plausible.base import CredalPartition
+from plausible.cluster.cecm import CECM
 from plausible.cluster.cevclus import CEVCLUS
 from plausible.cluster.ecm import ECM
 from plausible.cluster.eknnclus import EKNNClus
@@ -12,6 +13,7 @@ from plausible.cluster.secm import SECM
 from plausible.cluster.sparse_partition import SparsePartition
 
 __all__ = [
+    "CECM",
     "CEVCLUS",
     "ECM",
     "EVCLUS",

@@ -1,13 +1,15 @@
 r"""CEVCLUS: EVCLUS with pairs of items that must be in one cluster, or cannot be.
 
 For a pair of items, masses say how plausible it is that they are in one cluster, pl(same), and that
-they are not, pl(different). What is minimized is the stress and
+they are not, pl(different). What is minimized is the stress and, with n constraints and a weight
+:math:`\xi` in [0, 1),
 
-.. math:: \frac{\xi}{2 n} \Big[\sum_{\text{must}} pl(\text{different}) + 1 - pl(\text{same})
-          + \sum_{\text{cannot}} pl(\text{same}) + 1 - pl(\text{different})\Big]
+.. math:: \frac{\xi}{1 - \xi} \frac{1}{2 n} \Big[
+          \sum_{\text{must}} pl(\text{different}) + 1 - pl(\text{same})
+          + \sum_{\text{cannot}} pl(\text{same}) + 1 - pl(\text{different})\Big],
 
-for n constraints: between 0, where all are kept for sure, and :math:`\xi`. Both plausibilities are
-bilinear in the masses of the two items, so that each row still has its exact minimum.
+which is 0 where all are kept for sure. Both plausibilities are bilinear in the masses of the two
+items, so that each row still has its exact minimum.
 
 References
 ----------
@@ -17,7 +19,7 @@ F. Li, S. Li, T. Denoeux, k-CEVCLUS: constrained evidential clustering of large 
 Knowledge-Based Systems 142 (2018) 29-44.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +32,7 @@ from plausible.cluster.evclus import EVCLUS, disjoint
 from plausible.cluster.evclus_pairs import Wanted
 from plausible.cluster.evclus_rows import Fitted, Links
 from plausible.cluster.focal_sets import FocalSets
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -59,7 +62,7 @@ def links_of(constraints: Constraints, n: int, strength: float, Q: FloatArray) -
 class CEVCLUS(EVCLUS):
     """EVCLUS with pairs of items that must, or cannot, be in one cluster.
 
-    Without constraints it is `EVCLUS`.
+    Without constraints it is `EVCLUS`. Constraints may also be given to `fit`.
 
     Parameters
     ----------
@@ -67,8 +70,8 @@ class CEVCLUS(EVCLUS):
     must_link, cannot_link : array-like (m, 2), optional
         Pairs of row numbers, counted from 0. Contradictory ones are refused.
     constraint_weight : float
-        What constraints cost at most, beside a stress of at most about one. Random starts begin
-        with a fifth of it.
+        Share of the constraints in what is minimized, at least 0 and less than 1. Random starts
+        begin with less of it.
     closure : bool
         Whether to add the constraints that follow from the given ones: chains of linked items are
         one to all others.
@@ -104,7 +107,7 @@ tol, max_iter, random_state
         n_clusters: int = 2,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
-        constraint_weight: float = 2.0,
+        constraint_weight: float = 0.7,
         closure: bool = False,
         outliers: bool | None = None,
         focal_sets: FocalSets = "pairs",
@@ -141,13 +144,50 @@ tol, max_iter, random_state
         self.closure = closure
         self.outliers = outliers
 
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like (n, d), or dissimilarities (n, n)
+        y : ignored
+        must_link, cannot_link : array-like (m, 2), optional
+            In the place of those of the estimator.
+
+        Returns
+        -------
+        self
+        """
+        self._given = (
+            self.must_link if must_link is None else must_link,
+            self.cannot_link if cannot_link is None else cannot_link,
+        )
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._given
+
     def _check_parameters(self, n: int) -> None:
         super()._check_parameters(n)
-        check_number(self.constraint_weight, "constraint_weight", 0.0)
+        if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
+            raise InputError(
+                "constraint_weight should be at least 0 and less than 1",
+                f"is {self.constraint_weight}",
+                "use 0.7, or less where constraints may be wrong",
+                parameter="constraint_weight",
+                value=self.constraint_weight,
+            )
         check_flag(self.closure, "closure")
         if self.outliers is not None:
             check_flag(self.outliers, "outliers")
-        found = read_constraints(self.must_link, self.cannot_link, n)
+        found = read_constraints(*self._given, n)
         self._constraints = tuple(closed(found, n) if self.closure else found)
 
     def _sets(self) -> IntArray:
@@ -180,7 +220,8 @@ tol, max_iter, random_state
 
     def _price(self) -> float:
         """Of one constraint that is not kept at all, halved."""
-        return float(self.constraint_weight) / (2.0 * max(self._n_constraints(), 1))
+        weight = float(self.constraint_weight) / (1.0 - float(self.constraint_weight))
+        return weight / (2.0 * max(self._n_constraints(), 1))
 
     def _offset(self) -> float:
         return self._price() * self._n_constraints()

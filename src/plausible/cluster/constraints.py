@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
-from plausible.checks import as_array, shown
+from plausible.cluster.links import check_links
 from plausible.errors import InputError
 
 IntArray = NDArray[np.int64]
@@ -21,38 +21,10 @@ class Constraints(NamedTuple):
 
 def read_constraints(must_link: Any, cannot_link: Any, n_items: int) -> Constraints:
     """Constraints on n items, or why they cannot be kept."""
-    must = read_pairs(must_link, "must_link", n_items)
-    cannot = read_pairs(cannot_link, "cannot_link", n_items)
+    links = check_links(must_link, cannot_link, n_items)
+    must, cannot = links.pairs[links.must], links.pairs[~links.must]
     check_consistent(must, cannot, n_items)
     return Constraints(must, cannot)
-
-
-def read_pairs(given: ArrayLike | None, name: str, n_items: int) -> IntArray:
-    """Pairs of row numbers, smaller first, each once."""
-    pairs = as_array([] if given is None else given, name)
-    if pairs.size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise InputError(
-            f"{name} should be pairs (m, 2) of row numbers",
-            f"{shown(given)} was given",
-            "write [(0, 5), (2, 3)]",
-            parameter=name,
-            value=given,
-        )
-    outside = ((pairs < 0) | (pairs >= n_items)).any(axis=1)
-    same = pairs[:, 0] == pairs[:, 1]
-    for bad, words in ((outside, f"of rows 0 to {n_items - 1}"), (same, "of two different rows")):
-        if bad.any():
-            first = tuple(pairs[bad][0].tolist())
-            raise InputError(
-                f"{name} should be pairs {words}",
-                f"{first} was found",
-                "rows are counted from 0; leave it out or correct it",
-                parameter=name,
-                value=first,
-            )
-    return np.unique(np.sort(pairs.astype(np.int64), axis=1), axis=0)
 
 
 def check_consistent(must: IntArray, cannot: IntArray, n_items: int) -> None:

@@ -45,7 +45,7 @@ from plausible.errors import InputError
 FloatArray = NDArray[np.float64]
 
 
-RIDGE = 1e-8  # of the variance: keeps metrics of clusters on a line finite
+RIDGE = 1e-10  # of the variance: keeps metrics of clusters on a line finite
 
 
 def summarize_chunk(columns: Columns, starts: list[Prototypes], focal: Focal) -> list[Sums]:
@@ -104,8 +104,8 @@ class ECM(PrototypeClustering):
     fuzzifier : float
         Beta, greater than 1: the nearer to 1, the nearer masses are to 0 and 1.
     outlier_distance : float or "auto"
-        Delta: an item farther than this from all centers is rather an outlier. "auto" is the root
-        of the mean squared distance of two items; `outlier_distance_` is what was used.
+        Delta: an item farther than this from all centers is rather an outlier. "auto" is twice the
+        root of the total variance of the items; `outlier_distance_` is what was used.
     focal_sets : {"all", "pairs", "singletons"} or list of sets
         Sets of clusters that may have mass; see `focal_sets_of`. "all" is for at most 12 clusters.
     n_init : int

@@ -88,9 +88,9 @@ def compiled_visits(wanted: Wanted) -> Callable[..., float]:
     """The same loops, compiled once for arrays of one kind."""
     from plausible.cluster import evclus_compiled as compiled
 
-    if wanted.counts is None:
-        kernel, tables = compiled.visit_all, (np.ascontiguousarray(wanted.table),)
-    else:
+    kernel: Any = compiled.visit_all
+    tables: tuple[Any, ...] = (wanted.table,)
+    if wanted.counts is not None:
         kernel, table = compiled.visit_some, wanted.table
         starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int64)
         tables = (starts, items, table.data, wanted.counts)

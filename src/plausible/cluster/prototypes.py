@@ -23,6 +23,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+FAR = 2.0  # standard deviations; of one round cluster in the plane, 2 % of the items are farther
+
+
 class Spread(NamedTuple):
     """How far items are from each other: their number, and their total variance."""
 
@@ -131,8 +134,7 @@ class PrototypeClustering(CredalClustering):
         """Sets of clusters with their costs; keeps the distance that "auto" stands for."""
         sets = focal_sets_of(self.focal_sets, self.n_clusters)
         if self.outlier_distance == "auto":
-            # The mean squared distance of two items.
-            distance = float(np.sqrt(2.0 * spread.variance)) or 1.0
+            distance = FAR * float(np.sqrt(spread.variance)) or 1.0
         else:
             distance = float(self.outlier_distance)
         self.outlier_distance_ = distance

@@ -27,6 +27,12 @@ KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "pr
            "mass": "mass"}  # fmt: skip
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 NEARLY_ALL = 0.95  # of the rows
+RESULTS = {
+    "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
+    "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
+    "adjudicated", "adjudication", "agreed", "aggregated", "correct", "correctanswer", "expected",
+    "reference", "label", "prediction", "predicted",
+}  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -38,6 +44,7 @@ class Plan(NamedTuple):
     kind : what numbers by class mean
     left_out : column and value of rows that do not count, as those that were rejected
     notes : what was assumed
+    choices : classes by columns that say whether they were chosen, in place of the label
     """
 
     layout: str
@@ -46,6 +53,7 @@ class Plan(NamedTuple):
     kind: str | None
     left_out: tuple[str, str] | None
     notes: list[Note]
+    choices: dict[str, str] = {}  # noqa: RUF012
 
 
 def prefixed(table: Source) -> list[str]:
@@ -75,18 +83,19 @@ def plan_reading(
                 settings={"ignore": None},
             )
     is_open = layout in (None, "long") and kind is None
-    export = find_export(table, names or {}) if is_open else None
+    export = find_export(table, names or {}, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
     layout = layout or find_layout(table, found, names, kind, ignore)
     if layout == "long":
         left_out = None if export is None else export.left_out
         found, told = check_long(table, found, names or {}, ignore)
-        used = {*found.values(), *ignore}
+        choices = {} if export is None else export.choices
+        used = {*found.values(), *choices, *ignore}
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
-        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)])
+        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)], choices)
     chosen = chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -123,10 +132,36 @@ def find_layout(
         return "classes"
     if "label" in found and ("item" in found or "annotator" in found):
         return "long"
+    check_turned(table, found, ignore)
     if set(found) - {"item"}:
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
+
+
+def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table with a row for each person and a column for each item."""
+    if "annotator" not in found or "label" in found:
+        return
+    aside = {*found.values(), *ignore}
+    looks = look_at(
+        table, [found["annotator"], *(n for n in choose(table, None) if n not in aside)]
+    )
+    people = looks.pop(found["annotator"])
+    answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
+    alike = [
+        name for name, look in answers.items()
+        if sum(bool(classes_in(look) & classes_in(other)) for other in answers.values())
+        > len(answers) / 2
+    ]  # fmt: skip
+    if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
+        raise TableError(
+            f"{table.name} should have a row for each item, or for each answer",
+            f"each row is of another person ({found['annotator']!r}), and "
+            f"{listed([repr(name) for name in alike])} look like items",
+            "write a row for each answer, with the columns item, annotator and label (melt in "
+            "pandas, pivot_longer in R)",
+        )
 
 
 # -- A row for each answer -------------------------------------------------------------------------
@@ -211,7 +246,7 @@ def find_meanings(
     """Columns by what they mean, also those of exports, and of items that are called otherwise."""
     asked = options or {}
     if asked.get("layout") in (None, "long") and asked.get("kind") is None:
-        export = find_export(table, names or {})
+        export = find_export(table, names or {}, ignore)
         if export is not None:
             return export.columns
     found = find_columns(table, names, ignore)
@@ -353,17 +388,36 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     aside = {*found.values(), *ignore}
     names = [name for name in choose(table, None) if name not in aside]
     looks = look_at(table, names)
-    check_fractions(table, looks)
+    check_results(table, names)
+    check_fractions(table, looks, found)
     check_counts(table, looks)
     if len(names) < 2 or not share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
 
 
-def check_fractions(table: Source, looks: Mapping[str, Look]) -> None:
+def check_results(table: Source, names: Sequence[str]) -> None:
+    """Refuse what was made of answers, or is known to be right, among columns of people."""
+    odd = [name for name in names if plainly(name) in RESULTS]
+    if odd and len(names) > len(odd) + 1:
+        raise TableError(
+            f"Columns of {table.name} should each hold the answers of one person",
+            f"{listed([repr(name) for name in odd])} may be what was made of them, or the truth",
+            ("leave it out with {ignore}", "say {layout} if a person is called so"),
+            settings={"ignore": odd, "layout": "annotators"},
+        )
+
+
+def check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[str, str]) -> None:
     """Refuse measurements, which are no answers."""
     odd = [name for name, look in looks.items() if look.is_real]
     if odd:
+        check_shares(table, looks)
+        if len(looks) - len(odd) + len(found) >= 3:  # answers may stand in the other columns
+            hold = "hold fractions" if len(odd) > 1 else "holds fractions"
+            raise refuse_unknown(
+                table, found, f", of which {listed([repr(name) for name in odd])} {hold}"
+            )
         raise TableError(
             f"{table.name} should hold answers or labels",
             f"has no such columns, and its column{'s' * (len(odd) > 1)} "
@@ -377,18 +431,53 @@ def check_fractions(table: Source, looks: Mapping[str, Look]) -> None:
         )
 
 
+def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse numbers by class that sum to one, or of which the largest is one, with their kind."""
+    if len(looks) < 2 or not all(look.is_real or look.is_whole for look in looks.values()):
+        return
+    cells = cells_of(looks)
+    if cells.min() < 0 or cells.max() > 1:
+        return
+    sums, best = cells.sum(axis=1), cells.max(axis=1)
+    kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
+    if kind == "probability" or (best == 1).mean() > 0.5:
+        told = "sum to 1 in" if kind == "probability" else "are at most 1, and 1 somewhere in"
+        raise TableError(
+            f"{table.name} should hold answers or labels",
+            f"its columns {listed([repr(name) for name in looks])} look like numbers by class, "
+            f"which {told} most rows",
+            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+            settings={"kind": kind, "layout": "annotators"},
+        )
+
+
+def cells_of(looks: Mapping[str, Look]) -> Any:
+    """Numbers of some columns, 0 where they are missing."""
+    return np.column_stack([np.array([*look.values, 0])[look.codes] for look in looks.values()])
+
+
 def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse counts of votes by class, which were not said to be such."""
+    """Refuse counts of votes by class, and choices by class, which were not said to be such."""
     if len(looks) < 2 or not all(look.is_whole for look in looks.values()):
         return
-    cells = np.column_stack([
-        np.array([*look.values, 0])[look.codes] for look in looks.values()
-    ])  # fmt: skip
-    if len(cells) < 2 or cells.min() < 0 or cells.max() < 2 or cells.max() > 1000:
+    cells = cells_of(looks)
+    if len(cells) < 2 or cells.min() < 0 or cells.max() > 1000:
         return
     sums = cells.sum(axis=1)
+    check_total(table, looks, cells)
+    if cells.max() < 2:
+        if (sums == 1).all():
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"its columns {listed([repr(name) for name in looks])} have a single 1 in each "
+                "row, as if it marked the class",
+                ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+                settings={"kind": "set", "layout": "annotators"},
+            )
+        return
     has_zeros = (cells == 0).mean() >= 0.2
-    if sums.std() == 0 or (has_zeros and sums.std() <= ALIKE * sums.mean()):
+    is_steady = has_zeros and sums.std() <= ALIKE * sums.mean()
+    if sums.std() == 0 or is_steady or ((cells == 0).any() and is_against(cells)):
         raise TableError(
             f"{table.name} should hold answers",
             f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
@@ -396,6 +485,32 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
             ("say {kind} if so", "{layout} if each column holds the answers of one person"),
             settings={"kind": "count", "layout": "annotators"},
         )
+
+
+def check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
+    """Refuse counts by class with a column of their sums."""
+    names = list(looks)
+    if len(names) < 3 or len(cells) < 3 or not cells.any():
+        return
+    for k, name in enumerate(names):
+        if (2 * cells[:, k] == cells.sum(axis=1)).all():
+            others = [other for other in names if other != name]
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"{name!r} is the sum of {listed([repr(other) for other in others])} in each row, "
+                "as of counts by class",
+                "say {kind}, and {ignore}, if so",
+                settings={"kind": "count", "ignore": [name]},
+            )
+
+
+def is_against(cells: Any) -> bool:
+    """Whether columns are high where others are low, unlike answers of people who agree."""
+    varied = cells[:, cells.std(axis=0) > 0]
+    if len(cells) < 8 or varied.shape[1] < 2:
+        return False
+    pairs = np.corrcoef(varied.T)[np.triu_indices(varied.shape[1], 1)]
+    return bool(pairs.mean() < 0)
 
 
 def share_values(looks: Mapping[str, Look]) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
 from plausible.errors import InputError, Note
-from plausible.experts import ANYONE, Annotations
+from plausible.experts import ANYONE, Annotations, Dependence, pool_and_tell
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import (
     check_one_label,
@@ -69,6 +69,7 @@ def read_known(
     rule: str = "dempster",
     doubt: str | float | Mapping[Any, float] | None = None,
     on_conflict: str = "raise",
+    dependence: Any = "auto",
     **options: Any,
 ) -> Known:
     r"""Labels from a table of answers, which are pooled, or of labels.
@@ -80,7 +81,7 @@ def read_known(
     form : {"answers", "labels", "label-studio", "doccano", "prodigy", "argilla"}, optional
         By default a table with a column of annotators, one that has several rows for an item, or
         one that has no columns of labels, holds answers; exports are known by what they hold.
-    rule, doubt, on_conflict
+    rule, doubt, on_conflict, dependence
         How answers are pooled, as in `Annotations.pool`.
     **options
         Further ones of `read_annotations` or `read_labels`.
@@ -99,7 +100,12 @@ def read_known(
     """
     if form is not None:
         check_option(form, FORMS, "form")
-    how: dict[str, Any] = {"rule": rule, "doubt": doubt, "on_conflict": on_conflict}
+    how: dict[str, Any] = {
+        "rule": rule,
+        "doubt": doubt,
+        "on_conflict": on_conflict,
+        "dependence": dependence,
+    }
     tool = form if form in EXPORTS else tool_in(source) if form != "labels" else None
     if tool in EXPORTS:
         return read_tool(source, str(tool), options, how)
@@ -111,10 +117,10 @@ def read_known(
         form = "labels" if holds_labels(table, found, options) else "answers"
     if form == "answers":
         return pooled(read_annotations(stream, **options), table.name, **how)
-    if rule != "dempster" or doubt is not None:
+    if rule != "dempster" or doubt is not None or dependence != "auto":
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
-            "each item; leave rule and doubt out."
+            "each item; leave rule, doubt and dependence out."
         )
     labels, told = read_named_labels(stream, found, options)
     items = read_ids(table, found["item"]) if "item" in found else None
@@ -203,10 +209,14 @@ def read_named_labels(
     return read_with_notes(stream, kind, columns, how, confidence, options.get("classes"))
 
 
-def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str) -> Known:
+def pooled(
+    annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str, dependence: Any
+) -> Known:
     """Pooled answers, with a word on how."""
     try:
-        labels = annotations.pool(rule, doubt, on_conflict=on_conflict)
+        labels, together = pool_and_tell(
+            annotations, rule, doubt, None, on_conflict, dependence, {}
+        )
     except InputError as error:
         raise error.prefixed(f"{name}: ", TableError) from error
     n_people = len(annotations.annotators)
@@ -226,6 +236,7 @@ def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_confli
         f"{counted(len(annotations.items), 'item')}; {in_classes(annotations.classes)}",
         *annotations.notes,
         f"pooled by {how} with {doubts}",
+        *([] if together is None else told_dependence(together)),
     ]
     conflict = 0.0 if labels.conflict is None else float(labels.conflict.mean())
     if conflict > HIGH_CONFLICT and not isinstance(doubt, str) and annotations.doubt is not None:
@@ -234,3 +245,9 @@ def pooled(annotations: Annotations, name: str, rule: str, doubt: Any, on_confli
             "'fit' learns from agreement whom to trust"
         )
     return Known(labels, annotations.items, annotations, notes)
+
+
+def told_dependence(together: Dependence) -> list[str]:
+    """Notes on people who err together."""
+    first, *copies = str(together).splitlines()
+    return [f"people err together: {first}", *copies]
