@@ -36,6 +36,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/network.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/e2m.py
 	$(RUN) benchmarks/neighbors.py
 	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py

@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,16 +85,16 @@ def main(n: int) -> bool:
     with threadpool_limits(1):
         for kind in ("full", "tied", "diag"):
             found = ratio({
-                "complete": lambda kind=kind: iteration(X, y, means, kind),
-                "missing": lambda kind=kind: iteration(missing, y, means, kind),
+                "complete": partial(iteration, X, y, means, kind),
+                "missing": partial(iteration, missing, y, means, kind),
             })  # fmt: skip
             claim = f"{kind}: {N_PATTERNS} missing patterns against complete rows, {n} x {D}"
             fine &= show(claim, found, "at most 3", found <= 3)
         few, few_y = X[: n // 50], y[: n // 50]
         scattered = np.where(np.random.default_rng(2).uniform(size=few.shape) < 0.2, np.nan, few)
         found = ratio({
-            "complete": lambda: iteration(few, few_y, means, "full"),
-            "scattered": lambda: iteration(scattered, few_y, means, "full"),
+            "complete": partial(iteration, few, few_y, means, "full"),
+            "scattered": partial(iteration, scattered, few_y, means, "full"),
         })  # fmt: skip
         show(f"full: every row its own pattern, {len(few)} x {D}", found, "no limit", True)
         low = np.floor(X[:, 0])

@@ -338,7 +338,7 @@ def metrics_calls() -> Iterator[Call]:
 
 # -- estimators ------------------------------------------------------------------------------------
 
-STARTS = {"means": np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])}
+STARTS = {"means": {"ant": [0.0, 2.0], "bee": [2.0, 0.0], "cow": [0.0, 0.0]}}
 ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
@@ -707,7 +707,8 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.agreement", experts.agreement, {"votes": VOTES})
     asked = {
         "annotations": said, "n": 3, "labels": SOFT, "imprecision": CONTOUR[:, 0],
-        "weights": (1.0, 2.0, 0.5),
+        "weights": (1.0, 2.0, 0.5), "by": "information", "annotator": "ann", "reliability": None,
+        "predicted": SOFT, "seconds": [2.0] * N, "shared": 0.5,
     }  # fmt: skip
     yield Call("experts.next_items", experts.next_items, asked)
     made = {

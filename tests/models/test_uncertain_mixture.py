@@ -16,6 +16,7 @@ from plausible.models import (
     UncertainGaussianMixture,
     UncertainValues,
 )
+from plausible.models.e2m.mixture_errors import mixture_information
 from plausible.models.e2m.rectangles import within
 from plausible.models.gaussian import patterns
 
@@ -362,3 +363,66 @@ def test_new_items_need_the_same_features():
     model = UncertainGaussianMixture().fit(X, codes)
     with pytest.raises(InputError, match=r"\(n, 3\), but has the shape \(5, 2\)"):
         model.predict(UncertainValues.missing((5, 2)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_standard_errors_are_those_of_differences_of_the_likelihood(kind):
+    X, _, labels = rows_of_three_classes(70, 2)
+    values, pl = uncertain(X, 1), sorted_contour(labels)
+    model = UncertainGaussianMixture(kind, reg_covar=0.0, tol=1e-11).fit(values, labels)
+    found = model.standard_errors(values, labels)
+    shapes = model.weights_.shape, model.means_.shape, model.covariances_.shape
+    assert tuple(found[name].shape for name in ("weights", "means", "covariances")) == shapes
+    upper = np.triu_indices(2)
+
+    def log_likelihood(vector):
+        weights, means, rest = np.split(vector, [2, 8])
+        weights = np.append(weights, 1 - weights.sum())
+        if kind in ("full", "tied"):
+            C = np.empty((*model.covariances_.shape[:-2], 2, 2))
+            C[..., upper[0], upper[1]] = C[..., upper[1], upper[0]] = rest.reshape(*C.shape[:-2], 3)
+        else:
+            C = rest.reshape(model.covariances_.shape)
+        return reference(values, pl, weights, means.reshape(3, 2), C, kind)
+
+    entries = model.covariances_
+    entries = entries[..., upper[0], upper[1]] if kind in ("full", "tied") else entries
+    here = np.concatenate([model.weights_[:2], model.means_.ravel(), entries.ravel()])
+    # the information along a few random directions
+    information = np.linalg.inv(covariance_from(model, values, labels))
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        move = 0.004 * rng.normal(size=len(here))
+        bend = 0.0
+        for size, share in ((1.0, -1 / 3), (0.5, 16 / 3)):
+            rise = log_likelihood(here + size * move) + log_likelihood(here - size * move)
+            bend += share * (rise - 2 * log_likelihood(here))
+        assert move @ information @ move == pytest.approx(-bend, rel=0.02)
+    last = np.ones(2) @ np.linalg.inv(information)[:2, :2] @ np.ones(2)
+    assert found["weights"][2] == pytest.approx(np.sqrt(last))
+
+
+def covariance_from(model, values, labels):
+    problem = model._pose(model._training(values, labels, None))
+    return np.linalg.inv(mixture_information(problem, model._parameters))
+
+
+def test_complete_data_have_the_textbook_standard_errors():
+    X, codes, _ = rows_of_three_classes(90, 2)
+    model = UncertainGaussianMixture("diag", reg_covar=0.0).fit(X, codes)
+    found = model.standard_errors(X, codes)
+    n = np.bincount(codes)
+    np.testing.assert_allclose(
+        found["weights"], np.sqrt(model.weights_ * (1 - model.weights_) / 90)
+    )
+    np.testing.assert_allclose(found["means"], np.sqrt(model.covariances_ / n[:, None]), rtol=1e-5)
+    expected = model.covariances_ * np.sqrt(2 / n[:, None])
+    np.testing.assert_allclose(found["covariances"], expected, rtol=1e-5)
+    low, high = model.intervals(X, codes, level=0.9)["covariances"]
+    assert (low > 0).all()
+    reach = 1.644854 * np.sqrt(2 / n[:, None])
+    np.testing.assert_allclose(high, model.covariances_ * np.exp(reach), rtol=1e-4)
+    by_rows = model.standard_errors(X, codes, method="bootstrap", n_bootstrap=60)
+    np.testing.assert_allclose(by_rows["means"], found["means"], rtol=0.35)
+    below, above = model.intervals(X, codes, method="bootstrap", n_bootstrap=60)["means"]
+    assert ((below < model.means_) & (model.means_ < above)).all()

@@ -67,6 +67,14 @@ CATALOGUE = (
         {"denoeux-2015-faces": "Denoeux 2015: faces judged by five people (simulated)"},
     ),
     Experiment(
+        "denoeux_2015_e2m",
+        "denoeux_2015",
+        {
+            "denoeux-2015-bernoulli": "Denoeux 2015, E2M: six patients, of one nothing is known",
+            "denoeux-2015-uncertain-data": "Denoeux 2015, E2M: rounded and missing values (ours)",
+        },
+    ),
+    Experiment(
         "denoeux_2015_neighbors",
         "denoeux_2015",
         {"denoeux-2015-ionosphere": "Denoeux 2015, evidential k-NN: ionosphere"},

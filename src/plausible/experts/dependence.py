@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_number
+from plausible.checks import as_floats, check_number
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.labels import Labels
@@ -74,7 +74,7 @@ class Dependence:
 
     def exponent(self, n_answers: Any) -> FloatArray:
         """What the pooled evidence of items with so many answers is raised to."""
-        more = np.maximum(np.asarray(n_answers, dtype=np.float64) - 1, 0.0)
+        more = np.maximum(as_floats(n_answers, "n_answers") - 1, 0.0)
         return np.asarray(1 / (1 + more * self.shared))
 
     def __str__(self) -> str:

@@ -40,18 +40,23 @@ def covariance_of(
             "information tells nothing"
         )
         return unknown
+    return expand @ inverse_of(information) @ expand.T
+
+
+def inverse_of(information: FloatArray) -> FloatArray:
+    """The covariance of an estimate, or NaN with a warning where its information is singular."""
     bad = not np.isfinite(information).all()
     if bad or not (np.linalg.eigvalsh(information) > 0).all():
         warn("it is not positive definite: the data do not determine all parameters")
-        return unknown
-    return expand @ np.linalg.solve(information, expand.T)
+        return np.full_like(information, np.nan)
+    return np.asarray(np.linalg.inv(information))
 
 
 def warn(reason: str) -> None:
     """Say why there are no standard errors."""
     warnings.warn(
         f"The observed information should say how sure the estimate is, but {reason}; standard "
-        "errors are NaN, and n_bootstrap=200 gives intervals by resampling.",
+        "errors are NaN, and resampling (method='bootstrap') may tell.",
         InformationWarning,
         stacklevel=5,
     )

@@ -8,18 +8,22 @@ the product of contours of `UncertainValues`. T. Denoeux, Maximum likelihood est
 uncertain data in the belief function framework, IEEE TKDE 25 (2013) 119-130.
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import TrainingRows, by_class
-from plausible.checks import check_option, check_whole
+from plausible.base import TrainingRows, by_class, check_weights, count_rows
+from plausible.checks import check_number, check_option, check_whole, random_from
 from plausible.engine import ArrayRows, Callback, Rows
 from plausible.errors import InputError
+from plausible.models.e2m.coordinates import listed, shaped
+from plausible.models.e2m.information import inverse_of, resampled_limits, wald_limits
+from plausible.models.e2m.mixture_errors import errors_of, limits_of, mixture_information
 from plausible.models.e2m.uncertain_rows import (
     Imputed,
     UncertainPart,
@@ -37,6 +41,9 @@ from plausible.models.gaussian import (
     filled_rows,
     make_prior,
 )
+
+Method = Literal["information", "bootstrap"]
+NAMES = ("weights", "means", "covariances")
 
 
 class ValuesRows(ArrayRows):
@@ -224,6 +231,98 @@ class UncertainGaussianMixture(OneToOneFeatureMixin, TransformerMixin, GaussianC
         `impute` gives their variances, too.
         """
         return self.impute(X).mean
+
+    def standard_errors(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        method: Method = "information",
+        n_bootstrap: int = 200,
+    ) -> dict[str, FloatArray]:
+        """Standard errors of the parameters, from the rows that the model was fitted to.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        method : {"information", "bootstrap"}
+            From the observed information of the likelihood (whatever the prior), which takes four
+            passes over the rows for each parameter; or from fits to resampled rows.
+        n_bootstrap : int
+            How many such fits.
+
+        Returns
+        -------
+        dict of arrays
+            ``weights``, ``means`` and ``covariances``, shaped as `weights_`, `means_` and
+            `covariances_`; NaN where the rows do not say.
+        """
+        check_option(method, ("information", "bootstrap"), "method")
+        if method == "bootstrap":
+            draws = self._resampled(X, y, sample_weight, n_bootstrap)
+            return {name: values.std(axis=0, ddof=1) for name, values in draws.items()}
+        check_is_fitted(self)
+        self._check_present()
+        problem = self._pose(self._training(X, y, sample_weight))
+        information = mixture_information(problem, self._parameters)
+        return errors_of(inverse_of(information), self._parameters, self._kind)
+
+    def intervals(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        level: float = 0.95,
+        method: Method = "information",
+        n_bootstrap: int = 200,
+    ) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Confidence intervals of the parameters: pairs of arrays (low, high) by name.
+
+        Parameters as for `standard_errors`. By information, intervals are symmetric in the log odds
+        of weights and in the logs of variances; by bootstrap, they lie between quantiles.
+        """
+        check_number(level, "level", 1e-6, 1 - 1e-6)
+        check_option(method, ("information", "bootstrap"), "method")
+        if method == "bootstrap":
+            draws = self._resampled(X, y, sample_weight, n_bootstrap)
+            return {name: resampled_limits(values, level) for name, values in draws.items()}
+        errors = listed(self.standard_errors(X, y, sample_weight))
+        like = dict(zip(NAMES, self._parameters, strict=True))
+        ends = wald_limits(listed(like), errors, limits_of(self._parameters, self._kind), level)
+        low, high = (shaped(end, like) for end in ends)
+        return {name: (low[name], high[name]) for name in NAMES}
+
+    def _resampled(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, n_bootstrap: int
+    ) -> dict[str, FloatArray]:
+        """Parameters of fits to resampled rows, each from the estimate."""
+        check_is_fitted(self)
+        self._check_present()
+        check_whole(n_bootstrap, "n_bootstrap", 2)
+        random, n_rows = random_from(self.random_state), count_rows(X)
+        weight = check_weights(sample_weight, n_rows)
+        init = dict(zip(NAMES, self._parameters, strict=True))
+        copy = clone(self).set_params(init=init, n_init=1, verbose=0, callback=None)
+        draws = []
+        for _ in range(n_bootstrap):
+            picked = random.multinomial(n_rows, np.full(n_rows, 1 / n_rows))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is odd about some of the rows
+                copy.fit(X, y, sample_weight=weight * picked)
+            draws.append((copy.weights_, copy.means_, copy.covariances_))
+        return {name: np.array([draw[k] for draw in draws]) for k, name in enumerate(NAMES)}
+
+    def _check_present(self) -> None:
+        """Refuse to say how sure the parameters of classes are that were not learned."""
+        if not self._present.all():
+            raise InputError(
+                "Every class should have been learned",
+                f"{self.component_classes_[~self._present].tolist()} were not",
+                "leave them out of the labels",
+            )
 
     def _check_options(self) -> None:
         check_option(self.covariance_type, KINDS, "covariance_type")

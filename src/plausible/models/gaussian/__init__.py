@@ -18,7 +18,10 @@ from plausible.models.gaussian.mixture import component_counts as component_coun
 from plausible.models.gaussian.parameters import KINDS as KINDS
 from plausible.models.gaussian.parameters import FloatArray as FloatArray
 from plausible.models.gaussian.parameters import Gaussians as Gaussians
+from plausible.models.gaussian.parameters import Moments as Moments
 from plausible.models.gaussian.parameters import Prior as Prior
+from plausible.models.gaussian.parameters import cholesky as cholesky
+from plausible.models.gaussian.parameters import precisions as precisions
 from plausible.models.gaussian.patterns import Part as Part
 from plausible.models.gaussian.patterns import filled_rows as filled_rows
 from plausible.models.gaussian.patterns import parts_of as parts_of

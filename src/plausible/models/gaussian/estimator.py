@@ -208,7 +208,7 @@ class GaussianClassifier(EvidenceClassifier):
         """The rows themselves, or rows to start from where features are missing."""
         if self.missing != "integrate" or not isinstance(rows, ArrayRows):
             return rows
-        return filled_rows(rows) if np.isnan(np.sum(rows.columns[0])) else rows
+        return filled_rows(rows) if np.isnan(np.asarray(rows.columns[0]).sum()) else rows
 
     def _parts(self, rows: Any, owner: NDArray[np.int64]) -> Any:
         """The rows in parts whose features are missing alike."""
