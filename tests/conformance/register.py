@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.cluster import CECM, ECM, EVCLUS, RECM, SECM, EKNNClus
+from plausible.cluster import CECM, CEVCLUS, ECM, EVCLUS, RECM, SECM, EKNNClus
 from plausible.experts import (
     Annotations,
     EvidentialFusionClassifier,
@@ -174,10 +174,12 @@ CLUSTERINGS: dict[str, Subject] = {
     "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
     "EKNNClus": Subject(EKNNClus(random_state=0)),
     "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
+    "CEVCLUS": Subject(CEVCLUS(2, [(0, 1)], n_init=1, tol=1e-4, random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
+    "CEVCLUS",
     "DiscriminantClassifier quadratic",
     "GaussianMixtureClassifier tied",
     "PartialLogisticRegression maximum_entropy",

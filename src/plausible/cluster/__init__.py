@@ -2,6 +2,7 @@
 
 from plausible.base import CredalPartition
 from plausible.cluster.cecm import CECM
+from plausible.cluster.cevclus import CEVCLUS
 from plausible.cluster.ecm import ECM
 from plausible.cluster.eknnclus import EKNNClus
 from plausible.cluster.evclus import EVCLUS
@@ -14,6 +15,7 @@ from plausible.cluster.sparse_partition import SparsePartition
 
 __all__ = [
     "CECM",
+    "CEVCLUS",
     "ECM",
     "EVCLUS",
     "RECM",
