@@ -79,7 +79,7 @@ RECORDS = {
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
-        "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
+        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
         "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
@@ -830,6 +830,7 @@ def datasets_calls() -> Iterator[Call]:
         "load": {"name": "sjaffe", "doubt": 0.1},
         "load_crowd": {"name": "labelme"},
         "load_elicited": {"name": "cifar10s", "doubt": 0.1},
+        "load_clusters": {"name": datasets.CLUSTER_NAMES[0]},
         "load_split": {"name": datasets.SPLIT_NAMES[0]},
         "load_graded": {"name": datasets.GRADED_NAMES[0]},
         "load_images": {"name": datasets.IMAGE_NAMES[0]},
