@@ -178,7 +178,7 @@ def is_table(labels: Any) -> bool:
         return False
     try:
         shape = np.shape(labels)
-    except ValueError:  # rows of unequal length, which as_labels refuses in words
+    except (ValueError, TypeError):  # rows of unequal length and worse, which as_labels refuses
         return False
     return len(shape) == 2 and shape[1] > 1
 
