@@ -180,7 +180,7 @@ def is_table(labels: Any) -> bool:
         shape = np.shape(labels)
     except (ValueError, TypeError):  # rows of unequal length and worse, which as_labels refuses
         return False
-    return len(shape) == 2 and shape[1] > 1
+    return isinstance(shape, tuple) and len(shape) == 2 and shape[1] > 1
 
 
 def refuse_contradiction(lost: NDArray[np.bool_]) -> None:
