@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from plausible.cluster import CECM, CEVCLUS, ECM, EVCLUS, RECM, SECM, EKNNClus
 from plausible.experts import (
     Annotations,
     EvidentialFusionClassifier,
@@ -23,6 +24,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -61,6 +63,9 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "GaussianMixtureClassifier tied": Subject(
         GaussianMixtureClassifier("tied", random_state=0), unknown="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), unknown="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(
@@ -160,9 +165,21 @@ WITH_OWN_Y: dict[str, Subject] = {
         JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
     ),
 }
-REGISTER = ESTIMATORS | WITH_OWN_Y
+# Clusterings, which are given no labels.
+CLUSTERINGS: dict[str, Subject] = {
+    "ECM": Subject(ECM(3, n_init=3, random_state=0)),
+    "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
+    "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+    "CECM": Subject(CECM(3, n_init=2, random_state=0)),
+    "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
+    "EKNNClus": Subject(EKNNClus(random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
+    "CEVCLUS": Subject(CEVCLUS(2, [(0, 1)], n_init=1, tol=1e-4, random_state=0)),
+}
+REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
+    "CEVCLUS",
     "DiscriminantClassifier quadratic",
     "GaussianMixtureClassifier tied",
     "PartialLogisticRegression maximum_entropy",
@@ -172,4 +189,7 @@ VARIANTS = {
     "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "CECM",  # without links, ECM
+    "ECM adaptive",
+    "SECM",  # without neighbors, ECM
 }

@@ -367,7 +367,7 @@ def test_a_careful_expert_gets_another_threshold():
     z = expit(w - 2)
     model = make("g1").fit(X, z, classes=["sick", "well"])
     weights = model.learn_class_weights(X, z)
-    expert = np.where(np.log(weights[0]) + w - 2 > 0, 0, 1)
+    expert = np.where(np.log(weights["sick"]) + w - 2 > 0, 0, 1)
     assert (expert == y).mean() > ((w - 2 < 0) == y).mean() + 0.05
     dear = model.learn_class_weights(X, cost=[[0, 20], [1, 0]])
     alarmed = model.predict(X, class_weight=dear) == "sick"

@@ -13,7 +13,8 @@ from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
 from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
-from plausible.base.partition import CredalPartition
+from plausible.base.partition import CredalPartition, Relations, RoughPartition
+from plausible.base.partition_tools import PartitionSummary
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
     TrainingRows,
@@ -31,8 +32,11 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.class_order import align_loss as align_loss
 from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import refuse_order as refuse_order
 from plausible.base.class_order import remember_order as remember_order
+from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
@@ -51,6 +55,9 @@ __all__ = [
     "MassClassifier",
     "NamedArray",
     "OutlierWarning",
+    "PartitionSummary",
+    "Relations",
+    "RoughPartition",
     "SharpenedLabelsWarning",
     "TrainingRows",
     "believe",

@@ -88,10 +88,46 @@ def by_class(estimator: Any, values: Any, name: str, classes: NDArray[Any]) -> A
                 value=values,
             )
         return [values[one] for one in names]
-    if np.ndim(values) and len({str(value) for value in np.ravel(values)}) > 1:
+    if np.ndim(values) and len({str(value) for value in values}) > 1:
         example = dict.fromkeys(names[:2], "...")
         refuse_order(estimator, name, f"write a dict, {name}={example}", names)
     return values
+
+
+def stack_by_class(
+    estimator: Any, values: Any, name: str, classes: NDArray[Any], entry: tuple[int, ...] = ()
+) -> Any:
+    """Entries of the classes, one or several of each, in the order of `classes`.
+
+    Parameters
+    ----------
+    estimator, name, classes : as in `by_class`
+    values : dict of classes, or anything else
+        An entry for each class, or several of them in an array with one more axis.
+    entry : shape of one entry
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> means = {"b": [1.0, 2.0], "a": [[3.0, 4.0], [5.0, 6.0]]}
+    >>> stack_by_class(SoftNearestCentroid(), means, "means", np.array(["a", "b"]), (2,))
+    array([[3., 4.],
+           [5., 6.],
+           [1., 2.]])
+    """
+    found = by_class(estimator, values, name, classes)
+    if not isinstance(values, Mapping):
+        return found
+    blocks = [as_floats(block, name) for block in found]
+    for one, block in zip(classes.tolist(), blocks, strict=True):
+        if block.shape[block.ndim - len(entry) :] != entry or block.ndim > len(entry) + 1:
+            raise InputError(
+                f"{name} should have entries of shape {entry} for each class",
+                f"that of {shown(one)} has shape {block.shape}",
+                f"give an array of shape {entry}, or {('n', *entry)} for n components",
+                parameter=name,
+            )
+    return np.concatenate([block.reshape(-1, *entry) for block in blocks])
 
 
 def align_loss(estimator: Any, loss: Any, classes: NDArray[Any]) -> Any:

@@ -106,7 +106,7 @@ def decide_in_pieces(
         decided = stream_predictions(
             model, table, given.output, reject=given.reject, client=client, **options
         )
-    notes = tell_model(given, about)
+    notes = [*tell_model(given, about), *decided.notes]
     if decided.first is not None:
         notes += tell_new(model, decided.first, given.features, decided.n_items)
     talk.note(*notes, "read in pieces")

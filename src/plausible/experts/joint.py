@@ -88,19 +88,34 @@ def go_on(
     """
     given = classifier.get_params(deep=False)
     changes: dict[str, Any] = {}
-    if hasattr(last, "covariances_") and np.isfinite(last.means_).all():
-        changes["init"] = {
-            "weights": last.weights_,
-            "means": last.means_,
-            "covariances": last.covariances_,
-        }
+    if hasattr(last, "component_classes_") and np.isfinite(last.means_).all():
+        changes["init"] = means_by_class(last)
     elif hasattr(last, "coef_") and not hasattr(last, "means_"):
-        changes["init"] = last.coef_, last.intercept_
+        changes["init"] = rows_by_class(last)
     if is_rough(classifier):
         changes["tol"] = max(given["tol"] / sharpness, FINE)
     changes = {name: value for name, value in changes.items() if name in given}
     fitted = classifier.set_params(**changes).fit(X, labels, **weights)
     return fitted.set_params(**{name: given[name] for name in changes})
+
+
+def means_by_class(last: Any) -> dict[str, Any]:
+    """Where a mixture ended, by class, as its `init` wants it."""
+    parts = {"weights": last.weights_, "means": last.means_}
+    shared = {"covariances": last.covariances_}
+    if last._kind != "tied":
+        parts, shared = parts | shared, {}
+    whose, names = last.component_classes_, last.classes_.tolist()
+    named = {name: {one: part[whose == one] for one in names} for name, part in parts.items()}
+    return named | shared
+
+
+def rows_by_class(last: Any) -> dict[Any, Any]:
+    """Where a logistic regression ended, by class, as its `init` wants it."""
+    coef, intercept = last.coef_, last.intercept_
+    if len(coef) < len(last.classes_):  # one row for the odds of the second of two classes
+        coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
+    return dict(zip(last.classes_.tolist(), zip(coef, intercept, strict=True), strict=True))
 
 
 def is_rough(classifier: Any, sharpness: float = 1.0) -> bool:

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 
 from plausible.checks import check_kind, guess, shown
 from plausible.errors import InputError, Note
-from plausible.experts.slips import MOST, answers, quoted, tell_free_text, tell_odd_names
+from plausible.experts.slips import (
+    MOST,
+    answers,
+    first_few,
+    number_of,
+    quoted,
+    tell_free_text,
+    tell_odd_names,
+)
 from plausible.experts.tables import canonical
 from plausible.experts.words import (
     CANNOT_TELL,
@@ -327,14 +335,15 @@ def split_compounds(
                 found[name] = tuple(dict.fromkeys(place[piece] for piece in pieces))
                 break
     if unclear:
-        name, parts = next(iter(unclear.items()))
-        target = how.separator.join(map(str, parts))
+        name = next(iter(unclear))
+        targets = {one: how.separator.join(map(str, unclear[one])) for one in unclear}
         raise InputError(
             "Answers should name one class, or several as in 'a|b' if one of them is right",
-            f"{quoted((name, names[name]) for name in unclear)} joins other classes",
+            f"{quoted((name, names[name]) for name in unclear)} "
+            f"{'joins' if len(unclear) == 1 else 'join'} other classes",
             ("say {map} if either may be right", "map it onto itself to keep it a class"),
             value=name,
-            settings={"map": {name: target}},
+            settings={"map": first_few(targets)},
         )
     if not change:
         return said, []
@@ -363,7 +372,7 @@ def settle_minus_one(
 ) -> tuple[list[Names], list[Note]]:
     """-1 beside classes that count from 0 or 1 says nothing; as one of two classes, it is one."""
     names = count_names(said, counts)
-    numbers = {name: as_whole(name) for name in names}
+    numbers = {name: number_of(name) for name in names}
     minus = [name for name, number in numbers.items() if number == -1]
     if not minus or how.classes is not None or minus[0] in how.fixed:
         return said, []
@@ -394,12 +403,3 @@ def settle_minus_one(
         map={name: name},
     )
     return kept, [note]
-
-
-def as_whole(name: Any) -> int | None:
-    """A name as a whole number, if it is one."""
-    try:
-        number = float(name)
-    except (TypeError, ValueError):
-        return None
-    return int(number) if number.is_integer() else None

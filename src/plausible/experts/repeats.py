@@ -1,6 +1,6 @@
 """Answers that somebody gave more than once about the same item."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,19 +27,19 @@ def settle_repeats(
     check_option(repeats, REPEATS, "repeats")
     if not len(item):
         return Repeated(None, [])
-    n_people = int(annotator.max()) + 1
-    pair = item * n_people + annotator
+    n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
+    # Short numbers are sorted in half the time.
+    whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
+    pair = item.astype(whole) * whole(n_people) + annotator.astype(whole)
     in_order = np.sort(pair)
     twice = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(twice):
         return Repeated(None, [])
-    twice = np.unique(twice)
-    has_several = np.zeros(int(item.max()) + 1, dtype=bool)
+    has_several = np.zeros(n_items, dtype=bool)
     has_several[twice // n_people] = True
     several = np.flatnonzero(has_several[item])
-    place = np.minimum(np.searchsorted(twice, pair[several]), len(twice) - 1)
-    again = twice[place] == pair[several]  # of people who answered again
-    several, group = several[again], place[again]
+    group = number_repeats(pair[several])
+    several, group = several[group >= 0], group[group >= 0]  # of people who answered again
     said = same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
     n_equal = len(several) - len(first_said)
@@ -55,6 +55,24 @@ def settle_repeats(
     is_kept[several] = False
     is_kept[several[chosen]] = True
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
+
+
+def number_repeats(numbers: NDArray[Any]) -> IntArray:
+    """For each number that comes more than once its rank among these, else -1.
+
+    Examples
+    --------
+    >>> number_repeats(np.array([7, 3, 9, 7, 9, 5]))
+    array([ 0, -1,  1,  0,  1, -1])
+    """
+    order = np.argsort(numbers)
+    in_order = numbers[order]
+    is_new = np.append(True, in_order[1:] != in_order[:-1])
+    is_repeated = np.bincount(np.cumsum(is_new) - 1) > 1
+    rank = np.where(is_repeated, np.cumsum(is_repeated) - 1, -1)
+    found = np.empty(len(numbers), dtype=np.int64)
+    found[order] = rank[np.cumsum(is_new) - 1]
+    return found
 
 
 def same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None) -> IntArray:

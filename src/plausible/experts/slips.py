@@ -13,6 +13,7 @@ FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
 FEW_ANSWERS = 20  # below which such a share tells nothing
 RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
 MOST_COMPARED = 500  # names that are compared with each other
+NO_ANSWER = {-9, -99, -999, 77, 88, 98, 99, 777, 888, 998, 999, 9999}  # as surveys code it
 FREQUENT = 10  # times as many answers has the name that a typo was meant to be
 
 
@@ -53,7 +54,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
     """Notes on classes that may be slips of the pen, or ways to say nothing."""
     texts = {name: count for name, count in names.items() if isinstance(name, str)}
     free = {name: count for name, count in texts.items() if name not in fixed}
-    notes = []
+    notes = tell_codes(names, fixed)
     perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
     if perhaps and len(names) > len(perhaps) + 1:
         notes.append(
@@ -82,6 +83,35 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
             )
         )
     return notes
+
+
+def tell_codes(names: Counter[Any], fixed: set[Any]) -> list[Note]:
+    """A note on a number far from the others, such as 99, which often stands for no answer."""
+    numbers = {name: number_of(name) for name in names if name not in fixed}
+    codes = {name for name, number in numbers.items() if number in NO_ANSWER}
+    others = [number for name, number in numbers.items() if name not in codes]
+    if not codes or len(others) < 2 or None in others:
+        return []
+    if max(others) > 20 or min(others) < 0:  # type: ignore[operator,type-var]
+        return []
+    example = dict.fromkeys(codes, CANNOT_TELL)
+    listed = quoted((name, names[name]) for name in sorted(codes, key=str))
+    return [
+        Note(
+            f"read as a class: {listed}, though other classes are {min(others)} to "  # type: ignore[type-var]
+            f"{max(others)}; {{map}} if it stands for no answer",  # type: ignore[type-var]
+            map=first_few(example),
+        )
+    ]
+
+
+def number_of(name: Any) -> int | None:
+    """A name as a whole number, if it is one."""
+    try:
+        number = float(name)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else None
 
 
 def meant_by(name: str, texts: Mapping[str, int]) -> str | None:

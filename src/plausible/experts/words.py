@@ -4,6 +4,7 @@ Names are compared without regard to case, to blanks, and to ``_`` or ``-`` betw
 word means is only settled here where it is certain; everything else is told, or refused.
 """
 
+import ast
 import json
 import re
 import unicodedata
@@ -134,6 +135,8 @@ def from_json(text: str) -> list[Any] | None:
     (['cat', 'dog'], ['cat'], [4])
     >>> from_json('[{"animal": {"cat": true, "dog": false}}]')
     ['cat']
+    >>> from_json("['cat', 'dog']")
+    ['cat', 'dog']
     >>> from_json("[sic]")
     """
     if text[:1] not in ("[", "{"):
@@ -141,7 +144,9 @@ def from_json(text: str) -> list[Any] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        found = from_python(text)
+        if found is None:
+            return None
     names = names_in(found)
     if names is None:
         raise InputError(
@@ -151,6 +156,16 @@ def from_json(text: str) -> list[Any] | None:
             value=text,
         )
     return names
+
+
+def from_python(text: str) -> list[Any] | None:
+    """A list of classes as Python prints it; None if it is none."""
+    try:
+        found = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    are_names = isinstance(found, list) and all(isinstance(one, str | int) for one in found)
+    return found if are_names else None
 
 
 KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import as_list, check_texts, name_rows
+from plausible.checks import as_list, check_texts, counted, name_rows
 from plausible.errors import InputError, Note, in_context
 from plausible.experts import (
     ABSTAIN,
@@ -25,6 +25,7 @@ from plausible.experts import (
 from plausible.io.answer_columns import ALIASES, NUMBERS
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
+from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
@@ -184,7 +185,11 @@ def read_long(
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
-    label = coded(table, found["label"], gaps=True)
+    if plan.choices:
+        label, told_choices = chosen_label(table, plan.choices, rows)
+        told += told_choices
+    else:
+        label = coded(table, found["label"], gaps=True)
     more: dict[str, Any] = {}
     for meaning in NUMBERS:
         if meaning in found:
@@ -204,6 +209,31 @@ def read_long(
         made = Annotations.from_long(item, annotator, label, **more, **given)
         check_free_text(made, found["label"], given)
     return made.with_notes(*notes, *told)
+
+
+def chosen_label(
+    table: Source, choices: Mapping[str, str], counted_rows: IntArray | None
+) -> tuple[Codes, list[Note]]:
+    """Answers from columns that say of each class whether it was chosen."""
+    truth = read_choices(table, list(choices))
+    assert truth is not None
+    classes = list(choices.values())
+    rows, codes = np.unique(truth, axis=0, return_inverse=True)
+    cells = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        names = [classes[k] for k in np.flatnonzero(row)]
+        cells[place] = frozenset(names) if len(names) > 1 else names[0] if names else None
+    told = truth if counted_rows is None else truth[counted_rows]
+    several, none = told.sum(axis=1) > 1, ~told.any(axis=1)
+    notes = [
+        Note(f"{counted(int(which.sum()), 'answer')} {what}")
+        for which, what in (
+            (several, "with several classes, read as one of these"),
+            (none, "in which nothing is chosen, read as cannot tell"),
+        )
+        if which.any()
+    ]
+    return Codes(codes.ravel(), cells), notes
 
 
 def rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:

@@ -22,11 +22,11 @@ ALIASES = {
         "annotator", "worker", "annotator_id", "worker_id", "expert", "rater", "expert_id",
         "rater_id", "annotator_name", "worker_name", "coder", "labeler", "labeller", "judge",
         "reviewer", "assessor", "grader", "user", "user_id", "username", "person", "participant",
-        "respondent", "participant_id",
+        "respondent", "participant_id", "respondent_id", "reviewer_id", "coder_id",
     ),
     "label": (
         "label", "answer", "class", "category", "choice", "response", "judgment", "judgement",
-        "verdict", "annotation",
+        "verdict", "annotation", "labels", "label_name", "class_name",
     ),
     "confidence": (
         "confidence", "certainty", "sure", "sureness", "how_sure", "how_confident",

@@ -20,12 +20,12 @@ from plausible.io.answer_columns import (
 )
 from plausible.io.export_tables import find_export
 from plausible.io.label_files import PREFIXES
+from plausible.io.wide_columns import check_turned, check_wide, find_wide_item
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
-ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 NEARLY_ALL = 0.95  # of the rows
 
 
@@ -38,6 +38,7 @@ class Plan(NamedTuple):
     kind : what numbers by class mean
     left_out : column and value of rows that do not count, as those that were rejected
     notes : what was assumed
+    choices : classes by columns that say whether they were chosen, in place of the label
     """
 
     layout: str
@@ -46,6 +47,7 @@ class Plan(NamedTuple):
     kind: str | None
     left_out: tuple[str, str] | None
     notes: list[Note]
+    choices: dict[str, str] = {}  # noqa: RUF012
 
 
 def prefixed(table: Source) -> list[str]:
@@ -75,18 +77,24 @@ def plan_reading(
                 settings={"ignore": None},
             )
     is_open = layout in (None, "long") and kind is None
-    export = find_export(table, names or {}) if is_open else None
+    export = find_export(table, names or {}, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
+    if layout != "long" and "label" not in found:
+        item = find_wide_item(table, found, kind, [*ignore, *(columns or ())])
+        if item is not None:
+            found["item"] = item
+            notes.append(Note(f"items are those of the column {item!r}"))
     layout = layout or find_layout(table, found, names, kind, ignore)
     if layout == "long":
         left_out = None if export is None else export.left_out
         found, told = check_long(table, found, names or {}, ignore)
-        used = {*found.values(), *ignore}
+        choices = {} if export is None else export.choices
+        used = {*found.values(), *choices, *ignore}
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
-        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)])
+        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)], choices)
     chosen = chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -123,6 +131,7 @@ def find_layout(
         return "classes"
     if "label" in found and ("item" in found or "annotator" in found):
         return "long"
+    check_turned(table, found, ignore)
     if set(found) - {"item"}:
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
@@ -211,13 +220,17 @@ def find_meanings(
     """Columns by what they mean, also those of exports, and of items that are called otherwise."""
     asked = options or {}
     if asked.get("layout") in (None, "long") and asked.get("kind") is None:
-        export = find_export(table, names or {})
+        export = find_export(table, names or {}, ignore)
         if export is not None:
             return export.columns
     found = find_columns(table, names, ignore)
     if "item" not in found and {"annotator", "label"} <= set(found):
         things = things_in(table, found, ignore)
         found |= {"item": things[0]} if len(things) == 1 else {}
+    elif "item" not in found and "label" not in found and asked.get("layout") != "long":
+        aside = [*ignore, *(asked.get("columns") or ())]
+        item = find_wide_item(table, found, asked.get("kind"), aside)
+        found |= {} if item is None else {"item": item}
     return found
 
 
@@ -346,76 +359,3 @@ def kind_of(table: Source, columns: Sequence[str]) -> str:
         "say {kind}, 'probability', 'count' or 'mass'",
         settings={"kind": "plausibility"},
     )
-
-
-def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
-    """Refuse a table whose columns are not answers of people who chose among the same classes."""
-    aside = {*found.values(), *ignore}
-    names = [name for name in choose(table, None) if name not in aside]
-    looks = look_at(table, names)
-    check_fractions(table, looks)
-    check_counts(table, looks)
-    if len(names) < 2 or not share_values(looks):
-        why = ", which do not share their values as answers of several people do" * (len(names) > 1)
-        raise refuse_unknown(table, found, why)
-
-
-def check_fractions(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse measurements, which are no answers."""
-    odd = [name for name, look in looks.items() if look.is_real]
-    if odd:
-        raise TableError(
-            f"{table.name} should hold answers or labels",
-            f"has no such columns, and its column{'s' * (len(odd) > 1)} "
-            f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
-            (
-                "is this a table of features? Name the columns with {names}",
-                "say {kind} if these are degrees by class",
-                "{layout} if they are answers by annotator",
-            ),
-            settings={"names": None, "kind": None, "layout": "annotators"},
-        )
-
-
-def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse counts of votes by class, which were not said to be such."""
-    if len(looks) < 2 or not all(look.is_whole for look in looks.values()):
-        return
-    cells = np.column_stack([
-        np.array([*look.values, 0])[look.codes] for look in looks.values()
-    ])  # fmt: skip
-    if len(cells) < 2 or cells.min() < 0 or cells.max() < 2 or cells.max() > 1000:
-        return
-    sums = cells.sum(axis=1)
-    has_zeros = (cells == 0).mean() >= 0.2
-    if sums.std() == 0 or (has_zeros and sums.std() <= ALIKE * sums.mean()):
-        raise TableError(
-            f"{table.name} should hold answers",
-            f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
-            f"about {sums.mean():.3g} in each row",
-            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
-            settings={"kind": "count", "layout": "annotators"},
-        )
-
-
-def share_values(looks: Mapping[str, Look]) -> bool:
-    """Whether columns hold the same few classes."""
-    sets = [classes_in(look) for look in looks.values() if look.values]
-    if len(sets) < 2:
-        return False
-    union = set().union(*sets)
-    n_rows = len(next(iter(looks.values())).codes)
-    n_said = sum(int((look.codes >= 0).sum()) for look in looks.values())
-    if len(union) > 1.5 * np.median([len(one) for one in sets]) + 2:
-        return False
-    if n_said >= 20 and len(union) > 0.5 * n_said:
-        return False
-    if n_rows <= 2:
-        return True
-    return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
-
-
-def classes_in(look: Look) -> set[Any]:
-    """Different classes that a column names, sets split."""
-    texts = [str(value).casefold() for value in look.values]
-    return {part.strip() for text in texts for part in text.split("|")} - {"", "?", "cannot tell"}

@@ -1,15 +1,19 @@
 """Tables that annotation tools export: results of Mechanical Turk, and Label Studio's CSV.
 
 ==================  =============================================================================
-Mechanical Turk     ``HITId``, ``WorkerId``, ``AssignmentStatus``, ``Input.*``, ``Answer.*``
+Mechanical Turk     ``HITId``, ``WorkerId``, ``AssignmentStatus``, ``Input.*``, ``Answer.*``, or
+                    ``Answer.cat.on``, ``Answer.dog.on`` with true and false for each choice
 Label Studio (CSV)  ``id``, ``annotator``, ``annotation_id``, ``lead_time``, fields of the data, and
                     a column for each control of the page
 ==================  =============================================================================
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plausible.errors import Note
 from plausible.io.answer_columns import check_names, look_at, plainly
@@ -20,25 +24,44 @@ STUDIO = {
     "id", "annotator", "annotationid", "createdat", "updatedat", "leadtime", "agreement",
     "draftid", "unresolvedcommentcount", "project", "predictions",
 }  # fmt: skip
+CHOSEN, UNCHOSEN = {"true", "on", "1", "yes"}, {"false", "off", "0", "no", ""}
+MOST_CHOOSE_ONE = 0.5  # of the answers, or columns are questions of their own
 COMMENTS = re.compile(r"comment|feedback|time|email|browser|note", re.IGNORECASE)
 
 
 class Export(NamedTuple):
-    """Columns of an export by what they mean, rows that do not count, and notes."""
+    """Columns of an export by what they mean, rows that do not count, notes.
+
+    choices : classes by the columns that say whether they were chosen, if answers are so laid out
+    """
 
     columns: dict[str, str]
     left_out: tuple[str, str] | None
     notes: list[Note]
+    choices: dict[str, str] = {}  # noqa: RUF012
 
 
-def find_export(table: Source, names: Mapping[str, str]) -> Export | None:
+def find_export(
+    table: Source, names: Mapping[str, str], ignore: Sequence[str] = ()
+) -> Export | None:
     """The columns of an export of a tool that is known by its columns, or None."""
     plain = {plainly(name): name for name in choose(table, None)}
     if {"hitid", "workerid"} <= set(plain) and any(is_answer(name) for name in table.names):
-        return mechanical_turk(table, check_names(table, names), plain)
+        return mechanical_turk(table, check_names(table, names), plain, ignore)
+    if any(f"{name}.users" in table.names for name in table.names if ends_responses(name)):
+        raise TableError(
+            f"{table.name} should have a row for each answer",
+            "has lists of responses and of users, as records of Argilla have",
+            "export them as JSON, which is read as it is: dataset.records.to_json('file.json')",
+        )
     if {"annotationid", "leadtime", "annotator", "id"} <= set(plain):
         return label_studio(table, check_names(table, names), plain)
     return None
+
+
+def ends_responses(name: str) -> bool:
+    """Whether a column holds the responses to a question of Argilla."""
+    return name.endswith(".responses")
 
 
 def is_answer(name: str) -> bool:
@@ -46,21 +69,29 @@ def is_answer(name: str) -> bool:
     return name.casefold().startswith("answer.")
 
 
-def mechanical_turk(table: Source, found: dict[str, str], plain: Mapping[str, str]) -> Export:
+def mechanical_turk(
+    table: Source, found: dict[str, str], plain: Mapping[str, str], ignore: Sequence[str]
+) -> Export:
     """Columns of results of Mechanical Turk."""
     notes = [Note(f"{table.name} was read as results of Mechanical Turk")]
     inputs = [name for name in table.names if name.casefold().startswith("input.")]
-    answers = [name for name in table.names if is_answer(name)]
+    answers = [name for name in table.names if is_answer(name) and name not in ignore]
+    choices: dict[str, str] = {}
     if "label" not in found:
         chosen = [name for name in answers if not COMMENTS.search(name)] or answers
-        if len(chosen) > 1:
+        choices = find_choices(table, chosen)
+        if choices:
+            notes.append(Note(f"the classes are those that are chosen or not in "
+                              f"{', '.join(map(repr, choices))}"))  # fmt: skip
+        elif len(chosen) > 1:
+            check_one_question(table, chosen)
             raise TableError(
                 f"One column of {table.name} should hold what people answered",
                 f"there are {', '.join(map(repr, answers))}",
                 "say which one is meant, as in {names}",
                 settings={"names": {"label": chosen[0]}},
             )
-        found["label"] = chosen[0]
+        found["label"] = chosen[0]  # the first of the choices, where there are such
     if "item" not in found:
         found["item"] = inputs[0] if len(inputs) == 1 else plain["hitid"]
         others = (
@@ -70,7 +101,53 @@ def mechanical_turk(table: Source, found: dict[str, str], plain: Mapping[str, st
         notes.append(Note(told, names={"item": inputs[0]}) if others else Note(told))
     found.setdefault("annotator", plain["workerid"])
     status = plain.get("assignmentstatus")
-    return Export(found, None if status is None else (status, REJECTED), notes)
+    return Export(found, None if status is None else (status, REJECTED), notes, choices)
+
+
+def find_choices(table: Source, names: list[str]) -> dict[str, str]:
+    """Classes by their columns of true and false, if each answer chooses among them; else none."""
+    if len(names) < 2:
+        return {}
+    parts = [name.split(".")[1:] for name in names]
+    firsts, lasts = {part[0] for part in parts}, {part[-1] for part in parts}
+    if len(firsts) == len(names) and (len(lasts) == 1 or all(p[0] == p[-1] for p in parts)):
+        classes = [part[0] for part in parts]
+    elif len(firsts) == 1 and len(lasts) == len(names):
+        classes = [part[-1] for part in parts]
+    else:
+        return {}
+    truth = read_choices(table, names)
+    if truth is None or (truth.sum(axis=1) == 1).mean() < MOST_CHOOSE_ONE:
+        return {}  # other questions, each of which may be answered by yes
+    return dict(zip(names, classes, strict=True))
+
+
+def check_one_question(table: Source, names: list[str]) -> None:
+    """Refuse several questions, each with columns of true and false for its choices."""
+    questions: dict[str, list[str]] = {}
+    for name in names:
+        questions.setdefault(name.rpartition(".")[0], []).append(name)
+    first, *others = questions
+    if others and all(find_choices(table, columns) for columns in questions.values()):
+        rest = [name for question in others for name in questions[question]]
+        raise TableError(
+            f"Columns of one question of {table.name} should hold what people answered",
+            f"there are {', '.join(map(repr, questions))}",
+            f"leave out those of the others, as in {{ignore}} for {first!r}",
+            settings={"ignore": rest},
+        )
+
+
+def read_choices(table: Source, names: Sequence[str]) -> NDArray[np.bool_] | None:
+    """What columns of true and false say (n, K); None if they hold something else."""
+    columns = []
+    for name in names:
+        codes, cells = table.encoded(name)
+        words = [str(cell).strip().casefold() for cell in cells.tolist()]
+        if not set(words) <= CHOSEN | UNCHOSEN:
+            return None
+        columns.append(np.array([*(word in CHOSEN for word in words), False])[codes])
+    return np.column_stack(columns)
 
 
 def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str]) -> Export:

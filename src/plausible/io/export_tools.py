@@ -89,6 +89,8 @@ def tool_of(record: dict[str, Any]) -> str | None:
         return "prodigy"
     if ("fields" in keys and "responses" in keys) or any(k.endswith(".responses") for k in keys):
         return "argilla"
+    if any(_are_responses(value) for value in record.values()):
+        return "argilla"
     if "id" in keys and ({"text", "data", "img", "filename"} & keys):
         labels = record.get("label", record.get("labels", record.get("annotations")))
         if isinstance(labels, list):
@@ -99,6 +101,13 @@ def tool_of(record: dict[str, Any]) -> str | None:
 def _is_studio(annotations: Any) -> bool:
     return isinstance(annotations, list) and any(
         isinstance(one, dict) and ("completed_by" in one or "result" in one) for one in annotations
+    )
+
+
+def _are_responses(value: Any) -> bool:
+    """Whether a field holds the responses to a question, as older data sets of Argilla do."""
+    return isinstance(value, list) and any(
+        isinstance(one, dict) and {"user_id", "value", "status"} <= set(one) for one in value
     )
 
 
@@ -324,6 +333,8 @@ def _responses(record: Any) -> list[tuple[str | None, Any, Any, str]]:
             states = record.get(f"{key}.status") or ["submitted"] * len(values)
             question = key.removesuffix(".responses")
             flat += [(question, u, v, s) for u, v, s in zip(users, values, states, strict=True)]
+        elif _are_responses(record[key]):
+            flat += [(key, one["user_id"], one["value"], one["status"]) for one in record[key]]
     return flat
 
 

@@ -176,6 +176,7 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
         if is_usual(name) or says_id(name) or name == called
     ]
     beside = f" ({listed(held)})" if held else ""
+    check_paths(table, texts, items)
     are_numbers = all(item.isdecimal() for item in items.to_pylist())
     raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
@@ -185,6 +186,31 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
         else "name it with {id} to see which are missing, and add these rows",
         settings={"id": "row" if are_numbers else None},
     )
+
+
+def check_paths(table: Source, texts: dict[str, Any], items: Any) -> None:
+    """Refuse names of files that differ by their folders or endings alone, showing both."""
+    wanted = bare_names(items)
+    if not are_different(wanted):
+        return
+    for name, text in texts.items():
+        bare = bare_names(text)
+        rows = rows_in(wanted, bare)
+        if rows.min(initial=0) >= 0 and are_different(bare):
+            theirs = text[int(rows[0])].as_py()
+            raise TableError(
+                f"A column of {table.name} should name the items as they are written",
+                f"{name!r} has {theirs!r} where the item is {items[0].as_py()!r}: folders and "
+                "endings of files differ",
+                "write them alike in both files",
+            )
+
+
+def bare_names(text: Any) -> Any:
+    """Names of files without folders and endings."""
+    pc = arrow(".compute")
+    bare = pc.replace_substring_regex(text, r"^.*[/\\]", "")
+    return pc.utf8_lower(pc.replace_substring_regex(bare, r"\.[A-Za-z][A-Za-z0-9]{1,4}$", ""))
 
 
 def look(name: str, items: Any, text: Any) -> Candidate:
@@ -282,6 +308,8 @@ def check_lost(
 ) -> None:
     """Refuse items without features, unless they may be left out."""
     lost = [written(item) for item, row in zip(items.tolist(), match.rows, strict=True) if row < 0]
+    if lost and match.id is not None:
+        check_shift(match, items, table, loaded)  # or some would get the features of others
     if not lost or (on_unmatched == "drop" and len(lost) < len(items)):
         return
     beside = ""
@@ -296,6 +324,27 @@ def check_lost(
         else "name the column of items with {id}",
         settings={"on_unmatched": "drop"} if len(lost) < len(items) else {"id": None},
     )
+
+
+def check_shift(match: Match, items: NDArray[Any], table: Source, loaded: Any) -> None:
+    """Refuse items that are numbers from 0, where rows are numbered from 1, or the other way."""
+    texts = as_names(loaded.column(match.id))
+    names = [] if texts is None else texts.to_pylist()
+    ours = {written(item) for item in items.tolist()}
+    if not names or not all(one is not None and one.isdecimal() for one in (*names, *ours)):
+        return
+    numbers, theirs = sorted(map(int, ours)), sorted(map(int, names))
+    if theirs != list(range(theirs[0], theirs[0] + len(theirs))) or len(numbers) < 2:
+        return
+    shift = theirs[0] - numbers[0]
+    if abs(shift) == 1 and {number + shift for number in numbers} <= set(theirs):
+        raise TableError(
+            f"Items should be those of {match.id!r} of {table.name}",
+            f"they begin at {numbers[0]}, and {match.id!r} at {theirs[0]}, as if one of them were "
+            "counted from 0 and the other from 1",
+            ("say {id} if items are numbers of rows", "number both alike"),
+            settings={"id": "row"},
+        )
 
 
 def held(column: Any) -> list[str]:

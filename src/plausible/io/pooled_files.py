@@ -10,6 +10,9 @@ from plausible.io.large_answers import PooledPart, pool_in_parts
 from plausible.io.writing import write_table
 from plausible.tables import Source, arrow
 
+# Sets that have a mass differ from part to part, and a table has the same columns throughout.
+ONLY_PLAUSIBLE = "answers were pooled in parts: plausibilities are written, masses of sets are not"
+
 
 @dataclass
 class PoolCount:
@@ -48,7 +51,7 @@ def pool_to_file(table: Source, path: str | os.PathLike[str], **options: Any) ->
         Of `pool_in_parts`.
     """
     with pool_in_parts(table, **options) as pool:
-        count = PoolCount(pool.classes, pool.notes)
+        count = PoolCount(pool.classes, [*pool.notes, ONLY_PLAUSIBLE])
         tables = (as_table(part, count) for part in pool.parts)
         first = next(tables)
 

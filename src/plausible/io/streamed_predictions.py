@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,15 @@ IN_FLIGHT = 2  # pieces for each worker of a cluster that are under way at a tim
 
 @dataclass
 class Decided:
-    """How many items were decided and refused, and what the first of them were."""
+    """How many items were decided and refused, and what the first of them were.
+
+    notes : what was assumed when the table was read
+    """
 
     n_items: int = 0
     n_refused: int = 0
     first: Features | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 def stream_predictions(
@@ -83,6 +87,7 @@ def stream_predictions(
             yield from one.cast(schema).to_batches()
 
     write_table(arrow().RecordBatchReader.from_batches(schema, batches()), path)
+    told.notes = [str(note) for note in table.notes]  # complete after the last row
     return told
 
 

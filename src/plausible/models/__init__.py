@@ -10,6 +10,19 @@ from plausible.base import (
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.e2m import (
+    E2M,
+    Bernoulli,
+    Categorical,
+    Exponential,
+    Family,
+    Imputed,
+    InformationWarning,
+    Normal,
+    Poisson,
+    UncertainGaussianMixture,
+    UncertainValues,
+)
 from plausible.models.ensemble import (
     SoftBaggingClassifier,
     SoftStackingClassifier,
@@ -66,9 +79,12 @@ from plausible.models.preparation import says_id as says_id
 from plausible.models.preparation import tidy_column as tidy_column
 
 __all__ = [
+    "E2M",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
+    "Bernoulli",
+    "Categorical",
     "ComparedModel",
     "Comparison",
     "DiscriminantClassifier",
@@ -76,12 +92,18 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "EvidentialNetworkClassifier",
+    "Exponential",
+    "Family",
     "FarPointWarning",
     "FeaturePreparation",
     "GaussianMixtureClassifier",
     "GeneralizedBayesClassifier",
+    "Imputed",
+    "InformationWarning",
+    "Normal",
     "OutOfBagWarning",
     "PartialLogisticRegression",
+    "Poisson",
     "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
@@ -90,6 +112,8 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UncertainGaussianMixture",
+    "UncertainValues",
     "UnlabeledRowsWarning",
     "believe",
     "compare_models",

@@ -4,6 +4,7 @@ Names are found by hashing. Where all of them are equal but for eight letters at
 photo_2, ...), these letters are one number of 64 bits, which is found faster than text.
 """
 
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ WORD = 8  # bytes of a number
 MASKS = np.array([(1 << 8 * k) - 1 for k in range(WORD + 1)], np.uint64)
 ASCII = 127
 FEW = 50_000  # rows for which it does not matter
+LOOK = 4096  # rows that tell whether there are many names; few of them are found fast as text
 
 
 class Encoded(NamedTuple):
@@ -40,10 +42,10 @@ def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
     """A column by its distinct values, of which those are missing that `clean` makes so."""
     if not len(column) or column.null_count == len(column):
         return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
-    start, keys = short_keys(column)
+    start, keys = short_keys(column) if has_many_names(column) else (b"", None)
     codes, names = distinct(column if keys is None else keys)
     if keys is not None:
-        names = arrow().array(spelled(start, names.to_numpy()))
+        names = spelled(start, names.to_numpy())
     cleaned = names if clean is None else clean(names)
     if cleaned.null_count:
         there = np.asarray(cleaned.is_valid(), dtype=bool)
@@ -60,12 +62,20 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     return codes.astype(np.int64), encoded.dictionary
 
 
-def spelled(start: bytes, keys: NDArray[np.uint64]) -> NDArray[np.str_]:
-    """The names behind numbers."""
-    letters = np.zeros((len(keys), len(start) + WORD), np.uint32)
+def has_many_names(column: Any) -> bool:
+    """Whether the first rows of a long column have so many names that numbers would be faster."""
+    return len(column) >= FEW and len(column.slice(0, LOOK).unique()) > min(LOOK, FEW) // 4
+
+
+def spelled(start: bytes, keys: NDArray[np.uint64]) -> Any:
+    """The names behind numbers, as text of Arrow."""
+    letters = np.empty((len(keys), len(start) + WORD), np.uint8)
     letters[:, : len(start)] = np.frombuffer(start, np.uint8)
     letters[:, len(start) :] = keys.view(np.uint8).reshape(-1, WORD)
-    return letters.view(f"U{letters.shape[1]}").ravel()
+    lengths = len(start) + np.searchsorted(MASKS, keys)  # zeros fill short names up
+    places = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    buffers = [arrow().py_buffer(places), arrow().py_buffer(letters[letters != 0])]
+    return arrow().StringArray.from_buffers(len(keys), *buffers)
 
 
 def short_keys(column: Any) -> tuple[bytes, Any]:
@@ -95,31 +105,43 @@ def _shared(names: list[str]) -> bytes:
 def _keys_of(chunk: Any, start: bytes) -> NDArray[np.uint64] | None:
     """The letters behind a common beginning as numbers."""
     places, letters = places_of(chunk)
-    inside = letters[places[0] : places[-1]]
-    if len(letters) < WORD or not inside.min(initial=1) or inside.max(initial=0) > ASCII:
+    letters = letters[places[0] : places[-1]]
+    if not letters.min(initial=1) or letters.max(initial=0) > ASCII:
         return None
-    begin = places[:-1] + np.int32(len(start))
-    lengths = places[1:] - begin
-    if chunk.null_count:
-        lengths = np.where(np.asarray(chunk.is_null()), 0, lengths)
+    gaps = np.asarray(chunk.is_null()) if chunk.null_count else None
+    lengths = places[1:] - places[:-1] - np.int32(len(start))
+    if gaps is not None:
+        lengths[gaps] = 0
     if lengths.min() < 0 or lengths.max() > WORD:
         return None
-    shape, one = (len(letters) - WORD + 1,), letters[:WORD].view(np.uint64)
-    words = np.lib.stride_tricks.as_strided(one, shape, (1,), writeable=False)
-    for at in range(0, len(start), WORD):
+    words = _words(letters, places[:-1] - places[0], len(start) // WORD + 2)
+    for number, at in enumerate(range(0, len(start), WORD)):
         part = start[at : at + WORD]
-        expected = np.uint64(int.from_bytes(part, "little"))
-        found = _read(words, places[:-1] + np.int32(at)) & MASKS[len(part)]
-        there = found == expected
-        if chunk.null_count:
-            there |= np.asarray(chunk.is_null())
-        if not there.all():
+        differs = words[number] ^ np.uint64(int.from_bytes(part, "little"))
+        differs &= MASKS[len(part)]
+        if gaps is not None:
+            differs[gaps] = 0
+        if differs.max():
             return None
-    return _read(words, begin) & MASKS[lengths]
+    number, n_before = divmod(len(start), WORD)
+    keys = _joined(words[number], words[number + 1], np.uint64(8 * n_before))
+    keys &= MASKS.take(lengths)
+    return keys
 
 
-def _read(words: NDArray[np.uint64], places: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Eight bytes from each place on, or what is left of them at the end."""
-    at = np.minimum(places, np.int32(len(words) - 1))
-    beyond = np.minimum(places - at, WORD - 1)  # further places are read by nobody
-    return words[at] >> (beyond * 8).astype(np.uint64)
+def _words(
+    letters: NDArray[np.uint8], begin: NDArray[np.int32], count: int
+) -> list[NDArray[np.uint64]]:
+    """Eight bytes from each place on, the eight behind them, and so on; at the end are zeros."""
+    padded = np.zeros(len(letters) // WORD + count + 2, np.uint64)
+    padded.view(np.uint8)[: len(letters)] = letters
+    at, shift = begin >> 3, ((begin & 7) << 3).astype(np.uint64)
+    whole = [padded.take(at + np.int32(k), mode="clip") for k in range(count + 1)]
+    return [_joined(one, other, shift) for one, other in itertools.pairwise(whole)]
+
+
+def _joined(one: NDArray[np.uint64], other: NDArray[np.uint64], shift: Any) -> NDArray[np.uint64]:
+    """Eight bytes that begin `shift` bits within one number and end in the other."""
+    low = one >> shift
+    low |= other << (np.uint64(8 * WORD) - shift)  # nothing is left of it where the shift is 0
+    return low

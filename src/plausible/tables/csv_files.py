@@ -44,10 +44,10 @@ class CsvSource(Source):
 
     def __init__(self, content: Content) -> None:
         super().__init__()
-        self.text, self.name = Text(content), content.name
+        self.text, self.name, self.content = Text(content), content.name, content
         self.notes += self.text.notes
         header = read_header(self.text, content.is_tabbed)
-        self.delimiter, self.names = header.delimiter, header.names
+        self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
         self.notes += header.notes
         self.is_empty = header.is_alone
         size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
@@ -160,7 +160,8 @@ class CsvSource(Source):
     def records(self) -> Iterator[tuple[int, Record]]:
         """Rows, from 0 for the header, and where they are."""
         with self.text.open_text() as file:
-            yield from enumerate(records(file, self.delimiter))
+            found = records(file, self.delimiter)
+            yield from enumerate(islice(found, self.n_before, None))
 
     # -- Types
 
@@ -209,7 +210,7 @@ class CsvSource(Source):
             try:
                 table = pcsv.read_csv(
                     pa.BufferReader(whole),
-                    pcsv.ReadOptions(block_size=block),
+                    pcsv.ReadOptions(block_size=block, skip_rows=self.n_before),
                     self._parse_options(),
                     self._convert_options(self.names, {}),
                 )
@@ -255,7 +256,9 @@ class CsvSource(Source):
             try:
                 with pcsv.open_csv(
                     file,
-                    pcsv.ReadOptions(use_threads=False, block_size=self.block),
+                    pcsv.ReadOptions(
+                        use_threads=False, block_size=self.block, skip_rows=self.n_before
+                    ),
                     self._parse_options(),
                     self._convert_options(columns, direct),
                 ) as reader:

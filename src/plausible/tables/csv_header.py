@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
@@ -12,6 +13,12 @@ from plausible.tables.text import Text
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 BAR = "|"  # separates the members of sets, and so no cells
+WRITE_WITHOUT = (
+    "name them, or write the file without row numbers (index=False in pandas, row.names = FALSE in "
+    "R)"
+)
+WRITE_NAMES = "name each of them there, on one line (cells that were merged leave such gaps)"
+TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
 LONGEST = 1 << 24
 N_LINES = 20
 LONGEST_LINE = 1 << 16
@@ -24,12 +31,14 @@ class Header(NamedTuple):
     names : of the columns
     is_alone : whether no rows follow
     notes : what was assumed
+    n_before : lines before the names: one, where Excel was told what separates cells
     """
 
     delimiter: str
     names: list[str]
     is_alone: bool
     notes: list[str]
+    n_before: int = 0
 
 
 def read_header(text: Text, is_tabbed: bool) -> Header:
@@ -41,9 +50,14 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
                 f"{text.name} should be a CSV file that begins with the names of its columns, but "
                 "it is empty; write a header and one line for each row."
             )
+        said = TOLD.fullmatch(first)
+        first = (_first_line(file) or first) if said else first
         more = list(islice(_short_lines(file), N_LINES))
     delimiter = "\t" if is_tabbed else find_delimiter(first, more)
+    delimiter = said[1] if said else delimiter
     with reading(text.name, "a CSV file"), text.open_text() as file:
+        if said:
+            file.readline()
         # A quoted name may hold line ends, so lines are read until the record is complete.
         rows = (row for row in csv.reader(_lines(file), delimiter=delimiter) if row)
         names = next(rows)
@@ -54,7 +68,7 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
     check_names(text.name, names)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
-    return Header(delimiter, names, is_alone, notes)
+    return Header(delimiter, names, is_alone, notes, n_before=1 if said else 0)
 
 
 def find_delimiter(first: str, more: list[str]) -> str:
@@ -102,8 +116,7 @@ def check_names(name: str, names: list[str]) -> None:
         raise TableError(
             f"Every column of {name} should have a name in the header (line 1), but "
             f"{counted(len(unnamed), 'column')} {'has' if len(unnamed) == 1 else 'have'} none "
-            f"(column {listed(unnamed)}); name them, or write the file without row numbers "
-            "(index=False in pandas, row.names = FALSE in R)."
+            f"(column {listed(unnamed)}); {WRITE_WITHOUT if unnamed == ['1'] else WRITE_NAMES}."
         )
     if twice:
         raise TableError(

@@ -42,7 +42,7 @@ class JsonSource(Source):
 
     def __init__(self, content: Content) -> None:
         super().__init__()
-        self.text, self.name = Text(content), content.name
+        self.text, self.name, self.content = Text(content), content.name, content
         self.text.take()
         self.notes += self.text.notes
         self.is_list = content.kind == JSON
@@ -229,7 +229,7 @@ class JsonSource(Source):
             raise TableError(
                 f"Cells of {self.name} should be numbers, text, true, false or null, but column "
                 f"{name!r} holds a {type(value).__name__} in {self.places([row])[0]}; write a set "
-                'as "a|b", and other structures as columns of their own.'
+                'as "a|b", and of structures such as {"who": ..., "label": ...} a row for each.'
             )
         if kind == FLOAT and value != value:
             return NULL

@@ -133,7 +133,8 @@ class Typing:
         if not len(sample):
             return None
         self.n_cells += len(column) - column.null_count
-        likely = {kind for kind in self.possible if suits(kind, sample)}
+        likely = {kind for kind in self.possible if suits(kind, sample.slice(0, 1))}
+        likely = {kind for kind in likely if suits(kind, sample)}
         numbers = _numbers(column, likely)
         if numbers is None and likely:
             self.is_tidy = False

@@ -11,6 +11,7 @@ fits start from several points.
 """
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -23,7 +24,9 @@ from plausible.base import (
     EmptyClassWarning,
     EvidenceClassifier,
     TrainingRows,
+    by_class,
     check_features,
+    refuse_order,
     training_rows,
 )
 from plausible.checks import (
@@ -143,10 +146,11 @@ class PartialLogisticRegression(EvidenceClassifier):
         starts lie around the solution of maximum entropy, and beyond 10,000 rows around zero; both
         can be saddles, so small random numbers are added. After ten iterations on at most 1000
         rows, drawn at random, the best of them is chosen.
-    init : tuple (coef, intercept), optional
-        Arrays like `coef_` and `intercept_`, classes in the order of `classes_`, to start from,
-        instead of `n_init` starts; for a criterion that bets, instead of the minimum-commitment
-        solution.
+    init : dict {class: (coef, intercept)} or tuple (coef, intercept), optional
+        Where to start, instead of `n_init` starts; for a criterion that bets, instead of the
+        minimum-commitment solution. For each class a row of coefficients and a number; or arrays
+        like `coef_` and `intercept_`, which are refused where labels have their classes in another
+        order than `classes_`.
     tol : float
         A fit ends when the gradient of the mean criterion has a norm below, in coordinates in which
         the curvature is about one; then at most about tol^2 / 2 can be gained for one row. Where
@@ -240,7 +244,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
         bets = self.criterion in BETS and bool(census.n_soft or census.n_unknown)
         first = "minimum_commitment" if self.criterion in BETS else self.criterion
-        given = self._given_start(present)
+        given = self._given_start(present, training.classes)
         if bets and given is not None:
             first, bets = self.criterion, False
         problem = self._pose(training.rows, first, census, present)
@@ -332,7 +336,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         n_init = None if self.n_init == "auto" else int(self.n_init)
         return best_start(problem, solver, n_init, random)
 
-    def _given_start(self, present: NDArray[np.bool_]) -> FloatArray | None:
+    def _given_start(self, present: NDArray[np.bool_], classes: NDArray[Any]) -> FloatArray | None:
         """Coefficients (K, D) of the classes that are learned, from the last fit or from `init`."""
         init = self.init
         if self.warm_start and hasattr(self, "coef_"):
@@ -340,6 +344,10 @@ class PartialLogisticRegression(EvidenceClassifier):
         if init is None:
             return None
         n_classes, n_features = len(present), self.n_features_in_
+        if isinstance(init, Mapping):
+            beta = rows_by_class(self, init, classes, n_features)
+            beta = beta[present][:, : n_features + bool(self.fit_intercept)]
+            return np.where(np.isfinite(beta), beta, 0.0)
         shape = (1 if n_classes <= 2 else n_classes, n_features)
         try:
             coef, intercept = (as_floats(part, "init") for part in init)
@@ -355,6 +363,9 @@ class PartialLogisticRegression(EvidenceClassifier):
             )
         beta = np.column_stack([coef, np.broadcast_to(intercept, shape[0])])
         beta = np.vstack([-beta, beta]) / 2 if n_classes == 2 else beta
+        if init is self.init and (beta != beta[:1]).any():
+            remedy = "write a dict, init={class: (coefficients, intercept)}"
+            refuse_order(self, "init", remedy, classes.tolist())
         beta = beta[present][:, : n_features + bool(self.fit_intercept)]
         return np.where(np.isfinite(beta), beta, 0.0)
 
@@ -415,3 +426,23 @@ class PartialLogisticRegression(EvidenceClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def rows_by_class(
+    model: PartialLogisticRegression, init: Mapping[Any, Any], classes: NDArray[Any], d: int
+) -> FloatArray:
+    """Coefficients and intercepts (K, d + 1) that are given by class."""
+    pairs = by_class(model, init, "init", classes)
+    try:
+        rows = np.array([np.append(as_floats(a, "init"), as_floats(b, "init")) for a, b in pairs])
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    is_number = rows.ndim == 2 and np.isfinite(rows[:, :-1]).all() and not np.isnan(rows).any()
+    if rows.shape != (len(classes), d + 1) or not is_number:
+        raise InputError(
+            f"init should have a row of {d} coefficients and an intercept for each class",
+            "has something else",
+            "write {class: ([...], 0.0)}",
+            parameter="init",
+        )
+    return rows

@@ -20,9 +20,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base import MassClassifier, TrainingRows, training_rows
+from plausible.base import MassClassifier, TrainingRows, by_class, training_rows
 from plausible.belief import MAX_CLASSES, SparseMasses, pignistic, pignistic_of
 from plausible.checks import (
+    as_floats,
     check_number,
     check_option,
     check_verbose,
@@ -139,7 +140,8 @@ class EvidentialNetworkClassifier(MassClassifier):
         ignorance.
     init : {"classes", "kmeans"} or dict
         Prototypes start amid the rows of each class, or of all; or where a dictionary says:
-        "prototypes" (r, d) and, if you like, "memberships" (r, K), "alpha" (r,), "gamma" (r,).
+        "prototypes" (r, d) and, if you like, "memberships" (a dict with (r,) shares for each
+        class, or (r, K) in the order of `classes_`), "alpha" (r,), "gamma" (r,).
     n_init : int
         Number of starts, of which the best end is kept.
     max_iter : int
@@ -235,7 +237,7 @@ class EvidentialNetworkClassifier(MassClassifier):
         rows, weight = self._rows_that_count(training, y)
         scale = spread_of(rows, weight)
         best, ends = None, []
-        for network in self._starts(rows, len(training.classes)):
+        for network in self._starts(rows, training.classes):
             form = self._form(network, scale)
             result = self._descend(rows, network, form, weight)
             ends.append(-float(result.history[-1]))
@@ -285,10 +287,22 @@ class EvidentialNetworkClassifier(MassClassifier):
         least = 1.0 / (2.0 * (scale * self.widest) ** 2)
         return Form(count, n_features, network.memberships.shape[1], least, scale)
 
-    def _starts(self, rows: Rows, n_classes: int) -> Iterator[Network]:
+    def _named(self, classes: NDArray[Any]) -> Mapping[str, Any]:
+        """The start that was given, with memberships in the order of the classes."""
+        assert isinstance(self.init, Mapping)
+        if "memberships" not in self.init:
+            return self.init
+        shares: Any = self.init["memberships"]
+        if not isinstance(shares, Mapping):
+            shares = np.transpose(as_floats(shares, "init['memberships']"))
+        columns = by_class(self, shares, "init['memberships']", classes)
+        return {**self.init, "memberships": np.transpose(as_floats(columns, "init"))}
+
+    def _starts(self, rows: Rows, classes: NDArray[Any]) -> Iterator[Network]:
         """Where to begin, each time elsewhere; a given start is the only one."""
+        n_classes = len(classes)
         if isinstance(self.init, Mapping):
-            yield given_start(self.init, self.n_features_in_, n_classes)
+            yield given_start(self._named(classes), self.n_features_in_, n_classes)
             return
         random = random_from(self.random_state)
         X, degrees, weight, shares = (*rows.sample(MOST_ROWS, random), None, None)[:4]

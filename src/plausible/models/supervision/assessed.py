@@ -1,5 +1,6 @@
 """Answers about new items from their features, and from what an expert says of them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import Beliefs, EvidenceClassifier
+from plausible.base import Beliefs, EvidenceClassifier, align_loss, by_class, refuse_order
 from plausible.labels import Labels, as_labels
 from plausible.metrics import soft_accuracy
 from plausible.models.gaussian.parameters import FloatArray
@@ -101,13 +102,15 @@ class AssessedClassifier(EvidenceClassifier):
         Parameters
         ----------
         X, labels : as for `believe`, and **further : its `assessments`
-        class_weight : array-like (J,) in the order of `classes_`, or dict of classes, optional
-            Multiplies the probabilities of the classes, see `learn_class_weights`.
+        class_weight : dict of classes, or array-like (J,) in the order of `classes_`, optional
+            Multiplies the probabilities of the classes, see `learn_class_weights`. An array is
+            refused where assessments had their classes in another order.
         """
         beliefs = self.believe(X, labels, **further)
         if class_weight is None:
             return beliefs.predicted
-        weights = check_class_weight(class_weight, self.classes_.tolist())
+        given = by_class(self, class_weight, "class_weight", self.classes_)
+        weights = check_class_weight(given, self.classes_.tolist())
         assert beliefs.log_probability is not None
         return self.classes_[(beliefs.log_probability + np.log(weights)).argmax(axis=1)]
 
@@ -154,8 +157,8 @@ class AssessedClassifier(EvidenceClassifier):
 
     def learn_class_weights(
         self, X: ArrayLike, assessments: Any = None, cost: ArrayLike | None = None
-    ) -> FloatArray:
-        """Weights (J,) of the classes with which decisions cost least, as the model expects.
+    ) -> dict[Any, float]:
+        """Weights of the classes with which decisions cost least, as the model expects.
 
         With two classes they are a threshold on the odds. The expert alone decides by the largest
         ``weight * probability``, at what expected cost under this model?
@@ -165,23 +168,30 @@ class AssessedClassifier(EvidenceClassifier):
         X : array-like (n, d)
         assessments : as y in `fit`
             The probabilities that are to be weighted; by default those of the model from X.
-        cost : array-like (J, J), optional
+        cost : dict {true class: {decision: cost}}, or array-like (J, J), optional
             Cost of deciding for the class of a column when that of a row is true, rows and columns
-            in the order of `classes_` (which is sorted); by default 1 for every error.
+            in the order of `classes_` (which is sorted), or by name; by default 1 for every error.
+            An array is refused where assessments had their classes in another order.
 
         Returns
         -------
-        array (J,)
-            In the order of `classes_`; the weight of the last class is 1.
+        dict of classes
+            As `predict` takes it; the weight of the last class is 1.
         """
         truth = self.predict_proba(X, assessments=assessments)
+        names = self.classes_.tolist()
+        if cost is not None and not isinstance(cost, Mapping):
+            refuse_order(self, "cost", "write a dict {true class: {decision: cost}}", names)
+        cost = align_loss(None, cost, self.classes_)
         if assessments is None:
-            return best_class_weights(self.predict_log_proba(X), truth, cost)
+            found = best_class_weights(self.predict_log_proba(X), truth, cost)
+            return dict(zip(names, found.tolist(), strict=True))
         reader = replace(self._reader(self._names), family="gaussian")
         joint, _, _ = reader((self._read(X), assessments))
         log_odds = joint[:, self.n_features_in_ :]
         known = ~np.isnan(log_odds[:, 0])
-        return best_class_weights(log_probabilities(log_odds[known]), truth[known], cost)
+        found = best_class_weights(log_probabilities(log_odds[known]), truth[known], cost)
+        return dict(zip(names, found.tolist(), strict=True))
 
 
 def _class_evidence(

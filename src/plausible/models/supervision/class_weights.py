@@ -5,7 +5,6 @@ on the odds. The expected cost is a step function of each log weight, so that th
 others fixed, is found by sorting; weights are improved one by one until none changes.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -91,22 +90,14 @@ def check_cost(cost: ArrayLike | None, n_classes: int) -> FloatArray:
 
 
 def check_class_weight(class_weight: Any, classes: list[Any]) -> FloatArray:
-    """Positive weights, one for each class in their order, or by name."""
+    """Positive weights, one for each class in their order."""
     n_classes = len(classes)
-    if isinstance(class_weight, Mapping):
-        if set(class_weight) != set(classes):
-            raise InputError(
-                f"class_weight should have an entry for each of the classes {classes}",
-                f"has {list(class_weight)}",
-                "name each once",
-                parameter="class_weight",
-            )
-        class_weight = [class_weight[name] for name in classes]
     weights = as_floats(class_weight, "class_weight")
     if weights.shape != (n_classes,) or not (weights > 0).all() or not np.isfinite(weights).all():
         raise InputError(
             f"class_weight should be {n_classes} positive numbers, one for each class",
             f"{np.asarray(class_weight).tolist()} was given",
+            f"write a dict, class_weight={dict.fromkeys(classes[:2], 1.0)}",
             parameter="class_weight",
         )
     return weights

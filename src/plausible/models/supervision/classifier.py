@@ -8,7 +8,7 @@ An expert may thus be wrong, biased or overconfident in ways that are learned. K
 (1987), Titterington (1989), and the generalizations of Lu, Qiao, Zhu, Wang, Ma and Xue (2020).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,9 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import check_features, check_weights, is_dask, remember_order
+from plausible.base import (
+    by_class,
+    check_features,
+    check_weights,
+    is_dask,
+    refuse_order,
+    remember_order,
+)
 from plausible.checks import (
     as_array,
+    as_floats,
     check_callable,
     check_flag,
     check_number,
@@ -88,8 +96,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         the last two with the `n_components` that you give, and with one they are "g2" and "g3").
     covariance_type : {"full", "tied", "diag", "spherical"}
         Shape of the covariances of the features, as in scikit-learn's `GaussianMixture`.
-    n_components : int or sequence of int
-        Components for each class; one number for all classes or one for each.
+    n_components : int, dict of classes, or sequence of int
+        Components for each class; one number for all classes or one for each. A sequence is in the
+        order of the assessments' classes, and refused where they are not sorted.
     assessment : {"gaussian", "linear", "symmetric", "beta"}
         How log odds are distributed in a class: Gaussian; Gaussian about a linear function of the
         features; Gaussian with opposite means and one variance in two classes; or probabilities
@@ -100,9 +109,10 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         What to do with assessments of 0 (below 1e-9): "clip" reads them as 0.005 (and 1 as 0.995
         where there are two classes), a number clips there; "certain" takes them for labels that
         exclude the class for sure, and their row for one without assessment.
-    init : "assessments", array (n, M) or fitted StochasticSupervisionClassifier
-        Start from the classes that the assessments find most probable, from responsibilities
-        (components of the first class first), or from the parameters of a smaller model (which
+    init : "assessments", dict, array (n, M) or fitted StochasticSupervisionClassifier
+        Start from the classes that the assessments find most probable, from responsibilities (a
+        dict with (n,) or (n, m) of the components of each class; or an array, components of the
+        first of the sorted classes first), or from the parameters of a smaller model (which
         scikit-learn's `clone` would forget).
     n_init : int
         Number of starts from assessments; the best result is kept. Starts after the first use
@@ -246,7 +256,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                 ("use {assessment}", "one model for each class against the others"),
                 settings={"assessment": "gaussian"},
             )
-        sizes = component_counts(self.n_components, n_classes)[order]
+        sizes = self._sizes(names)[order]
         owner = np.repeat(np.arange(n_classes), sizes)
         problem = SupervisedMixture(
             rows, self.n_features_in_, kind, family, owner, n_classes, self.reg_covar
@@ -283,7 +293,10 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                         value=given,
                     )
             kind, family = named
-            sizes = as_array(self.n_components, "n_components")
+            sizes: Any = self.n_components
+            if isinstance(sizes, Mapping):
+                sizes = list(sizes.values())
+            sizes = as_array(sizes, "n_components")
             if self.model not in MULTIMODAL and np.any(sizes != 1):
                 raise InputError(
                     f"model={self.model!r} has one component for each class",
@@ -394,10 +407,27 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             check_option(self.init, ("assessments",), "init")
             random = random_from(self.random_state)
             return make_starts(problem, self.n_init, random, self.classes_.tolist())
-        sizes = component_counts(self.n_components, problem.n_classes)
+        init = self.init
+        if isinstance(init, Mapping):
+            parts = [as_floats(part, "init") for part in self._by_class(init, "init")]
+            init = np.column_stack(parts)
+        else:
+            example = f"init={{{self._names[0]!r}: ..., }}"
+            refuse_order(
+                self, "init", f"write a dict of columns, {example}", self.classes_.tolist()
+            )
+        sizes = self._sizes(self._names)
         ends = np.cumsum(sizes)
         columns = [np.arange(ends[j] - sizes[j], ends[j]) for j in order]
-        return [given_start(problem, self.init, np.concatenate(columns))]
+        return [given_start(problem, init, np.concatenate(columns))]
+
+    def _sizes(self, names: list[Any]) -> NDArray[np.int64]:
+        """How many components each class has, in the order of assessments."""
+        return component_counts(self._by_class(self.n_components, "n_components"), len(names))
+
+    def _by_class(self, values: Any, name: str) -> Any:
+        """Values by class in the order of assessments; arrays only where that is the sorted one."""
+        return by_class(self, values, name, np.array(self._names))
 
     def _maximize(self, problem: SupervisedMixture, starts: list[Supervision]) -> Result:
         return maximize(
