@@ -183,4 +183,8 @@ def log_between(low: FloatArray, high: FloatArray, rate: float) -> FloatArray:
         small = np.where(upper, poisson.logsf(high, rate), poisson.logcdf(low - 1, rate))
         gap = np.where(np.isneginf(small), -np.inf, small - large)
         found = large + np.log1p(-np.exp(np.minimum(gap, 0.0)))
+        near = np.where(upper, low, high)  # so far out, the nearest counts are all there is
+        ratio = np.where(upper, rate / (low + 1), high / rate)
+        edge = poisson.logpmf(near, rate) - np.log1p(-np.minimum(ratio, 1 - 1e-9))
+        found = np.where(np.isneginf(found), edge, found)
     return np.where(low == high, poisson.logpmf(low, rate), np.where(high < 0, -np.inf, found))
