@@ -38,6 +38,8 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/supervision.py
 	$(RUN) benchmarks/e2m.py
 	$(RUN) benchmarks/neighbors.py
+	$(RUN) benchmarks/eknnclus.py
+	$(RUN) benchmarks/evclus.py
 	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py

@@ -27,6 +27,7 @@ from plausible import (
     metrics,
     models,
     neighbors,
+    plots,
     report,
     testing,
 )
@@ -96,6 +97,7 @@ PUBLIC = [
         metrics,
         models,
         neighbors,
+        plots,
         report,
         testing,
     )

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from cluster.data import BUTTERFLY, blobs, criterion
 from plausible.cluster import ECM, focal_sets_of
-from plausible.cluster.kernels import Prototypes, make_focal, masses_of, summarize
+from plausible.cluster.kernels import Prototypes, lifted, make_focal, masses_of, summarize
 
 
 def matched(centers, others):
@@ -90,7 +91,7 @@ def test_blocks_give_what_the_definition_gives(fuzzifier):
     masses = np.exp(logs - logs.max(axis=1, keepdims=True))
     masses /= masses.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(masses_of(X, offset, Prototypes(centers), focal), masses, atol=1e-9)
-    sums = summarize(X, offset, Prototypes(centers), focal)
+    sums = summarize(lifted(X, offset, None), offset, Prototypes(centers), focal)
     assert -sums.criterion == pytest.approx((masses**fuzzifier * D).sum(), rel=1e-9)
     weights = np.bitwise_count(focal.sets) ** 0.7 * masses**fuzzifier
     np.testing.assert_allclose(sums.weights, weights.sum(axis=0)[1:], rtol=1e-6, atol=1e-12)
@@ -253,3 +254,62 @@ def test_new_items_are_placed_by_their_distances():
     assert fresh.hard().tolist() == [0, 1, 2, -1]
     np.testing.assert_allclose(fresh.masses().values[:3, 1:4], np.eye(3), atol=1e-9)
     np.testing.assert_allclose(model.predict_mass(X).values, model.masses_, atol=1e-12)
+
+
+# -- Metrics that are learned ----------------------------------------------------------------------
+
+
+def long_clusters(seed=0):
+    """Three long clusters of different directions, far enough to be told apart by their shapes."""
+    rng = np.random.default_rng(seed)
+    shapes = np.array([[[4.0, 0], [0, 0.3]], [[0.3, 0], [0, 4.0]], [[2.0, 2.0], [0.2, -0.2]]])
+    middles = np.array([[0.0, 0.0], [9.0, 3.0], [0.0, 7.0]])
+    owner = rng.permutation(np.repeat([0, 1, 2], [40, 50, 60]))
+    return middles[owner] + np.einsum("ni,nij->nj", rng.normal(size=(150, 2)), shapes[owner]), owner
+
+
+def adaptive_criterion(model, X):
+    """J under metrics, from its definition."""
+    total = 0.0
+    for column, mask in zip(model.masses_.T, model.focal_sets_.tolist(), strict=True):
+        members = [k for k in range(model.n_clusters) if mask >> k & 1]
+        if not members:
+            total += (column**model.fuzzifier).sum() * model.outlier_distance_**2
+            continue
+        apart = X - model.cluster_centers_[members].mean(axis=0)
+        squared = np.einsum("ni,ij,nj->n", apart, model.metrics_[members].mean(axis=0), apart)
+        cost = len(members) ** model.cardinality_weight
+        total += cost * (column**model.fuzzifier * squared).sum()
+    return total
+
+
+@pytest.mark.parametrize("fuzzifier", [2.0, 1.5])
+def test_metrics_follow_the_shapes_of_clusters(fuzzifier):
+    X, owner = long_clusters()
+    model = ECM(3, 2.0, fuzzifier, metric="adaptive", random_state=0).fit(X)
+    assert adjusted_rand_score(owner, model.partition_.fuzzy().argmax(axis=1)) > 0.9
+    round_ones = ECM(3, 2.0, fuzzifier, random_state=0).fit(X)
+    assert adjusted_rand_score(owner, round_ones.partition_.fuzzy().argmax(axis=1)) < 0.9
+    np.testing.assert_allclose(np.linalg.det(model.metrics_), 1.0, rtol=1e-8)
+    assert (np.diff(model.history_) <= 0).all()
+    assert model.objective_ == pytest.approx(adaptive_criterion(model, X), rel=1e-6)
+
+
+def test_learned_metrics_do_not_depend_on_units_or_rotation():
+    """One linear map of determinant one of all items changes nothing but metrics and centers."""
+    X, _ = long_clusters(1)
+    turn = np.array([[1.5, 0.7], [0.4, (1 + 0.28) / 1.5]])
+    assert np.linalg.det(turn) == pytest.approx(1.0)
+    start = X[[3, 60, 110]]
+    setting = {"metric": "adaptive", "outlier_distance": 6.0, "tol": 1e-12}
+    model = ECM(3, 2.0, init=start, **setting).fit(X)
+    moved = ECM(3, 2.0, init=model.cluster_centers_ @ turn, **setting).fit(X @ turn)
+    back = ECM(3, 2.0, init=model.cluster_centers_, **setting).fit(X)
+    assert moved.objective_ == pytest.approx(back.objective_, rel=1e-4)
+    np.testing.assert_allclose(moved.masses_, back.masses_, atol=1e-3)
+
+
+def test_metrics_of_dependent_features_are_refused():
+    X, _ = blobs(30)
+    with pytest.raises(ValueError, match="3 features that do not follow.*span 2 dimensions"):
+        ECM(2, metric="adaptive").fit(np.column_stack([X, X.sum(axis=1)]))

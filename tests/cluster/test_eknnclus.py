@@ -1,4 +1,4 @@
-"""EK-NNclus: energy and plausibility, moves that only ever help, and as many clusters as there are."""
+"""EK-NNclus: energy and plausibility, moves that only ever help, as many clusters as there are."""
 
 import re
 

@@ -140,7 +140,7 @@ def test_a_row_comes_to_its_exact_minimum_on_the_simplex(n_sets, rank):
         slope = G @ ours - h  # at the minimum: equal where there is mass, not lower elsewhere
         assert slope[ours > 0].max() - slope.min() < 1e-7
         rival = minimize(
-            lambda m: m @ G @ m - 2 * h @ m,
+            lambda m, G=G, h=h: m @ G @ m - 2 * h @ m,
             np.full(n_sets, 1 / n_sets),
             bounds=[(0, 1)] * n_sets,
             constraints={"type": "eq", "fun": lambda m: m.sum() - 1},

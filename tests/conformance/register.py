@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.cluster import ECM, EVCLUS, RECM, SECM, EKNNClus
+from plausible.cluster import CECM, CEVCLUS, ECM, EVCLUS, RECM, SECM, EKNNClus
 from plausible.experts import (
     Annotations,
     EvidentialFusionClassifier,
@@ -170,12 +170,16 @@ CLUSTERINGS: dict[str, Subject] = {
     "ECM": Subject(ECM(3, n_init=3, random_state=0)),
     "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
     "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+    "CECM": Subject(CECM(3, n_init=2, random_state=0)),
+    "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
     "EKNNClus": Subject(EKNNClus(random_state=0)),
     "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
+    "CEVCLUS": Subject(CEVCLUS(2, [(0, 1)], n_init=1, tol=1e-4, random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
+    "CEVCLUS",
     "DiscriminantClassifier quadratic",
     "GaussianMixtureClassifier tied",
     "PartialLogisticRegression maximum_entropy",
@@ -185,5 +189,7 @@ VARIANTS = {
     "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "CECM",  # without links, ECM
+    "ECM adaptive",
     "SECM",  # without neighbors, ECM
 }

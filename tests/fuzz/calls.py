@@ -79,7 +79,7 @@ RECORDS = {
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
-        "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
+        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
         "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
@@ -713,6 +713,10 @@ def experts_calls() -> Iterator[Call]:
         "n_independent": 1.5,
     }  # fmt: skip
     yield Call("experts.Dependence", Dependence, shared)
+    words = {"annotations": said, "gold": {0: "cow", 1: "ant"}, "prior": 4.0, "by_person": True}
+    yield Call("experts.calibrate_words", experts.calibrate_words, words)
+    calibrated = experts.calibrate_words(said, {0: "cow", 1: "ant"})
+    yield Call("experts.WordCalibration.apply", calibrated.apply, {"annotations": said})
     yield Call("experts.Dependence.exponent", Dependence(0.5).exponent, {"n_answers": [1, 3]})
     learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
@@ -767,6 +771,7 @@ def io_calls() -> Iterator[Call]:
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
             "on_conflict": "unknown", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
+            "dependence": 0.5, "gold": None,
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {
@@ -825,6 +830,7 @@ def datasets_calls() -> Iterator[Call]:
         "load": {"name": "sjaffe", "doubt": 0.1},
         "load_crowd": {"name": "labelme"},
         "load_elicited": {"name": "cifar10s", "doubt": 0.1},
+        "load_clusters": {"name": datasets.CLUSTER_NAMES[0]},
         "load_split": {"name": datasets.SPLIT_NAMES[0]},
         "load_graded": {"name": datasets.GRADED_NAMES[0]},
         "load_images": {"name": datasets.IMAGE_NAMES[0]},

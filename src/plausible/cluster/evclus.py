@@ -211,7 +211,7 @@ class EVCLUS(CredalClustering):
             )
 
     def _best(self, data: Any, random: np.random.RandomState) -> Clustered:
-        self.focal_sets_ = focal_sets_of(self.focal_sets, self.n_clusters)
+        self.focal_sets_ = self._sets()
         self._items = Proximity(data, self.metric, self.metric_params)
         wanted = self._wanted(random)
         links = self._links(wanted)
@@ -222,6 +222,9 @@ class EVCLUS(CredalClustering):
         offset = self._offset()
         history = best.history + offset
         return Clustered(masses, float(history[-1]), history, best.converged, learned)
+
+    def _sets(self) -> IntArray:
+        return focal_sets_of(self.focal_sets, self.n_clusters)
 
     def _n_runs(self) -> int:
         """Runs from given masses differ by the order of visits only: one is enough."""
@@ -252,10 +255,21 @@ class EVCLUS(CredalClustering):
         return 0.0
 
     def _run(self, wanted: Wanted, links: Links, random: np.random.RandomState) -> Fitted:
-        start, C = self._start(wanted.n_items, random), disjoint(self.focal_sets_)
+        start = self._start(wanted.n_items, random)
+        return self._minimized(start, wanted, links, random, float(self.tol))
+
+    def _minimized(
+        self,
+        start: FloatArray,
+        wanted: Wanted,
+        links: Links,
+        random: np.random.RandomState,
+        tol: float,
+    ) -> Fitted:
+        C, most = disjoint(self.focal_sets_), int(self.max_iter)
         if self.solver == "gradient":
-            return fit_gradient(start, C, wanted, links, self.tol, int(self.max_iter))
-        return fit_rows(start, C, wanted, links, random, self.tol, int(self.max_iter))
+            return fit_gradient(start, C, wanted, links, tol, most)
+        return fit_rows(start, C, wanted, links, random, tol, most)
 
     def _start(self, n: int, random: np.random.RandomState) -> FloatArray:
         n_sets = len(self.focal_sets_)

@@ -65,7 +65,12 @@ def fit_gradient(
         jac=True,
         method="L-BFGS-B",
         callback=remember,
-        options={"maxiter": max_iter, "maxfun": 3 * max_iter, "ftol": tol * GOOD_FIT, "gtol": 0.0},
+        options={
+            "maxiter": max_iter,
+            "maxfun": 3 * max_iter,
+            "ftol": 10.0 * tol * GOOD_FIT,
+            "gtol": 0.0,
+        },
     )
     masses = softmax(found.x.reshape(shape), axis=1)
     history[-1] = criterion(masses, C, wanted, links) if len(history) > 1 else history[0]

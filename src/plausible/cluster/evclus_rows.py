@@ -36,7 +36,7 @@ SLACK = 1e-11  # of the largest slope, below which a set of clusters gains nothi
 
 
 class Links(NamedTuple):
-    """Terms that are linear in each row: for pairs (i, j), ``strength m_i' Q m_j``, in both rows."""
+    """Terms that are linear in each row: of pairs, ``strength m_i' Q m_j``, each in both rows."""
 
     starts: IntArray
     others: IntArray
@@ -85,22 +85,21 @@ def fit_rows(
 
 
 def compiled_visits(wanted: Wanted) -> Callable[..., float]:
-    """The same loops, compiled."""
+    """The same loops, compiled once for arrays of one kind."""
     from plausible.cluster import evclus_compiled as compiled
 
-    def of_all(
-        masses: FloatArray, C: FloatArray, wanted: Wanted, links: Links, order: IntArray
-    ) -> float:
-        return compiled.visit_all(masses, C, wanted.table, *links, order, RIDGE, SLACK)
+    kernel: Any = compiled.visit_all
+    tables: tuple[Any, ...] = (wanted.table,)
+    if wanted.counts is not None:
+        kernel, table = compiled.visit_some, wanted.table
+        starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int64)
+        tables = (starts, items, table.data, wanted.counts)
 
-    def of_some(
-        masses: FloatArray, C: FloatArray, wanted: Wanted, links: Links, order: IntArray
-    ) -> float:
-        table = wanted.table
-        pairs = (table.indptr, table.indices, table.data, wanted.counts)
-        return compiled.visit_some(masses, C, *pairs, *links, order, RIDGE, SLACK)
+    def visit(masses: FloatArray, C: FloatArray, _: Wanted, links: Links, order: IntArray) -> float:
+        plain = map(np.ascontiguousarray, links)
+        return float(kernel(masses, C, *tables, *plain, order, RIDGE, SLACK))
 
-    return of_all if wanted.counts is None else of_some
+    return visit
 
 
 # -- The criterion ---------------------------------------------------------------------------------

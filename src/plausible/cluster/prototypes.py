@@ -23,6 +23,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+FAR = 2.0  # standard deviations; of one round cluster in the plane, 2 % of the items are farther
+
+
 class Spread(NamedTuple):
     """How far items are from each other: their number, and their total variance."""
 
@@ -42,7 +45,7 @@ class Problem(NamedTuple):
     summarize: Callable[[list[Any]], list[Any]]
     solve: Callable[[Any], Any]
     starts: list[Any]
-    conclude: Callable[[Any], Clustered]
+    conclude: Callable[[Any], Any]
 
 
 class PrototypeClustering(CredalClustering):
@@ -75,6 +78,16 @@ class PrototypeClustering(CredalClustering):
     def _best(self, data: Any, random: np.random.RandomState) -> Clustered:
         self._check_options()
         spread = self._spread(data)
+        self._check_count(spread)
+        focal = self._focal(spread)
+        problem = self._problem(data, focal, spread, random)
+        found = self._minimized(problem, spread)
+        run = problem.conclude(found.parameters)
+        return run._replace(
+            objective=-found.criterion, history=-found.history, converged=found.converged
+        )
+
+    def _check_count(self, spread: Spread) -> None:
         if spread.n_items < self.n_clusters:
             raise InputError(
                 f"There should be at least n_clusters={self.n_clusters} items",
@@ -83,13 +96,6 @@ class PrototypeClustering(CredalClustering):
                 parameter="n_clusters",
                 value=self.n_clusters,
             )
-        focal = self._focal(spread)
-        problem = self._problem(data, focal, spread, random)
-        found = self._minimized(problem, spread)
-        run = problem.conclude(found.parameters)
-        return run._replace(
-            objective=-found.criterion, history=-found.history, converged=found.converged
-        )
 
     def _minimized(self, problem: Problem, spread: Spread) -> Result:
         """The lowest point that the loop finds; whether it converged is told by the base."""
@@ -131,8 +137,7 @@ class PrototypeClustering(CredalClustering):
         """Sets of clusters with their costs; keeps the distance that "auto" stands for."""
         sets = focal_sets_of(self.focal_sets, self.n_clusters)
         if self.outlier_distance == "auto":
-            # The mean squared distance of two items.
-            distance = float(np.sqrt(2.0 * spread.variance)) or 1.0
+            distance = FAR * float(np.sqrt(spread.variance)) or 1.0
         else:
             distance = float(self.outlier_distance)
         self.outlier_distance_ = distance

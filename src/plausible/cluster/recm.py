@@ -127,8 +127,8 @@ class RECM(PrototypeClustering):
     fuzzifier : float
         Beta, greater than 1: the nearer to 1, the nearer masses are to 0 and 1.
     outlier_distance : float or "auto"
-        Delta, a distance: its square is compared with squared dissimilarities. "auto" is the root
-        of their mean.
+        Delta, a distance: its square is compared with squared dissimilarities. "auto" is twice the
+        root of the total variance, half of their mean.
     focal_sets : {"all", "pairs", "singletons"} or list of sets
         Sets of clusters that may have mass; see `focal_sets_of`.
     metric : {"precomputed", "euclidean"}

@@ -90,6 +90,23 @@ CATALOGUE = (
         {"vowel/vowel.npz": "vowel"},
     ),
     Experiment(
+        "denoeux_2015_clustering",
+        "denoeux_2015",
+        {
+            "denoeux-2015-a-sets": "Denoeux 2015, EK-NNclus: the A-sets",
+            "denoeux-2015-more-sets": "Denoeux 2015, EK-NNclus: other sets, and peers (ours)",
+            "denoeux-2015-evclus": "Denoeux 2015, EVCLUS and CEVCLUS (stresses of their authors)",
+        },
+        {
+            f"{folder}/{name}.npz": name
+            for folder, names in (
+                ("sipu", "a1 a2 a3 s1 s2 s3 s4 d31 r15 unbalance birch1"),
+                ("evclust", "fourclass protein"),
+            )
+            for name in names.split()
+        },
+    ),
+    Experiment(
         "denoeux_2015_eeg",
         "denoeux_2015",
         {"denoeux-2015-eeg": "Denoeux 2015: waves judged by five experts (simulated)"},

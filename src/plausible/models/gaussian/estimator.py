@@ -405,7 +405,7 @@ def named_start(
         values = init[part]
         if isinstance(values, Mapping):
             values = {one: value for one, value in values.items() if one not in absent}
-        parts[part] = stack_by_class(model, values, f"init {part}", here, entries[part])
+        parts[part] = stack_by_class(model, values, f"init[{part!r}]", here, entries[part])
     return parts
 
 
