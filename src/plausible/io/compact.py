@@ -92,6 +92,9 @@ class Keys:
 
     def lookup(self) -> Lookup:
         """The items, to be found."""
+        parts: list[Any] = self.hashes if self.numbers is None else self.numbers
+        keys = np.concatenate(parts)
+        parts.clear()
         if self.numbers is not None:
-            return Lookup.of_keys(np.concatenate(self.numbers), None)
-        return Lookup.of_keys(None, np.concatenate(self.hashes))
+            return Lookup.of_keys(keys, None)
+        return Lookup.of_keys(None, keys)
