@@ -36,7 +36,10 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/network.py
 	$(RUN) benchmarks/supervision.py
+	$(RUN) benchmarks/e2m.py
 	$(RUN) benchmarks/neighbors.py
+	$(RUN) benchmarks/eknnclus.py
+	$(RUN) benchmarks/evclus.py
 	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py

@@ -9,6 +9,8 @@ belief
     The algebra of mass functions: transforms, combination rules, measures, decisions.
 cli
     The command ``plausible``.
+cluster
+    Credal partitions: clusters of items, with doubt and outliers.
 datasets
     Generators of the papers' data, and loaders of real sets with human doubt.
 engine
@@ -27,6 +29,8 @@ models
     Estimators.
 neighbors
     Estimators by evidence from near items, and labels for unlabeled ones.
+plots
+    Pictures as Display objects.
 report
     One HTML page about labels, experts and a model.
 tables
@@ -44,6 +48,7 @@ _ROOMS = (
     "base",
     "belief",
     "cli",
+    "cluster",
     "datasets",
     "engine",
     "experiments",
@@ -53,6 +58,7 @@ _ROOMS = (
     "metrics",
     "models",
     "neighbors",
+    "plots",
     "report",
     "tables",
     "testing",

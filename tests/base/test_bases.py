@@ -202,8 +202,8 @@ def test_a_toy_clustering_gives_every_kind_of_answer():
     np.testing.assert_allclose(found.predict_proba(POINTS).sum(axis=1), 1.0)
     assert (found.predict_plausibility(POINTS) <= 1).all()
     far = found.predict_partition([[1e3, -1e3]])
-    assert far.is_outlier.all()
-    assert far.hard.tolist() == [-1]
+    assert far.outliers().all()
+    assert far.hard().tolist() == [-1]
 
 
 def test_the_best_of_several_starts_is_kept():

@@ -17,11 +17,21 @@ PARTITION = CredalPartition(SparseMasses(VALUES, FOCAL, 3))
 
 
 def test_approximations_follow_the_set_with_the_largest_mass():
-    assert PARTITION.largest.tolist() == [1, 3, 0, 4]
-    assert PARTITION.is_outlier.tolist() == [False, False, True, False]
-    assert PARTITION.lower.astype(int).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
-    assert PARTITION.upper.astype(int).tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0], [0, 0, 1]]
-    assert PARTITION.hard.tolist() == [0, 0, -1, 2]
+    assert PARTITION.credal().tolist() == [1, 3, 0, 4]
+    assert PARTITION.outliers().tolist() == [False, False, True, False]
+    assert PARTITION.rough().lower.astype(int).tolist() == [
+        [1, 0, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+        [0, 0, 1],
+    ]
+    assert PARTITION.rough().upper.astype(int).tolist() == [
+        [1, 0, 0],
+        [1, 1, 0],
+        [0, 0, 0],
+        [0, 0, 1],
+    ]
+    assert PARTITION.hard().tolist() == [0, 0, -1, 2]
     np.testing.assert_array_equal(PARTITION.outlier_mass, VALUES[:, 0])
 
 
@@ -36,7 +46,7 @@ def test_bets_are_given_that_an_item_is_in_some_cluster():
 
 def test_equal_masses_go_to_the_smaller_set():
     tied = CredalPartition(SparseMasses([[0.5, 0.5]], [3, 2], 2))
-    assert tied.largest.tolist() == [2]
+    assert tied.credal().tolist() == [2]
 
 
 def test_outliers_are_told_when_labels_cannot_hold_them():
@@ -66,7 +76,7 @@ def test_a_partition_agrees_with_itself_and_less_with_others():
 
 def test_items_can_be_selected_and_counted():
     assert len(PARTITION[1:3]) == 2
-    assert PARTITION[2].is_outlier.tolist() == [True]
+    assert PARTITION[2].outliers().tolist() == [True]
     assert repr(PARTITION) == "<CredalPartition: 4 items in 3 clusters, 1 outlier>"
 
 

@@ -4,7 +4,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.cluster import CECM, CEVCLUS, ECM, EVCLUS, RECM, SECM, EKNNClus
+from plausible.experts import (
+    Annotations,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
@@ -19,6 +24,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -57,6 +63,9 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "GaussianMixtureClassifier tied": Subject(
         GaussianMixtureClassifier("tied", random_state=0), unknown="works"
+    ),
+    "UncertainGaussianMixture": Subject(
+        UncertainGaussianMixture("tied", random_state=0), vacuous="works"
     ),
     "PartialLogisticRegression": Subject(PartialLogisticRegression(random_state=0)),
     "PartialLogisticRegression maximum_entropy": Subject(
@@ -110,6 +119,23 @@ ESTIMATORS: dict[str, Subject] = {
     "GeneralizedBayesClassifier": Subject(
         GeneralizedBayesClassifier(GaussianMixtureClassifier(random_state=0)), unknown="works"
     ),
+    "EvidentialFusionClassifier": Subject(
+        EvidentialFusionClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
+            discount="contextual",
+            calibrate="none",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
+    "EvidentialFusionClassifier calibrated": Subject(
+        EvidentialFusionClassifier(
+            [("tree", BeliefTreeClassifier(0.1)), ("near", SoftNearestCentroid())],
+            rule="cautious",
+            cv=2,
+        ),
+        unknown="refuses",
+    ),
     "BeliefTreeClassifier": Subject(BeliefTreeClassifier(0.1), unknown="works", y_none="refuses"),
     "BeliefForestClassifier": Subject(
         BeliefForestClassifier(10, max_depth=3, random_state=0), unknown="works", y_none="refuses"
@@ -139,15 +165,31 @@ WITH_OWN_Y: dict[str, Subject] = {
         JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
     ),
 }
-REGISTER = ESTIMATORS | WITH_OWN_Y
+# Clusterings, which are given no labels.
+CLUSTERINGS: dict[str, Subject] = {
+    "ECM": Subject(ECM(3, n_init=3, random_state=0)),
+    "RECM": Subject(RECM(3, metric="euclidean", n_init=2, random_state=0)),
+    "SECM": Subject(SECM(3, n_init=2, random_state=0)),
+    "CECM": Subject(CECM(3, n_init=2, random_state=0)),
+    "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
+    "EKNNClus": Subject(EKNNClus(random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
+    "CEVCLUS": Subject(CEVCLUS(2, [(0, 1)], n_init=1, tol=1e-4, random_state=0)),
+}
+REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
+    "CEVCLUS",
     "DiscriminantClassifier quadratic",
     "GaussianMixtureClassifier tied",
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
+    "EvidentialFusionClassifier calibrated",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
+    "CECM",  # without links, ECM
+    "ECM adaptive",
+    "SECM",  # without neighbors, ECM
 }

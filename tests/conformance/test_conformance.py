@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from conformance.register import REGISTER, VARIANTS
-from plausible import experts, models, neighbors
+from plausible import cluster, experts, models, neighbors
 from plausible.testing.running import checks_of, run_check
 
 CASES = [(name, check) for name, subject in REGISTER.items() for check in checks_of(subject)]
@@ -36,7 +36,7 @@ def test_what_is_left_out_would_fail(name, check):
 def test_every_estimator_is_registered():
     ours = {
         one
-        for room in (models, experts, neighbors)
+        for room in (cluster, models, experts, neighbors)
         for one in vars(room).values()
         if inspect.isclass(one) and hasattr(one, "fit")
     } - {neighbors.Relabeller, models.FeaturePreparation}  # which give no answers

@@ -57,6 +57,7 @@ MODELS = {name: (entry.make, fit_labels) for name, entry in ESTIMATORS.items()} 
 # What scikit-learn's own estimator says of such data is its own.
 FOREIGN = {
     "EvidentialCalibratedClassifier of scikit-learn": (LinAlgWarning, RuntimeWarning),
+    "EvidentialFusionClassifier": (RuntimeWarning,),
     "SoftVotingClassifier": (RuntimeWarning,),
     "SoftStackingClassifier": (RuntimeWarning,),
 }

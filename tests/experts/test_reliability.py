@@ -90,7 +90,7 @@ def test_pooling_with_fitted_doubt_is_the_one_coin_posterior(kind):
     items, people = np.repeat(np.arange(80), 5), np.tile(np.arange(5), 80)
     answers = Annotations.from_classes(contours, "plausibility", [0, 1, 2], items, people)
     found = answers.reliability()
-    pooled = answers.pool()
+    pooled = answers.pool(doubt="fit")
     expected = pooled.contour * found.prior
     np.testing.assert_allclose(
         expected / expected.sum(axis=1, keepdims=True), found.posterior, atol=2e-3

@@ -29,7 +29,12 @@ from plausible import (
     report,
 )
 from plausible.belief import SparseMasses
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.experts import (
+    Annotations,
+    Dependence,
+    EvidentialFusionClassifier,
+    JointAnnotatorClassifier,
+)
 from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
@@ -45,6 +50,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -69,11 +75,11 @@ ROOMS = {
 RECORDS = {
     "belief": {"Decision"},
     "metrics": {"RejectionCurve", "Scorer"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
-        "Annotators", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
+        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
         "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
@@ -157,8 +163,8 @@ def write_files() -> None:
 def every_call() -> list[Call]:
     """All calls, in one order."""
     parts = (
-        belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls, experts_calls,
-        io_calls, datasets_calls, engine_calls, report_calls,
+        belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls,
+        uncertain_calls, experts_calls, io_calls, datasets_calls, engine_calls, report_calls,
     )  # fmt: skip
     return [call for part in parts for call in part()]
 
@@ -333,7 +339,7 @@ def metrics_calls() -> Iterator[Call]:
 
 # -- estimators ------------------------------------------------------------------------------------
 
-STARTS = {"means": np.array([[0.0, 2.0], [2.0, 0.0], [0.0, 0.0]])}
+STARTS = {"means": {"ant": [0.0, 2.0], "bee": [2.0, 0.0], "cow": [0.0, 0.0]}}
 ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
@@ -375,7 +381,17 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
             "covariance_type": "diag", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
             "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0,
             "verbose": 0, "prior": "weak", "n_classes": None, "store_responsibilities": True,
+            "missing": "integrate",
             "callback": None, "checkpoint": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "UncertainGaussianMixture": (
+        UncertainGaussianMixture,
+        {
+            "covariance_type": "tied", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
+            "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0, "verbose": 0,
+            "prior": "weak", "n_classes": None, "n_lattice": 5, "callback": None,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
@@ -463,6 +479,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {"first": SoftNearestCentroid(), "final": SoftNearestCentroid(), "unknown": "relabel"},
         {"X": X, "y": SOFT},
     ),
+    "EvidentialFusionClassifier": (
+        EvidentialFusionClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid(), [0]), ("two", SoftNearestCentroid())],
+            "rule": "dempster", "discount": "fit", "calibrate": "none", "cv": 2, "smoothing": 1.0,
+            "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
     "JointAnnotatorClassifier": (
         JointAnnotatorClassifier,
         {
@@ -523,6 +548,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
     """Arguments for five new items of two or three classes, as many as a method takes."""
     taken = signature(function).parameters
     known = [{"sick"}, {"sick", "well"}, {"well"}] * 2 if of_two else [{"cow"}, {"ant", "bee"}] * 3
+    names = ["sick", "well"] if of_two else CLASSES
     every: dict[str, Any] = {
         "X": FRESH,
         "labels": known[:5],
@@ -530,7 +556,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
         "sample_weight": WEIGHT[:5],
         "assessments": OPINION[:5] if of_two else OPINIONS[:5],
         "class_weight": None,
-        "cost": 1.0 - np.eye(2 if of_two else 3),
+        "cost": {true: {said: float(true != said) for said in names} for true in names},
         "rule": "interval_dominance",
         "reject": None,
         "level": 0.05,
@@ -542,6 +568,71 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
 def fit_preparation(X: Any, **given: Any) -> Any:
     """A preparation, fitted."""
     return models.FeaturePreparation(**given).fit(X)
+
+
+VALUES = models.UncertainValues.from_intervals(np.arange(6.0), np.arange(6.0) + 2)
+
+
+def fit_law(X: Any, sample_weight: Any, family: Any, **given: Any) -> Any:
+    """A law, estimated."""
+    return models.E2M(family, **given).fit(X, sample_weight=sample_weight)
+
+
+class Laplace(models.Family):
+    """A family that states its density."""
+
+    bounds = {"center": (-np.inf, np.inf), "width": (0.0, np.inf)}  # noqa: RUF012
+
+    def log_density(self, x: Any, params: Any) -> Any:
+        return -np.abs(x - params["center"]) / params["width"] - np.log(2 * params["width"])
+
+
+def uncertain_calls() -> Iterator[Call]:
+    u = models.UncertainValues
+    numbers = np.arange(6.0)
+    for name, arguments in {
+        "from_precise": {"values": numbers},
+        "from_intervals": {"low": numbers, "high": numbers + 1},
+        "from_fuzzy": {"mean": numbers, "sd": 0.5},
+        "missing": {"shape": 3},
+        "concatenate": {"parts": [VALUES, VALUES]},
+    }.items():
+        yield Call(f"models.UncertainValues.{name}", getattr(u, name), arguments)
+    inside = {"mean": numbers, "sd": numbers + 1, "low": numbers, "high": numbers + 2}
+    yield Call("models.UncertainValues", u, inside)
+    where = {"keep": numbers > 2, "other": numbers}
+    yield Call("models.UncertainValues.where", VALUES.where, where)
+    yield Call("models.UncertainValues.plausibility", VALUES.plausibility, {"x": numbers})
+    fit = {"init": None, "tol": 1e-6, "max_iter": 50, "accelerate": True, "n_bootstrap": 0}
+    weight = {"sample_weight": np.ones(6)}
+    laws: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+        "Bernoulli": (models.Bernoulli(), [0, 1, 1, 0, 1, 0], {"theta": 0.3}),
+        "Categorical": (models.Categorical(), list("abcabc"), {"probabilities": [0.3, 0.3, 0.4]}),
+        "Poisson": (models.Poisson(), VALUES, {"rate": 2.0}),
+        "Exponential": (models.Exponential(), VALUES, {"rate": 2.0}),
+        "Normal": (models.Normal(), VALUES, {"mean": 2.0, "variance": 1.0}),
+        "Family": (Laplace(), VALUES, {"center": 2.0, "width": 1.0}),
+    }
+    for name, (family, data, init) in laws.items():
+        given = {**fit, "init": init, "family": family, "X": data, **weight}
+        yield Call(f"models.{name} fit", fit_law, given)
+    yield Call("models.Bernoulli of success", models.Bernoulli, {"success": "a"})
+    model = models.E2M(models.Normal(), n_bootstrap=3, tol=1e-4, random_state=0).fit(VALUES)
+    more = {"n_bootstrap": 2, "random_state": 0, "verbose": 0, "callback": None}
+    yield Call(
+        "models.E2M.fit", fit_law, {**fit, **more, "family": models.Normal(), "X": VALUES, **weight}
+    )
+    yield Call("models.E2M.intervals", model.intervals, {"level": 0.9, "method": "information"})
+    yield Call("models.E2M.standard_errors", model.standard_errors, {"method": "bootstrap"})
+    yield Call("models.E2M.score_samples", model.score_samples, {"X": VALUES})
+    mixture = fitted(UncertainGaussianMixture)
+    low = models.UncertainValues.from_intervals(FRESH, FRESH + 1)
+    name = "models.UncertainGaussianMixture"
+    yield Call(f"{name}.impute", mixture.impute, {"X": low, "labels": HARD[:5]})
+    yield Call(f"{name}.predict_proba of intervals", mixture.predict_proba, {"X": low})
+    for method in (mixture.standard_errors, mixture.intervals):
+        given = {"X": X, "y": SOFT, "method": "bootstrap", "n_bootstrap": 2}
+        yield Call(f"{name}.{method.__name__}", method, given, slow=True)
 
 
 def models_calls() -> Iterator[Call]:
@@ -610,8 +701,23 @@ def experts_calls() -> Iterator[Call]:
         "annotators": ["ann"] * N, "doubt": RNG.uniform(size=N),
     }  # fmt: skip
     yield Call("experts.Annotations.from_classes", Annotations.from_classes, table)
-    pooled = {"rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "unknown"}
+    pooled = {
+        "rule": "dempster", "doubt": [0.1, 0.2, 0.3], "gold": None, "on_conflict": "unknown",
+        "dependence": 0.5,
+    }  # fmt: skip
     yield Call("experts.Annotations.pool", said.pool, pooled)
+    together = {"doubt": [0.1, 0.2, 0.3], "gold": {0: "cow"}}
+    yield Call("experts.Annotations.dependence", said.dependence, together)
+    shared = {
+        "shared": 0.5, "low": 0.2, "high": 0.8, "source": "gold", "copies": (), "n_answers": 3.0,
+        "n_independent": 1.5,
+    }  # fmt: skip
+    yield Call("experts.Dependence", Dependence, shared)
+    words = {"annotations": said, "gold": {0: "cow", 1: "ant"}, "prior": 4.0, "by_person": True}
+    yield Call("experts.calibrate_words", experts.calibrate_words, words)
+    calibrated = experts.calibrate_words(said, {0: "cow", 1: "ant"})
+    yield Call("experts.WordCalibration.apply", calibrated.apply, {"annotations": said})
+    yield Call("experts.Dependence.exponent", Dependence(0.5).exponent, {"n_answers": [1, 3]})
     learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
         "tol": 1e-3, "max_iter": 20, "accelerate": True, "callback": None,
@@ -625,7 +731,8 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.agreement", experts.agreement, {"votes": VOTES})
     asked = {
         "annotations": said, "n": 3, "labels": SOFT, "imprecision": CONTOUR[:, 0],
-        "weights": (1.0, 2.0, 0.5),
+        "weights": (1.0, 2.0, 0.5), "by": "information", "annotator": "ann", "reliability": None,
+        "predicted": SOFT, "seconds": [2.0] * N, "shared": 0.5,
     }  # fmt: skip
     yield Call("experts.next_items", experts.next_items, asked)
     made = {
@@ -664,6 +771,7 @@ def io_calls() -> Iterator[Call]:
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
             "on_conflict": "unknown", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
+            "dependence": 0.5, "gold": None,
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {
@@ -722,6 +830,7 @@ def datasets_calls() -> Iterator[Call]:
         "load": {"name": "sjaffe", "doubt": 0.1},
         "load_crowd": {"name": "labelme"},
         "load_elicited": {"name": "cifar10s", "doubt": 0.1},
+        "load_clusters": {"name": datasets.CLUSTER_NAMES[0]},
         "load_split": {"name": datasets.SPLIT_NAMES[0]},
         "load_graded": {"name": datasets.GRADED_NAMES[0]},
         "load_images": {"name": datasets.IMAGE_NAMES[0]},

@@ -13,7 +13,8 @@ from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
 from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
-from plausible.base.partition import CredalPartition
+from plausible.base.partition import CredalPartition, Relations, RoughPartition
+from plausible.base.partition_tools import PartitionSummary
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
     TrainingRows,
@@ -54,6 +55,9 @@ __all__ = [
     "MassClassifier",
     "NamedArray",
     "OutlierWarning",
+    "PartitionSummary",
+    "Relations",
+    "RoughPartition",
     "SharpenedLabelsWarning",
     "TrainingRows",
     "believe",

@@ -112,22 +112,35 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         """
         check_whole(self.n_init, "n_init", 1)
         data = self._read(X, reset=True)
-        random = check_random_state(self.random_state)
-        runs = [self._cluster(data, random) for _ in range(self.n_init)]
-        self._keep(min(runs, key=lambda run: run.objective))
+        self._keep(self._best(data, check_random_state(self.random_state)))
         return self
 
-    def _keep(self, run: Clustered) -> None:
-        if not run.converged:
+    def _best(self, data: Any, random: np.random.RandomState) -> Clustered:
+        """The best of `n_init` runs; whoever runs them side by side writes this instead."""
+        runs = [self._cluster(data, random) for _ in range(self.n_init)]
+        return min(runs, key=lambda run: run.objective)
+
+    def _partition(self, masses: Any) -> CredalPartition:
+        """The partition that masses stand for; masses of another kind have one of their own."""
+        return CredalPartition(masses)
+
+    def _keep_masses(self, masses: Any) -> None:
+        self.masses_, self.focal_sets_ = masses.values, masses.focal_sets
+
+    def _warn_if_unfinished(self, converged: bool) -> None:
+        if not converged:
             warnings.warn(
                 f"{type(self).__name__} should stop by itself, but reached its last iteration; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        self.partition_ = CredalPartition(run.masses)
-        self.masses_, self.focal_sets_ = run.masses.values, run.masses.focal_sets
-        self.labels_ = self.partition_.hard
+
+    def _keep(self, run: Clustered) -> None:
+        self._warn_if_unfinished(run.converged)
+        self.partition_ = self._partition(run.masses)
+        self._keep_masses(run.masses)
+        self.labels_ = self.partition_.hard()
         self.objective_, self.history_ = run.objective, np.asarray(run.history)
         self.n_iter_, self.converged_ = max(len(self.history_) - 1, 0), run.converged
         for name, value in run.learned.items():
@@ -142,12 +155,12 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         X : array-like (n, d)
         """
         check_is_fitted(self)
-        return CredalPartition(self._masses(self._read(X, reset=False)))
+        return self._partition(self._masses(self._read(X, reset=False)))
 
     @_if_new_items
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Cluster (n,) of new items with the best bet; -1 for outliers."""
-        return self.predict_partition(X).hard
+        return self.predict_partition(X).hard()
 
     @_if_new_items
     def predict_mass(self, X: ArrayLike) -> SparseMasses:

@@ -111,13 +111,14 @@ def training_rows(
     n_classes: int | None = None,
     accept_sparse: bool = False,
     with_shares: bool = False,
+    allow_missing: bool = False,
 ) -> TrainingRows:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
     `n_classes` allows y=None: a clustering, with classes 0, 1, ...; `accept_sparse` leaves sparse
     matrices as they are, in rows. An estimator that knows what to do about probabilities asks for a
     fourth column that marks them (`with_shares`); for others they are likelihoods like any
-    plausibility, and a `SharpenedLabelsWarning` says so.
+    plausibility, and a `SharpenedLabelsWarning` says so. `allow_missing` lets NaN pass in arrays.
 
     Examples
     --------
@@ -148,7 +149,14 @@ def training_rows(
         rows.classes = names
         return _from_rows(estimator, rows, n_classes, with_shares)
     sparse = "csr" if accept_sparse else False
-    data = check_features(estimator, X, dtype=(np.float64, np.float32), accept_sparse=sparse)
+    finite: Any = "allow-nan" if allow_missing else True
+    data = check_features(
+        estimator,
+        X,
+        dtype=(np.float64, np.float32),
+        accept_sparse=sparse,
+        ensure_all_finite=finite,
+    )
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))

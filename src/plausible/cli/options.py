@@ -86,6 +86,19 @@ def doubt(text: str) -> str | float:
     return text if text == "fit" else share(text)
 
 
+def dependence(text: str) -> str | float:
+    """The words "auto", "fit" or "none", or a positive number."""
+    if text in ("auto", "fit", "none"):
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} should be fit, none or a positive number")
+    return value
+
+
 def seed(text: str) -> int:
     """A whole number that is not negative."""
     if not text.isdecimal() or len(text) > 10 or int(text) >= 2**32:
@@ -209,6 +222,16 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="doubt in every answer, or learned from agreement (default: their own, or fit)",
     )  # fmt: skip
     group.add_argument(
+        "--dependence", type=dependence, default="auto", metavar="NUMBER|fit|none",
+        help="how far people err together: an exponent of the pooled evidence, 1 for independent "
+        "people (default: fit where nothing is said of doubts, else none)",
+    )  # fmt: skip
+    group.add_argument(
+        "--gold", metavar="FILE",
+        help="table of items and their classes that are known for sure: calibrates doubts and "
+        "words of confidence, or reliabilities and --dependence",
+    )  # fmt: skip
+    group.add_argument(
         "--on-conflict", choices=("raise", "unknown"), default="raise",
         help="items about which sure answers contradict each other: an error, or unknown",
     )  # fmt: skip
@@ -217,7 +240,8 @@ def add_known(parser: argparse.ArgumentParser) -> None:
 def known_options(given: argparse.Namespace) -> dict[str, Any]:
     """Options of `read_known` that were given."""
     found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
-    found |= {"on_conflict": given.on_conflict, "layout": given.layout}
+    found |= {"on_conflict": given.on_conflict, "dependence": given.dependence}
+    found |= {"layout": given.layout, "gold": given.gold}
     found |= {"kind": given.kind, "names": given.names, "words": given.words}
     found |= {"repeats": given.repeats, "ignore": given.ignore}
     if given.map is not None:

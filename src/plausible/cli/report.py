@@ -112,7 +112,8 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         parts |= {"X": training.X[rows], "feature_names": training.names}
     parts |= {"labels": known.labels, "annotations": known.annotations}
     if known.annotations is not None:
-        how = {name: options[name] for name in ("rule", "doubt", "on_conflict") if name in options}
+        asked = ("rule", "doubt", "on_conflict", "dependence")
+        how = {name: options[name] for name in asked if name in options}
         parts["pooling"] = how
     if known.items is not None:
         parts["items"] = known.items.tolist()

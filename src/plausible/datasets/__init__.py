@@ -13,6 +13,7 @@ from plausible.datasets.elicited import load_elicited
 from plausible.datasets.graded import GRADED_NAMES, GradedData, load_graded
 from plausible.datasets.images import IMAGE_NAMES, ImageData, load_images
 from plausible.datasets.partial import PARTIAL_NAMES, PartialData, load_partial
+from plausible.datasets.points import CLUSTER_NAMES, ClusterData, load_clusters
 from plausible.datasets.pooling import (
     estimate_doubt,
     majority_vote,
@@ -36,6 +37,7 @@ from plausible.datasets.real import VARIABLE as VARIABLE
 from plausible.datasets.real import locate as locate
 
 __all__ = [
+    "CLUSTER_NAMES",
     "CROWD_NAMES",
     "GRADED_NAMES",
     "IMAGE_NAMES",
@@ -43,6 +45,7 @@ __all__ = [
     "PARTIAL_NAMES",
     "SPLIT_NAMES",
     "Annotators",
+    "ClusterData",
     "CrowdData",
     "DoubtfulExpert",
     "GradedData",
@@ -54,6 +57,7 @@ __all__ = [
     "SplitData",
     "estimate_doubt",
     "load",
+    "load_clusters",
     "load_crowd",
     "load_elicited",
     "load_graded",

@@ -67,6 +67,14 @@ CATALOGUE = (
         {"denoeux-2015-faces": "Denoeux 2015: faces judged by five people (simulated)"},
     ),
     Experiment(
+        "denoeux_2015_e2m",
+        "denoeux_2015",
+        {
+            "denoeux-2015-bernoulli": "Denoeux 2015, E2M: six patients, of one nothing is known",
+            "denoeux-2015-uncertain-data": "Denoeux 2015, E2M: rounded and missing values (ours)",
+        },
+    ),
+    Experiment(
         "denoeux_2015_neighbors",
         "denoeux_2015",
         {"denoeux-2015-ionosphere": "Denoeux 2015, evidential k-NN: ionosphere"},
@@ -80,6 +88,23 @@ CATALOGUE = (
             "denoeux-2015-sensors": "Denoeux 2015, evidential networks: two sensors, one noisy",
         },
         {"vowel/vowel.npz": "vowel"},
+    ),
+    Experiment(
+        "denoeux_2015_clustering",
+        "denoeux_2015",
+        {
+            "denoeux-2015-a-sets": "Denoeux 2015, EK-NNclus: the A-sets",
+            "denoeux-2015-more-sets": "Denoeux 2015, EK-NNclus: other sets, and peers (ours)",
+            "denoeux-2015-evclus": "Denoeux 2015, EVCLUS and CEVCLUS (stresses of their authors)",
+        },
+        {
+            f"{folder}/{name}.npz": name
+            for folder, names in (
+                ("sipu", "a1 a2 a3 s1 s2 s3 s4 d31 r15 unbalance birch1"),
+                ("evclust", "fourclass protein"),
+            )
+            for name in names.split()
+        },
     ),
     Experiment(
         "denoeux_2015_eeg",

@@ -2,6 +2,9 @@
 
 from plausible.experts.agreement import Agreement, agreement
 from plausible.experts.annotations import Annotations
+from plausible.experts.calibration import WordCalibration, calibrate_words
+from plausible.experts.dependence import Dependence
+from plausible.experts.fusion import EvidentialFusionClassifier
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
@@ -19,6 +22,7 @@ from plausible.experts.parsing import NONE as NONE
 from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
 from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
+from plausible.experts.pooling import pool_and_tell as pool_and_tell
 from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.slips import is_free_text as is_free_text
 from plausible.experts.tables import Codes as Codes
@@ -33,10 +37,14 @@ from plausible.experts.words import split_quoted as split_quoted
 __all__ = [
     "Agreement",
     "Annotations",
+    "Dependence",
+    "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
+    "WordCalibration",
     "agreement",
+    "calibrate_words",
     "fit_reliability",
     "next_items",
 ]

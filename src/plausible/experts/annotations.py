@@ -292,6 +292,7 @@ class Annotations(Constructors, Selection):
         *,
         gold: Any = None,
         on_conflict: str = "raise",
+        dependence: Any = "auto",
         **options: Any,
     ) -> Labels:
         """Labels of the items, in the order of `items`.
@@ -309,6 +310,12 @@ class Annotations(Constructors, Selection):
             Classes that are known, for "fit".
         on_conflict : "raise" or "unknown"
             What to do about items on which sure answers contradict each other.
+        dependence : {"auto", "fit", "none"}, float or Dependence
+            How far people err together, under Dempster's rule: a number is the exponent of the
+            pooled evidence, 1 (or "none") of independent people. "fit" learns it from `gold`,
+            or assumes it (see `dependence`), and counts people who copy each other once. "auto" is
+            "fit" where neither doubts nor options are given, so that doubts are learned from
+            agreement, which cannot see shared errors; else it is "none", plain Dempster.
         **options : of `reliability`, for "fit"
 
         Returns
@@ -325,9 +332,29 @@ class Annotations(Constructors, Selection):
         >>> answers.pool(doubt=0.1).conflict.round(2)
         array([0.  , 0.81])
         """
-        from plausible.experts.pooling import pool
+        from plausible.experts.pooling import pool_and_tell
 
-        return pool(self, rule, doubt, gold, on_conflict, options)
+        return pool_and_tell(self, rule, doubt, gold, on_conflict, dependence, options)[0]
+
+    def dependence(self, doubt: Any = None, *, gold: Any = None, **options: Any) -> Any:
+        """How far people err together: what `pool` with dependence="fit" learns or assumes.
+
+        Parameters as for `pool`. Classes that are known (`gold`, 30 items or more) show it; without
+        any, half of what moves people is assumed to be common to all.
+
+        Returns
+        -------
+        Dependence
+
+        Examples
+        --------
+        >>> answers = Annotations.from_answers([["a", "a", "b"], ["a", "b", "b"], ["b", "b", "b"]])
+        >>> print(answers.dependence())
+        3.0 answers about an item are worth 1.5 independent ones (shared 0.50, assumed)
+        """
+        from plausible.experts.pooling import pool_dependent
+
+        return pool_dependent(self, doubt, gold, "unknown", options)[1]
 
     def reliability(self, model: str = "one_coin", **options: Any) -> Any:
         """How far each annotator can be trusted, learned from agreement: see `fit_reliability`."""

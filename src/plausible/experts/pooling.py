@@ -13,6 +13,7 @@ conflict that of the same answers discounted by how often their authors are righ
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,15 @@ from plausible.checks import as_floats, check_option
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.contours import all_masses, pool_contours
-from plausible.experts.reliability import equivalent_doubt, fit_reliability
+from plausible.experts.copies import find_copies, without_copies
+from plausible.experts.dependence import (
+    Dependence,
+    check_dependence,
+    count_answers,
+    learn_shared,
+    temper,
+)
+from plausible.experts.reliability import equivalent_doubt, fit_reliability, gold_logs
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -43,7 +52,79 @@ LEAST_OWN_DOUBT = 0.01  # of answers whose doubt is 0, unless it is meant: doubt
 ALL_SETS = 8  # classes up to which masses of all sets are computed
 
 
-def pool(
+def pool_and_tell(
+    annotations: Annotations,
+    rule: str,
+    doubt: Any,
+    gold: Any,
+    on_conflict: str,
+    dependence: Any,
+    options: dict[str, Any],
+) -> tuple[Labels, Dependence | None]:
+    """Labels of the items, and how far people err together where it is known.
+
+    See `Annotations.pool`.
+    """
+    check_option(on_conflict, ("raise", "unknown"), "on_conflict")
+    check_option(rule, list(RULES), "rule")
+    check_dependence(dependence, rule)
+    if isinstance(dependence, str) and dependence == "auto":
+        is_default = rule == "dempster" and doubt is None and not options
+        dependence = "fit" if is_default and learns(annotations, doubt, gold, options) else "none"
+    if isinstance(dependence, str) and dependence == "fit":
+        return pool_dependent(annotations, doubt, gold, on_conflict, options)
+    if isinstance(dependence, Dependence):
+        kept = without_copies(annotations, numbers_of(annotations, dependence))
+        labels = pool_independent(kept, rule, doubt, gold, on_conflict, options)
+        return temper(labels, dependence.exponent(count_answers(kept))), dependence
+    labels = pool_independent(annotations, rule, doubt, gold, on_conflict, options)
+    power = 1.0 if dependence == "none" else float(dependence)
+    return temper(labels, np.full(len(labels), power)), None
+
+
+def learns(annotations: Annotations, doubt: Any, gold: Any, options: dict[str, Any]) -> bool:
+    """Whether doubts are learned from agreement."""
+    if doubt is None:
+        return annotations.doubt is None or gold is not None or bool(options)
+    return isinstance(doubt, str)
+
+
+def pool_dependent(
+    annotations: Annotations, doubt: Any, gold: Any, on_conflict: str, options: dict[str, Any]
+) -> tuple[Labels, Dependence]:
+    """Labels by Dempster's rule with what people have in common learned, and that."""
+    groups = find_copies(annotations)
+    kept = without_copies(annotations, groups)
+    known = gold_logs(annotations, gold)
+    if not learns(annotations, doubt, None, options):
+        gold = None  # which then speaks of the dependence alone
+    labels = pool_independent(kept, "dempster", doubt, gold, on_conflict, options)
+    count = count_answers(kept)
+    with np.errstate(divide="ignore"):
+        shared, low, high, source = learn_shared(np.log(labels.contour), count, known)
+    names = annotations.annotators.tolist()
+    several = count[count > 0]
+    found = Dependence(
+        shared,
+        low,
+        high,
+        source,
+        tuple(tuple(names[member] for member in group) for group in groups),
+        float(several.mean()) if len(several) else 0.0,
+    )
+    worth = several * found.exponent(several)
+    found = replace(found, n_independent=float(worth.mean()) if len(worth) else 0.0)
+    return temper(labels, found.exponent(count)), found
+
+
+def numbers_of(annotations: Annotations, dependence: Dependence) -> list[IntArray]:
+    """The groups of people who copy each other, by their places in other annotations."""
+    place = {name: number for number, name in enumerate(annotations.annotators.tolist())}
+    groups = ([place[name] for name in group if name in place] for group in dependence.copies)
+    return [np.array(group) for group in groups if len(group) > 1]
+
+
+def pool_independent(
     annotations: Annotations,
     rule: str,
     doubt: Any,
@@ -51,9 +132,7 @@ def pool(
     on_conflict: str,
     options: dict[str, Any],
 ) -> Labels:
-    """Labels of the items; see `Annotations.pool`."""
-    check_option(on_conflict, ("raise", "unknown"), "on_conflict")
-    check_option(rule, list(RULES), "rule")
+    """Labels by a rule."""
     doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
         if rule != "dempster":

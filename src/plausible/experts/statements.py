@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from plausible.checks import as_floats
+
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -24,7 +26,7 @@ def as_rows(contours: ArrayLike | csr_array) -> csr_array:
     >>> as_rows([[1.0, 0.0], [-0.0, 0.5]]).nnz
     2
     """
-    given: Any = contours if issparse(contours) else np.asarray(contours, dtype=np.float64)
+    given: Any = contours if issparse(contours) else as_floats(contours, "contours")
     rows = csr_array(given, dtype=np.float64)
     if not (rows.has_canonical_format and (rows.data != 0).all()):
         rows = rows.copy()

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import FeatureTable, NamedArray
-from plausible.checks import as_list, check_kind, check_option, check_text, check_texts, guess
+from plausible.checks import (
+    as_list,
+    check_kind,
+    check_option,
+    check_text,
+    check_texts,
+    guess,
+    shown,
+)
 from plausible.experts import canonical
 from plausible.io.faults import Faults
 from plausible.io.mixed import as_kinds, read_mixed, told_left_out
@@ -214,7 +222,7 @@ def check_id(table: Source, id: str) -> str:  # noqa: A002
     if check_text(id, "id") not in table.names:
         meant = guess(id, table.names).removeprefix("; ")
         raise TableError(
-            f"{table.name} should have a column {id!r}, but does not (its columns are "
+            f"{table.name} should have a column {shown(id)}, but does not (its columns are "
             f"{listed([repr(name) for name in table.names])})",
             "",
             meant or "name one of these with {id}",

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.experts import Annotations, equivalent_doubt
+from plausible.experts import Annotations, Dependence, equivalent_doubt
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import find_meanings
-from plausible.io.known import in_classes
+from plausible.io.known import in_classes, told_dependence
 from plausible.io.lookup import hash_names
 from plausible.io.pieces import Part, pieces
 from plausible.labels import Labels
-from plausible.tables import Source, arrow, counted
+from plausible.tables import Source, TableError, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
 LEARNED_PARTS = 4  # from which doubts are learned
@@ -58,10 +58,17 @@ def pool_in_parts(
     rule: str = "dempster",
     doubt: Any = None,
     on_conflict: str = "raise",
+    dependence: Any = "auto",
+    gold: Any = None,
     client: Any = None,
     **options: Any,
 ) -> Iterator[LargePool]:
     """Pool answers of a long table in parts, which are on disk while the block lasts."""
+    if gold is not None:
+        raise TableError(
+            f"Known classes should come with answers that fit into memory, but those of "
+            f"{table.name} do not; learn from some of the items, and give the doubts."
+        )
     names = options.get("names") or {}
     item = find_meanings(table, names, options.get("ignore", ()), options)["item"]
     n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else size_of(table)
@@ -74,18 +81,25 @@ def pool_in_parts(
         if doubt is None and first.doubt is not None:
             how = "the doubts of the answers themselves (0.01 at least)"
         elif doubt is None or isinstance(doubt, str):
-            learned = learn_errors([read(path) for path in paths[:LEARNED_PARTS]])
+            sample = [read(path) for path in paths[:LEARNED_PARTS]]
+            together = sample[0] if len(sample) == 1 else Annotations.concatenate(sample)
+            if dependence == "fit" or (
+                dependence == "auto" and doubt is None and rule == "dempster"
+            ):
+                dependence = together.dependence(doubt)
+            learned = learn_errors(together)
             how = "doubts learned from the agreement of people"
             if len(paths) > LEARNED_PARTS:
                 how += f" on {100 * LEARNED_PARTS / len(paths):.0f} % of the items"
         pool = partial(pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
-                       on_conflict=on_conflict)  # fmt: skip
+                       on_conflict=on_conflict, dependence=dependence)  # fmt: skip
         notes = [
             f"{table.name}: answers in {counted(len(paths), 'part')}; "
             f"{in_classes(np.array(classes))}",
             f"pooled by {'Dempster' if rule == 'dempster' else rule}'s rule with {how}"
             if rule == "dempster"
             else f"pooled by the rule {rule!r} with {how}",
+            *(told_dependence(dependence) if isinstance(dependence, Dependence) else []),
             *table.notes,
             *first.notes,
         ]
@@ -145,10 +159,9 @@ def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
     return np.sort(Labels.unknown(1, names).classes).tolist()
 
 
-def learn_errors(parts: list[Annotations]) -> dict[Any, float]:
+def learn_errors(answers: Annotations) -> dict[Any, float]:
     """How often each person errs, learned from agreement; None stands for everybody else."""
-    together = parts[0] if len(parts) == 1 else Annotations.concatenate(parts)
-    found = together.reliability()
+    found = answers.reliability()
     errors = dict(zip(found.annotators.tolist(), (1 - found.accuracy).tolist(), strict=True))
     return errors | {None: float(np.average(1 - found.accuracy, weights=found.n_answers))}
 
@@ -160,6 +173,7 @@ def pool_part(
     doubt: Any,
     learned: dict[Any, float] | None,
     on_conflict: str,
+    dependence: Any,
 ) -> PooledPart:
     """The labels of the items of one part."""
     answers = read(path)
@@ -167,7 +181,7 @@ def pool_part(
         errors = np.array([learned.get(who, learned[None]) for who in answers.annotators.tolist()])
         size = np.maximum(answers.facts.size, 1.0)[answers.statement]
         doubt = equivalent_doubt(errors[answers.annotator], answers.n_classes, size)
-    labels = answers.pool(rule, doubt, on_conflict=on_conflict)
+    labels = answers.pool(rule, doubt, on_conflict=on_conflict, dependence=dependence)
     return PooledPart(answers.items, labels, len(answers))
 
 

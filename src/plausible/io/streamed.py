@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import FeatureTable, NamedArray
-from plausible.checks import check_option, check_texts
+from plausible.checks import check_option, check_text, check_texts
 from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
 from plausible.io.known import Known
@@ -234,7 +234,7 @@ def stream_training(
     stream = stream_table(features)
     table = open_table(stream)
     asked = None if columns is None else choose(table, columns)
-    if id in ROWS and id not in table.names:
+    if id is not None and check_text(id, "id") in ROWS and id not in table.names:
         raise TableError(
             f"Items of {table.name} should be named by a column, because it is read in pieces, but "
             f"{id!r} came; add a column of items."

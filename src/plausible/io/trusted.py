@@ -19,7 +19,11 @@ ROOMS = ("plausible.models", "plausible.neighbors", "plausible.cluster", "plausi
 # What estimators are made of, beside arrays and numbers.
 PARTS = (
     "numpy.dtype",  # of an empty array, which a file holds for it
+    "plausible.base.partition.CredalPartition",
     "plausible.belief.forms.SparseMasses",
+    "plausible.cluster.evclus_pairs.Proximity",
+    "plausible.cluster.sparse_partition.SingleMasses",
+    "plausible.cluster.sparse_partition.SparsePartition",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
     "plausible.neighbors.search.Search",

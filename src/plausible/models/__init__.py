@@ -10,6 +10,19 @@ from plausible.base import (
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.e2m import (
+    E2M,
+    Bernoulli,
+    Categorical,
+    Exponential,
+    Family,
+    Imputed,
+    InformationWarning,
+    Normal,
+    Poisson,
+    UncertainGaussianMixture,
+    UncertainValues,
+)
 from plausible.models.ensemble import (
     SoftBaggingClassifier,
     SoftStackingClassifier,
@@ -48,6 +61,12 @@ from plausible.models.tree import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.models.calibration import cross_calibrated as cross_calibrated
+from plausible.models.folds import content_folds as content_folds
+from plausible.models.folds import given_folds as given_folds
+from plausible.models.learners import fit_learner as fit_learner
+from plausible.models.learners import read_features as read_features
+from plausible.models.learners import take_rows as take_rows
 from plausible.models.learners import weighting as weighting
 from plausible.models.preparation import CATEGORY as CATEGORY
 from plausible.models.preparation import KINDS as KINDS
@@ -60,9 +79,12 @@ from plausible.models.preparation import says_id as says_id
 from plausible.models.preparation import tidy_column as tidy_column
 
 __all__ = [
+    "E2M",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
+    "Bernoulli",
+    "Categorical",
     "ComparedModel",
     "Comparison",
     "DiscriminantClassifier",
@@ -70,12 +92,18 @@ __all__ = [
     "Evidence",
     "EvidentialCalibratedClassifier",
     "EvidentialNetworkClassifier",
+    "Exponential",
+    "Family",
     "FarPointWarning",
     "FeaturePreparation",
     "GaussianMixtureClassifier",
     "GeneralizedBayesClassifier",
+    "Imputed",
+    "InformationWarning",
+    "Normal",
     "OutOfBagWarning",
     "PartialLogisticRegression",
+    "Poisson",
     "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
@@ -84,6 +112,8 @@ __all__ = [
     "SoftVotingClassifier",
     "StochasticSupervisionClassifier",
     "SupervisionWarning",
+    "UncertainGaussianMixture",
+    "UncertainValues",
     "UnlabeledRowsWarning",
     "believe",
     "compare_models",

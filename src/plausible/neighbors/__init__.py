@@ -15,6 +15,12 @@ from plausible.neighbors.classifier import EvidentialNeighborsClassifier
 from plausible.neighbors.contextual import ContextualNeighborsClassifier
 from plausible.neighbors.relabelling import Relabeller, RelabellingClassifier
 
+# isort: split
+# For the rooms above; not part of the public interface.
+from plausible.neighbors.search import Lists as Lists
+from plausible.neighbors.search import Search as Search
+from plausible.neighbors.search import check_search as check_search
+
 __all__ = [
     "ContextualNeighborsClassifier",
     "EvidentialNeighborsClassifier",

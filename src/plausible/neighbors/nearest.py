@@ -20,7 +20,6 @@ from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import (
     as_floats,
     as_list,
-    check_n_jobs,
     check_option,
     check_whole,
     is_whole,
@@ -30,7 +29,7 @@ from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.neighbors.beliefs import Answering, Found, ManyClassBeliefs, NeighborBeliefs
 from plausible.neighbors.evidence import LabelEvidence
-from plausible.neighbors.search import ALGORITHMS, HNSW_OPTIONS, Lists, Search
+from plausible.neighbors.search import Lists, Search, check_search
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -108,16 +107,7 @@ class NearestItems(MassClassifier):
 
     def _check_search(self) -> None:
         check_option(self.unknown, UNKNOWN, "unknown")
-        check_option(self.algorithm, ALGORITHMS, "algorithm")
-        check_n_jobs(self.n_jobs)
-        strange = sorted(set(self.ann_options or {}) - set(HNSW_OPTIONS))
-        if strange:
-            raise InputError(
-                f"ann_options should be among {', '.join(HNSW_OPTIONS)}",
-                f"{strange[0]!r} came",
-                "leave it out",
-                parameter="ann_options",
-            )
+        check_search(self.algorithm, self.ann_options, self.n_jobs)
 
     def _options(self) -> dict[str, Any]:
         return {

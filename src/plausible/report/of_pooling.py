@@ -52,7 +52,8 @@ def kind_of_doubt(annotations: Annotations, given: Mapping[str, Any]) -> str | f
     """Whose doubts were used: "own", "learned", "given", or one number."""
     doubt = given.get("doubt")
     if doubt is None:
-        learns = annotations.doubt is None or set(given) - {"rule", "doubt", "on_conflict"}
+        plain = {"rule", "doubt", "on_conflict", "dependence"}
+        learns = annotations.doubt is None or set(given) - plain
         return "learned" if learns else "own"
     if isinstance(doubt, str):
         return "learned"

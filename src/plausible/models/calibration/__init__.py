@@ -4,6 +4,9 @@
 turns the score of a pair of classes into a mass function (`profile_compiled`: its inner loop).
 """
 
-from plausible.models.calibration.classifier import EvidentialCalibratedClassifier
+from plausible.models.calibration.classifier import (
+    EvidentialCalibratedClassifier,
+    cross_calibrated,
+)
 
-__all__ = ["EvidentialCalibratedClassifier"]
+__all__ = ["EvidentialCalibratedClassifier", "cross_calibrated"]

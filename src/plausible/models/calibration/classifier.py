@@ -17,7 +17,7 @@ B. Quost, T. Denoeux, M.-H. Masson, Pairwise classifier combination using belief
 Recognition Letters 28 (2007) 644-653.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, Literal, Self
 
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -91,6 +92,28 @@ def combine_pairs(masses: FloatArray, pairs: IntArray, n_classes: int) -> Sparse
     ]
     combined = dempster(*sources, on_conflict="vacuous")
     return SparseMasses(combined.to_dense()[:, 1:], sets, n_classes)
+
+
+def blocks(n_rows: int, n_pairs: int) -> Iterator[IntArray]:
+    """Numbers of rows, as many at a time as memory holds masses of all pairs."""
+    at_once = max(1, ENTRIES_AT_ONCE // max(1, n_pairs))
+    for start in range(0, n_rows, at_once):
+        yield np.arange(start, min(start + at_once, n_rows))
+
+
+def cross_calibrated(
+    estimator: Any, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None
+) -> "tuple[EvidentialCalibratedClassifier, Beliefs]":
+    """A calibrated classifier, and what it believes of rows of which classifiers saw no fold.
+
+    The few numbers of the calibrations are learned from all folds. Without folds the estimator is
+    a fitted one in a `FrozenEstimator`.
+    """
+    cv = 5 if folds is None else PredefinedSplit(folds)
+    model = EvidentialCalibratedClassifier(estimator, cv=cv, scores="classes")
+    joint = model._learn(X, labels, weight)
+    model.cv = 5  # folds of these rows mean nothing to others
+    return model, model.believe(X) if joint is None else model._believed_scores(joint)
 
 
 def check_classifier(estimator: Any) -> None:
@@ -227,6 +250,11 @@ class EvidentialCalibratedClassifier(MassClassifier):
         -------
         self
         """
+        self._learn(X, y, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> FloatArray | None:
+        """What `fit` does; it answers scores out of fold, where one classifier is for all."""
         check_option(self.scores, ("pairs", "classes"), "scores")
         check_flag(self.smoothing, "smoothing")
         check_classifier(self.estimator)
@@ -251,10 +279,11 @@ class EvidentialCalibratedClassifier(MassClassifier):
         frozen = isinstance(self.estimator, FrozenEstimator)
         folds = None if frozen else given_folds(self.cv, data, labels)
         folds = folds if folds is None else folds[counted]
-        self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
-        return self
+        return self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
 
-    def _fit_all(self, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None) -> None:
+    def _fit_all(
+        self, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None
+    ) -> FloatArray | None:
         estimator = DiscriminantClassifier() if self.estimator is None else self.estimator
         frozen = isinstance(estimator, FrozenEstimator)
         known, classes = labels.scaled(), self.classes_
@@ -282,6 +311,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
             if folds is not None:
                 share = np.where(folds[rows] >= 0, share, 0.0)
             self.calibrations_.append(calibrate(score, inside, share, self.smoothing))
+        return joint
 
     @property
     def focal_sets_(self) -> IntArray:  # type: ignore[override]
@@ -289,30 +319,36 @@ class EvidentialCalibratedClassifier(MassClassifier):
         return all_sets(len(self.classes_))[1:]
 
     def _masses(self, X: Any) -> SparseMasses:
-        return combine_pairs(self._pair_masses(X), self.pairs_, len(self.classes_))
+        return combine_pairs(self._calibrated(self._scores(X)), self.pairs_, len(self.classes_))
 
     def _beliefs(self, X: Any, labels: Labels | None) -> Beliefs:
         if len(self.classes_) <= ALL_SETS:
             return super()._beliefs(X, labels)
-        parts = self._blocks_of_masses(X)
-        logs = [log_plausibilities(part, self.pairs_, len(self.classes_)) for part in parts]
-        evidence = np.concatenate(logs)
+        rows = blocks(X.shape[0], len(self.pairs_))
+        evidence = self._log_evidence(self._scores(take_rows(X, part)) for part in rows)
         if labels is not None:
             with np.errstate(divide="ignore"):
                 evidence += np.log(labels.contour)
         return Beliefs.from_log_evidence(evidence, self.classes_)
 
-    def _blocks_of_masses(self, X: Any) -> Iterator[FloatArray]:
-        """Masses of the pairs for some rows after the others, as many as memory holds."""
-        at_once = max(1, ENTRIES_AT_ONCE // len(self.pairs_))
-        for start in range(0, X.shape[0], at_once):
-            yield self._pair_masses(
-                take_rows(X, np.arange(start, min(start + at_once, X.shape[0])))
-            )
+    def _log_evidence(self, scores: Iterable[FloatArray]) -> FloatArray:
+        """Log plausibilities (n, K), of some rows after the others, as many as memory holds."""
+        masses = map(self._calibrated, scores)
+        n_classes = len(self.classes_)
+        return np.concatenate([log_plausibilities(part, self.pairs_, n_classes) for part in masses])
 
-    def _pair_masses(self, data: Any) -> FloatArray:
-        """Masses (n, P, 3) of each pair's first class, second class, and both."""
-        masses = np.empty((data.shape[0], len(self.pairs_), 3))
+    def _believed_scores(self, joint: FloatArray) -> Beliefs:
+        """What is believed of items with scores (n, K) of the classes."""
+        n_classes = len(self.classes_)
+        rows = blocks(len(joint), len(self.pairs_))
+        scores = (np.stack([difference(joint[r], *p) for p in self.pairs_], 1) for r in rows)
+        if n_classes > ALL_SETS:
+            return Beliefs.from_log_evidence(self._log_evidence(scores), self.classes_)
+        masses = np.concatenate([self._calibrated(part) for part in scores])
+        return Beliefs.from_masses(combine_pairs(masses, self.pairs_, n_classes), self.classes_)
+
+    def _scores(self, data: Any) -> FloatArray:
+        """Score (n, P) of the second class of each pair against the first."""
         scores = np.zeros((data.shape[0], len(self.pairs_)))
         if len(self.estimators_) == 1 and self.estimators_[0] is not None:
             joint = class_scores(self.estimators_[0], data, self.classes_)
@@ -323,6 +359,11 @@ class EvidentialCalibratedClassifier(MassClassifier):
                 if model is not None:
                     own = self.classes_[self.pairs_[p]]
                     scores[:, p] = difference(class_scores(model, data, own), 0, 1)
+        return scores
+
+    def _calibrated(self, scores: FloatArray) -> FloatArray:
+        """Masses (n, P, 3) of each pair's first class, second class, and both, from its score."""
+        masses = np.empty((*scores.shape, 3))
         for p, calibration in enumerate(self.calibrations_):
             masses[:, p] = calibration.masses(scores[:, p])
         return masses

@@ -16,6 +16,7 @@ from plausible.base import (
     EmptyClassWarning,
     EvidenceClassifier,
     TrainingRows,
+    check_features,
     normalized,
     stack_by_class,
     training_rows,
@@ -28,11 +29,11 @@ from plausible.checks import (
     check_path,
     check_verbose,
     check_whole,
+    name_rows,
     random_from,
 )
-from plausible.engine import Result, Rows, maximize, reporter
+from plausible.engine import ArrayRows, Result, Rows, maximize, reporter
 from plausible.errors import InputError
-from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import (
     TOO_MUCH_ADDED,
     FloatArray,
@@ -43,6 +44,12 @@ from plausible.models.gaussian.parameters import (
     cholesky,
     n_parameters,
     singular,
+)
+from plausible.models.gaussian.patterns import (
+    PatternMixture,
+    filled_rows,
+    log_joint_of_seen,
+    parts_of,
 )
 from plausible.models.gaussian.soft_mixture import RowCensus, SoftMixture, take_census
 from plausible.models.gaussian.starts import make_starts
@@ -85,6 +92,7 @@ class GaussianClassifier(EvidenceClassifier):
     callback: Any = None
     checkpoint: Any = None
     unlabeled_weight: float | str = "auto"
+    missing: str = "error"
 
     @property
     def _kind(self) -> str:
@@ -115,16 +123,36 @@ class GaussianClassifier(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, self.n_classes, with_shares=True)
+        training = self._training(X, y, sample_weight)
         fixed = not isinstance(self.unlabeled_weight, str)
         weight = float(self.unlabeled_weight) if fixed else 1.0
         fit = self._climb(training, weight, self.checkpoint)
-        if not (fixed or fit.result.interrupted):
+        if not (fixed or fit.result.interrupted or isinstance(fit.problem, PatternMixture)):
             again = partial(self._climb_again, training.classes)
             fit = mind_labels(fit, training.rows, again)
         self.unlabeled_weight_ = fit.weight
         self._keep(fit.result, fit.problem, training)
         return self
+
+    def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingRows:
+        """Rows to learn from, with NaN for missing features where these are integrated out."""
+        return training_rows(
+            self,
+            X,
+            y,
+            sample_weight,
+            self.n_classes,
+            with_shares=True,
+            allow_missing=self.missing == "integrate",
+        )
+
+    def _read(self, X: ArrayLike) -> Any:
+        """Features of new items, checked."""
+        if self.missing != "integrate":
+            return super()._read(X)
+        check_is_fitted(self)
+        options: Any = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+        return check_features(self, X, reset=False, **options)
 
     def _climb_again(self, classes: NDArray[Any], rows: Rows, weight: float, rough: bool) -> Fit:
         """A further fit, which leaves no checkpoint; a rough one is soon content."""
@@ -157,7 +185,8 @@ class GaussianClassifier(EvidenceClassifier):
     def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
         sizes = self._sizes(training.classes)
-        census = take_census(training.rows, sizes == 1)
+        rows = self._complete(training.rows)
+        census = take_census(rows, sizes == 1)
         present = census.support > 0
         if not present.all():
             absent = training.classes[~present].tolist()
@@ -171,7 +200,20 @@ class GaussianClassifier(EvidenceClassifier):
         check_memory(self._kind, len(owner), len(census.center))
         if not self._has_prior:
             check_work(self._kind, len(owner), census, self.reg_covar)
-        return SoftMixture(training.rows, census, self._kind, owner, self.reg_covar)
+        if rows is training.rows:
+            return SoftMixture(rows, census, self._kind, owner, self.reg_covar)
+        parts = self._parts(training.rows, owner)
+        return PatternMixture(rows, census, self._kind, owner, self.reg_covar, parts)
+
+    def _complete(self, rows: Rows) -> Rows:
+        """The rows themselves, or rows to start from where features are missing."""
+        if self.missing != "integrate" or not isinstance(rows, ArrayRows):
+            return rows
+        return filled_rows(rows) if np.isnan(np.asarray(rows.columns[0]).sum()) else rows
+
+    def _parts(self, rows: Any, owner: NDArray[np.int64]) -> Any:
+        """The rows in parts whose features are missing alike."""
+        return parts_of(rows.columns, self._kind, owner)
 
     def _maximize(
         self, problem: SoftMixture, starts: list[Gaussians], checkpoint: Any = None
@@ -219,7 +261,7 @@ class GaussianClassifier(EvidenceClassifier):
     ) -> FloatArray:
         scores = np.full((len(X), len(self._owner)), -np.inf)
         data = np.asarray(X, dtype=np.float64)
-        scores[:, self._present] = log_joint(data, self._parameters, self._kind)
+        scores[:, self._present] = self._log_joint(data)
         if plausibility is not None:
             with np.errstate(divide="ignore"):
                 scores += np.log(plausibility[:, self._owner])
@@ -231,8 +273,12 @@ class GaussianClassifier(EvidenceClassifier):
                 found[row] *= (p / np.where(within > 0, within, 1.0))[self._owner]
         return found
 
+    def _log_joint(self, X: Any, up_to_constant: bool = False) -> FloatArray:
+        """log(weight density) (n, M) of checked features, by component."""
+        return log_joint_of_seen(X, self._parameters, self._kind, up_to_constant)
+
     def _log_evidence(self, X: FloatArray) -> FloatArray:
-        scores = log_joint(X, self._parameters, self._kind, up_to_constant=True)
+        scores = self._log_joint(X, up_to_constant=True)
         owner = self._owner[self._present]
         if len(np.unique(owner)) == len(owner) == len(self.classes_):
             return scores
@@ -252,7 +298,7 @@ class GaussianClassifier(EvidenceClassifier):
         data = self._read(X)
         found = np.full((len(data), len(self.classes_)), -np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = log_joint(data, self._parameters, self._kind)
+            scores = self._log_joint(data)
         scores, owner = np.where(np.isnan(scores), -np.inf, scores), self._owner[self._present]
         for c in np.unique(owner):
             share = np.log(self._parameters[0][owner == c].sum())
@@ -263,14 +309,16 @@ class GaussianClassifier(EvidenceClassifier):
         """Log density (n,) of each row under the mixture."""
         data = self._read(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = log_joint(data, self._parameters, self._kind)
+            scores = self._log_joint(data)
         return logsumexp(np.where(np.isnan(scores), -np.inf, scores), axis=1)
 
     def score_novelty(self, X: ArrayLike) -> FloatArray:
         """How unusual each row is, in [0, 1]: the share of the model's own items that are denser.
 
-        The share is taken among 20,000 items drawn from the model, with `random_state`.
+        The share is taken among 20,000 items drawn from the model, with `random_state`. All
+        features must be known: densities of fewer features are no measure beside these.
         """
+        check_known(self._read(X))
         density = self.score_samples(X)
         own = np.sort(self.score_samples(self.sample(NOVELTY_DRAWS)[0]))
         return 1.0 - np.searchsorted(own, density, side="right") / len(own)
@@ -359,6 +407,18 @@ def named_start(
             values = {one: value for one, value in values.items() if one not in absent}
         parts[part] = stack_by_class(model, values, f"init[{part!r}]", here, entries[part])
     return parts
+
+
+def check_known(data: Any) -> None:
+    """Refuse items of which some features are missing, or known only in part."""
+    bad = np.isnan(data).any(axis=1) if isinstance(data, np.ndarray) else np.ones(len(data), bool)
+    if bad.any():
+        raise InputError(
+            "Novelty is judged from features that are all known",
+            f"some are missing or uncertain in {name_rows(bad)}",
+            "leave out these rows, or fill them in",
+            rows=bad,
+        )
 
 
 def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:

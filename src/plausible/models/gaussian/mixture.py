@@ -69,6 +69,10 @@ class GaussianMixtureClassifier(GaussianClassifier):
         1 counts them like the others, 0 leaves them out. "auto" is 1, unless the model then agrees
         with its labels much less than labeled rows alone foretell: then it is as large as can be
         without such harm, and an `UnlabeledRowsWarning` says so.
+    missing : {"error", "integrate"}
+        What to do about NaN in X, also in that of new items: refuse it, or integrate over the
+        features that are missing (at random), which fills in nothing. Rows in memory only; with
+        missing features, `unlabeled_weight` "auto" is 1.
     callback : function of Progress, optional
         Called after each iteration; a true answer stops the fit.
     checkpoint : path, optional
@@ -123,6 +127,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         n_classes: int | None = None,
         store_responsibilities: bool = False,
         unlabeled_weight: float | str = "auto",
+        missing: Literal["error", "integrate"] = "error",
         callback: Callback | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
@@ -140,6 +145,7 @@ class GaussianMixtureClassifier(GaussianClassifier):
         self.n_classes = n_classes
         self.store_responsibilities = store_responsibilities
         self.unlabeled_weight = unlabeled_weight
+        self.missing = missing
         self.callback = callback
         self.checkpoint = checkpoint
 
@@ -160,11 +166,13 @@ class GaussianMixtureClassifier(GaussianClassifier):
 
     def _check_options(self) -> None:
         check_option(self.covariance_type, KINDS, "covariance_type")
+        check_option(self.missing, ("error", "integrate"), "missing")
         super()._check_options()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.n_classes is None
+        tags.input_tags.allow_nan = self.missing == "integrate"
         return tags
 
 

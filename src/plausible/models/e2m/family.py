@@ -1,0 +1,132 @@
+r"""What E2M asks of a family of laws.
+
+A family states its density, and the integrals and the M step are done by numbers; or it states its
+E and M steps. Families of exponential type,
+
+.. math:: \log f(x; \theta) = \eta(\theta) \cdot T(x) - A(\theta) + c(x),
+
+state the moments of T, from which the observed information follows exactly (Louis, 1982):
+
+.. math:: I(\theta) = \sum_i \Bigl[ \nabla^2 A - \sum_j E_i T_j \, \nabla^2 \eta_j
+          - J_\eta' \, Cov_i(T) \, J_\eta \Bigr]
+
+with expectations given what is known of row i.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from plausible.models.e2m.coordinates import BoundedChart, Params
+
+FloatArray = NDArray[np.float64]
+
+
+class Curvature(NamedTuple):
+    """Derivatives by the free parameters: of eta (q, p) and (q, p, p), and of A (p, p)."""
+
+    slopes: FloatArray
+    bends: FloatArray
+    bend_of_constant: FloatArray
+
+
+class Family(BaseEstimator):
+    """A family of laws with a density; the base of one's own.
+
+    A subclass states `bounds` and `log_density`, or `e_step` and `m_step` (see below), and may
+    state `support`, `discrete` and `start`. What it states are numbers and arrays: no sums over
+    rows, no integrals.
+
+    Attributes
+    ----------
+    bounds : dict {name of a parameter: (low, high)}
+        In the order of `params_`.
+    support : (low, high)
+        Where values may lie.
+    discrete : bool
+        Whether values are whole numbers.
+
+    Notes
+    -----
+    In place of `log_density`, a family may have ``e_step(data, params)``, which returns the log
+    likelihood (n,) of each row and its expected statistics (n, q), and ``m_step(statistics,
+    params)``, which makes parameters of the weighted mean (q,) of these statistics. `data` is what
+    `read` returns.
+
+    Examples
+    --------
+    Waiting times with a shape of two:
+
+    >>> from plausible.models import E2M, UncertainValues
+    >>> class Erlang(Family):
+    ...     bounds = {"rate": (0.0, np.inf)}
+    ...     support = (0.0, np.inf)
+    ...     def log_density(self, x, params):
+    ...         rate = params["rate"]
+    ...         return 2 * np.log(rate) + np.log(x) - rate * x
+    >>> waits = UncertainValues.from_intervals([1.0, 2.0, 4.0], [2.0, 4.0, np.inf])
+    >>> model = E2M(Erlang(), init={"rate": 1.0}).fit(waits)
+    >>> round(model.params_["rate"], 3)
+    0.556
+    """
+
+    bounds: ClassVar[dict[str, tuple[float, float]]] = {}
+    support: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    discrete: ClassVar[bool] = False
+
+    def log_density(self, x: FloatArray, params: Params) -> FloatArray:
+        """Log of the density, or of the probability, of each of the values x (N,)."""
+        raise NotImplementedError
+
+    def start(self, x: FloatArray) -> Params:
+        """Parameters to start from, of values (n,) that stand for the uncertain ones."""
+        return {}
+
+
+class ExponentialFamily(Family):
+    """A family of exponential type, by moments of its statistics."""
+
+    def read(self, data: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
+        """Data as the family needs them, and the weight of each row; refuses others."""
+        raise NotImplementedError
+
+    def start_from(self, data: Any, weight: FloatArray) -> Params:
+        """Parameters to start from."""
+        raise NotImplementedError
+
+    def e_step(self, data: Any, params: Params) -> tuple[FloatArray, FloatArray]:
+        """Log likelihood (n,) of each row, and expectation (n, q) of its statistics."""
+        raise NotImplementedError
+
+    def m_step(self, statistics: FloatArray, params: Params) -> Params:
+        """The parameters that fit the mean (q,) of the statistics."""
+        raise NotImplementedError
+
+    def covariances(self, data: Any, params: Params) -> FloatArray:
+        """Covariances (n, q, q) of the statistics, given what is known of each row."""
+        raise NotImplementedError
+
+    def curvature(self, params: Params) -> Curvature:
+        """Derivatives of the natural parameters and of the constant."""
+        raise NotImplementedError
+
+    def chart(self, scale: float) -> Any:
+        """Coordinates without constraints."""
+        return BoundedChart(self.bounds, scale)
+
+    def expand(self, params: Params) -> FloatArray:
+        """How all entries (P, p) of the parameters move with the free ones."""
+        return np.eye(len(self.bounds))
+
+
+def louis_information(
+    family: ExponentialFamily, data: Any, weight: FloatArray, params: Params
+) -> FloatArray:
+    """Observed information (p, p) of the free parameters."""
+    _, mean = family.e_step(data, params)
+    slopes, bends, bend_of_constant = family.curvature(params)
+    lost = np.einsum("n,nqr->qr", weight, family.covariances(data, params))
+    complete = weight.sum() * bend_of_constant - np.einsum("q,qij->ij", weight @ mean, bends)
+    return complete - slopes.T @ lost @ slopes
