@@ -321,6 +321,7 @@ def look_through(
             np.add.at(count, places[places >= 0], 1)  # bincount would be as long as all items
         sample.add(piece.table, piece.start)
         n_rows += piece.table.num_rows
+    arrow().default_memory_pool().release_unused()  # of the pieces
     if not n_rows:
         raise TableError(
             f"{table.name} should have at least one row, but has only the names of its columns; "
