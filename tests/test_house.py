@@ -199,6 +199,7 @@ def test_the_two_experts_tell_their_story(capsys):
     ("room", "guide"),
     [
         (belief, "belief.md"),
+        (cluster, "clustering.md"),
         (experts, "experts.md"),
         (io, "files.md"),
         (metrics, "labels.md"),
