@@ -195,6 +195,19 @@ def test_the_two_experts_tell_their_story(capsys):
     assert max(map(len, story.splitlines())) <= 100
 
 
+def test_a_family_of_ones_own_takes_less_than_thirty_lines(capsys):
+    path = ROOT / "examples" / "uncertain_durations.py"
+    run = runpy.run_path(str(path))
+    found = run["main"]()
+    story = capsys.readouterr().out
+    (family,) = [node for node in ast.parse(path.read_text()).body if type(node) is ast.ClassDef]
+    assert family.end_lineno - family.lineno < 30
+    assert abs(found["shape"] - run["SHAPE"]) < 0.2
+    assert abs(found["scale"] - run["SCALE"]) < 0.3
+    assert "From midpoints" in story
+    assert max(map(len, story.splitlines())) <= 100
+
+
 @pytest.mark.parametrize(
     ("room", "guide"),
     [
