@@ -15,8 +15,8 @@ from timing import interleave, show
 
 from plausible.engine import ArrayRows
 from plausible.models.network import evidence
-from plausible.models.network.classifier import loss_pass
 from plausible.models.network.evidence import Form, Network
+from plausible.models.network.gradient import loss_pass
 
 N_CLASSES, N_PROTOTYPES = 10, 50
 SIZES = ((20_000, 100), (20_000, 200), (10_000, 500))

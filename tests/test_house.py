@@ -27,6 +27,7 @@ from plausible import (
     metrics,
     models,
     neighbors,
+    plots,
     report,
     testing,
 )
@@ -96,6 +97,7 @@ PUBLIC = [
         metrics,
         models,
         neighbors,
+        plots,
         report,
         testing,
     )
@@ -190,6 +192,19 @@ def test_the_two_experts_tell_their_story(capsys):
     assert "in the kitchen  leave it" in photographs[5]
     assert "in the kitchen  eat it" in photographs[0]
     assert "conflict 0.80" in photographs[3]
+    assert max(map(len, story.splitlines())) <= 100
+
+
+def test_a_family_of_ones_own_takes_less_than_thirty_lines(capsys):
+    path = ROOT / "examples" / "uncertain_durations.py"
+    run = runpy.run_path(str(path))
+    found = run["main"]()
+    story = capsys.readouterr().out
+    (family,) = [node for node in ast.parse(path.read_text()).body if type(node) is ast.ClassDef]
+    assert family.end_lineno - family.lineno < 30
+    assert abs(found["shape"] - run["SHAPE"]) < 0.2
+    assert abs(found["scale"] - run["SCALE"]) < 0.3
+    assert "From midpoints" in story
     assert max(map(len, story.splitlines())) <= 100
 
 

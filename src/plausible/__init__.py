@@ -29,6 +29,8 @@ models
     Estimators.
 neighbors
     Estimators by evidence from near items, and labels for unlabeled ones.
+plots
+    Pictures as Display objects.
 report
     One HTML page about labels, experts and a model.
 tables
@@ -56,6 +58,7 @@ _ROOMS = (
     "metrics",
     "models",
     "neighbors",
+    "plots",
     "report",
     "tables",
     "testing",

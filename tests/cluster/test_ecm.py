@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluster.data import BUTTERFLY, blobs, criterion
 from plausible.cluster import ECM, focal_sets_of
-from plausible.cluster.kernels import Prototypes, make_focal, masses_of, summarize
+from plausible.cluster.kernels import Prototypes, lifted, make_focal, masses_of, summarize
 
 
 def matched(centers, others):
@@ -91,7 +91,7 @@ def test_blocks_give_what_the_definition_gives(fuzzifier):
     masses = np.exp(logs - logs.max(axis=1, keepdims=True))
     masses /= masses.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(masses_of(X, offset, Prototypes(centers), focal), masses, atol=1e-9)
-    sums = summarize(X, offset, Prototypes(centers), focal)
+    sums = summarize(lifted(X, offset, None), offset, Prototypes(centers), focal)
     assert -sums.criterion == pytest.approx((masses**fuzzifier * D).sum(), rel=1e-9)
     weights = np.bitwise_count(focal.sets) ** 0.7 * masses**fuzzifier
     np.testing.assert_allclose(sums.weights, weights.sum(axis=0)[1:], rtol=1e-6, atol=1e-12)

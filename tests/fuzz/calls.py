@@ -50,6 +50,7 @@ from plausible.models import (
     SoftStackingClassifier,
     SoftVotingClassifier,
     StochasticSupervisionClassifier,
+    UncertainGaussianMixture,
 )
 from plausible.neighbors import (
     ContextualNeighborsClassifier,
@@ -74,7 +75,7 @@ ROOMS = {
 RECORDS = {
     "belief": {"Decision"},
     "metrics": {"RejectionCurve", "Scorer"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
@@ -380,7 +381,17 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
             "covariance_type": "diag", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
             "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0,
             "verbose": 0, "prior": "weak", "n_classes": None, "store_responsibilities": True,
+            "missing": "integrate",
             "callback": None, "checkpoint": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "UncertainGaussianMixture": (
+        UncertainGaussianMixture,
+        {
+            "covariance_type": "tied", "n_components": 1, "init": STARTS, "n_init": 1, "tol": 1e-4,
+            "max_iter": 20, "reg_covar": 1e-6, "accelerate": True, "random_state": 0, "verbose": 0,
+            "prior": "weak", "n_classes": None, "n_lattice": 5, "callback": None,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
@@ -537,6 +548,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
     """Arguments for five new items of two or three classes, as many as a method takes."""
     taken = signature(function).parameters
     known = [{"sick"}, {"sick", "well"}, {"well"}] * 2 if of_two else [{"cow"}, {"ant", "bee"}] * 3
+    names = ["sick", "well"] if of_two else CLASSES
     every: dict[str, Any] = {
         "X": FRESH,
         "labels": known[:5],
@@ -544,7 +556,7 @@ def method_arguments(function: Callable[..., Any], of_two: bool) -> dict[str, An
         "sample_weight": WEIGHT[:5],
         "assessments": OPINION[:5] if of_two else OPINIONS[:5],
         "class_weight": None,
-        "cost": 1.0 - np.eye(2 if of_two else 3),
+        "cost": {true: {said: float(true != said) for said in names} for true in names},
         "rule": "interval_dominance",
         "reject": None,
         "level": 0.05,
@@ -613,6 +625,14 @@ def uncertain_calls() -> Iterator[Call]:
     yield Call("models.E2M.intervals", model.intervals, {"level": 0.9, "method": "information"})
     yield Call("models.E2M.standard_errors", model.standard_errors, {"method": "bootstrap"})
     yield Call("models.E2M.score_samples", model.score_samples, {"X": VALUES})
+    mixture = fitted(UncertainGaussianMixture)
+    low = models.UncertainValues.from_intervals(FRESH, FRESH + 1)
+    name = "models.UncertainGaussianMixture"
+    yield Call(f"{name}.impute", mixture.impute, {"X": low, "labels": HARD[:5]})
+    yield Call(f"{name}.predict_proba of intervals", mixture.predict_proba, {"X": low})
+    for method in (mixture.standard_errors, mixture.intervals):
+        given = {"X": X, "y": SOFT, "method": "bootstrap", "n_bootstrap": 2}
+        yield Call(f"{name}.{method.__name__}", method, given, slow=True)
 
 
 def models_calls() -> Iterator[Call]:
@@ -693,6 +713,10 @@ def experts_calls() -> Iterator[Call]:
         "n_independent": 1.5,
     }  # fmt: skip
     yield Call("experts.Dependence", Dependence, shared)
+    words = {"annotations": said, "gold": {0: "cow", 1: "ant"}, "prior": 4.0, "by_person": True}
+    yield Call("experts.calibrate_words", experts.calibrate_words, words)
+    calibrated = experts.calibrate_words(said, {0: "cow", 1: "ant"})
+    yield Call("experts.WordCalibration.apply", calibrated.apply, {"annotations": said})
     yield Call("experts.Dependence.exponent", Dependence(0.5).exponent, {"n_answers": [1, 3]})
     learned = {
         "model": "one_coin", "gold": {0: "cow"}, "prior": [0.2, 0.3, 0.5], "smoothing": 1.0,
@@ -747,6 +771,7 @@ def io_calls() -> Iterator[Call]:
         "read_known": {
             "source": LONG, "form": "answers", "rule": "dempster", "doubt": 0.1,
             "on_conflict": "unknown", "classes": CLASSES, "map": {"?": "a"}, "ignore": [],
+            "dependence": 0.5, "gold": None,
         },
         "read_label_studio": {"source": "studio.json", "classes": CLASSES},
         "read_labels": {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausible.experts import Annotations
+from plausible.experts import Annotations, calibrate_words
 from plausible.io import TableError, read_known, read_labels, write_labels
 from plausible.labels import Labels
 
@@ -160,3 +160,37 @@ def test_conflict_above_three_tenths_on_average_is_told(doubt, is_told):
     assert not any("surer" in note for note in read_known(table, doubt="fit").notes)
     bare = {name: values for name, values in table.items() if name != "doubt"}
     assert not any("surer" in note for note in read_known(bare, doubt=0.1).notes)
+
+
+def test_known_classes_calibrate_doubts_or_reliabilities():
+    rng = np.random.default_rng(0)
+    truth, names = rng.integers(3, size=60), np.array(["oak", "elm", "ash"])
+    right = rng.uniform(size=(60, 3)) < [0.9, 0.7, 0.5]
+    said = names[np.where(right, truth[:, None], (truth[:, None] + 1) % 3)]
+    table = {
+        "item": np.repeat(np.arange(60), 3).tolist(),
+        "annotator": ["ann", "bob", "cy"] * 60,
+        "label": said.ravel().tolist(),
+        "doubt": rng.choice([0.1, 0.5], size=180).tolist(),
+    }
+    gold = {"item": [*range(30), 99], "label": [*names[truth[:30]].tolist(), "oak"]}
+    truths = dict(enumerate(names[truth[:30]].tolist()))
+
+    stated = read_known(table, gold=gold)
+    answers = Annotations.from_long(*(table[name] for name in ("item", "annotator", "label")),
+                                    doubt=table["doubt"])  # fmt: skip
+    assert stated.labels == calibrate_words(answers, truths).apply(answers).pool()
+    assert "classes of 30 items are known; 1 other without answers" in stated.notes
+    assert any("calibrated on items with known class" in note for note in stated.notes)
+
+    bare = {name: table[name] for name in ("item", "annotator", "label")}
+    learned = read_known(bare, gold=gold)
+    assert learned.labels == answers.without_doubt().pool(gold=truths)
+    assert "from items with known class" in learned.notes[-1]
+
+    with pytest.raises(TableError, match="none is; check the names of the items"):
+        read_known(bare, gold={"item": ["p"], "label": ["oak"]})
+    with pytest.raises(TableError, match="should have a column of items"):
+        read_known(bare, gold={"label": ["oak"]})
+    with pytest.raises(ValueError, match="leave rule, doubt, dependence and gold out"):
+        read_known(gold, gold=gold)

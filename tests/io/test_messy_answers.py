@@ -205,6 +205,122 @@ CASES = {
         Refused(["look like counts", "about 5 in each row"], "kind", Right(BY_CLASS)),
         options={"names": {"item": "photo"}},
     ),
+    "counts by class of unequal sums": Case(
+        "photo,cat,dog,eel\n"
+        + "".join(
+            f"i{k},{','.join('0' if j != k % 3 else str(1 + k % 4) for j in range(3))}\n"
+            for k in range(12)
+        ),
+        Refused(
+            ["'cat', 'dog', 'eel' look like counts"],
+            "kind",
+            Right(
+                sorted(
+                    (f"i{k}", "anyone", ("cat", "dog", "eel")[k % 3])
+                    for k in range(12)
+                    for _ in range(1 + k % 4)
+                ),
+                ["items are those of the column 'photo'"],
+            ),
+        ),
+    ),
+    "people who agree in numbers from 0": Case(
+        "photo,r1,r2,r3\n"
+        + "".join(f"i{k},{k % 4},{k % 4},{(k + (k == 5)) % 4}\n" for k in range(9)),
+        Right(
+            sorted(
+                (f"i{k}", f"r{r}", str((k + (k == 5 and r == 3)) % 4))
+                for k in range(9)
+                for r in (1, 2, 3)
+            ),
+            ["items are those of the column 'photo'", "read as a person: r1, r2, r3"],
+        ),
+    ),
+    "a vote beside the people": Case(
+        "photo,ann,bob,cy,Majority\nw,cat,cat,dog,cat\nx,dog,dog,dog,dog\ny,cat,cat,cat,cat\n"
+        "z,dog,,dog,dog\n",
+        Refused(
+            ["'Majority' may be what was made of them"],
+            "ignore",
+            Right(
+                rows(
+                    "w ann cat",
+                    "w bob cat",
+                    "w cy dog",
+                    "x ann dog",
+                    "x bob dog",
+                    "x cy dog",
+                    "y ann cat",
+                    "y bob cat",
+                    "y cy cat",
+                    "z ann dog",
+                    "z cy dog",
+                )
+            ),
+        ),
+    ),
+    "a code for no answer": Case(
+        "photo,r1,r2\n"
+        + "".join(f"i{k},{1 + k % 3},{99 if k == 4 else 1 + k % 3}\n" for k in range(6)),
+        Right(
+            sorted(
+                (f"i{k}", f"r{r}", "99" if k == 4 and r == 2 else str(1 + k % 3))
+                for k in range(6)
+                for r in (1, 2)
+            ),
+            ["read as a class: 99 (1 answer), though other classes are 1 to 3"],
+        ),
+    ),
+    "the first line that Excel writes": Case(
+        "sep=;\r\nitem;annotator;label\r\nx;ann;cat\r\nx;bob;dog\r\ny;ann;dog\r\ny;bob;dog\r\n",
+        Right(PLAIN, ["semicolons separate its cells"]),
+    ),
+    "sureness with decimal commas": Case(
+        "item;rater;class;confidence\nx;ann;cat;0,9\nx;bob;dog;1,00\ny;ann;dog;0,75\ny;bob;dog;0,5\n",
+        Right(PLAIN, ["doubt = 1 - confidence"], doubt=[0.1, 0.0, 0.25, 0.5]),
+    ),
+    "German names and sureness": Case(
+        "Bild;Bearbeiter;Klasse;Sicherheit\n"
+        + "".join(
+            f"i{k};p{j};{'Hund' if j else 'Vögel'};0,{5 + j}\n" for k in range(4) for j in range(3)
+        ),
+        Refused(
+            ["'Sicherheit' holds fractions"],
+            "names",
+            Right(
+                sorted(
+                    (f"i{k}", f"p{j}", "Hund" if j else "Vögel") for k in range(4) for j in range(3)
+                ),
+                ["not used: 'Sicherheit'"],
+            ),
+        ),
+    ),
+    "lists of Python": Case(
+        "image,annotator,labels\nx,ann,['cat']\nx,bob,\"['dog', 'cat']\"\n"
+        "y,ann,['dog']\ny,bob,['eel']\n",
+        Right(rows("x ann cat", "x bob cat|dog", "y ann dog", "y bob eel")),
+    ),
+    "a data set of Argilla": Case(
+        lines(
+            *[
+                {
+                    "text": item,
+                    "external_id": item,
+                    "animal-suggestion": None,
+                    "animal": [
+                        {"user_id": who, "value": said, "status": "submitted"}
+                        for who, said in given
+                    ],
+                }
+                for item, given in [
+                    ("x", [("ann", "cat"), ("bob", "dog")]),
+                    ("y", [("ann", "dog"), ("bob", "dog")]),
+                ]
+            ]
+        ),
+        Right(PLAIN, ["an export of Argilla"]),
+        "records.jsonl",
+    ),
     "unknown names": Case(
         "photo,who,said\nx,ann,cat\nx,bob,dog\ny,ann,dog\ny,bob,dog\n",
         Refused(["'photo', 'who', 'said'"], "names", Right(PLAIN)),
@@ -851,3 +967,80 @@ def test_exports_are_known_from_file_objects_too(kind):
     answers = read_annotations(kind(json.dumps(STUDIO)))
     assert answers.items.tolist() == [7, 9]
     assert read_known(kind(json.dumps(STUDIO))).items.tolist() == [7, 9]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "Respondent ID,Start,photo 1,photo 2,photo 3,photo 4\n7,9:00,cat,dog,cat,cat\n"
+            "8,9:05,cat,dog,dog,cat\n9,9:07,cat,cat,cat,dog\n",
+            ["each row is of another person ('Respondent ID')", "pivot_longer in R"],
+        ),
+        (
+            "id,text,animal.responses,animal.responses.users\n"
+            '1,so,"[""cat"", ""dog""]","[""ann"", ""bob""]"\n',
+            ["records of Argilla", "records.to_json"],
+        ),
+        ("image,ann,,bob,\n,label,sure,label,sure\nx,cat,1,dog,1\n", ["merged leave such gaps"]),
+        (",image,ann\n1,x,cat\n", ["row.names = FALSE in R"]),
+    ],
+)
+def test_tables_that_must_be_written_otherwise_say_how(text, words):
+    with pytest.raises(TableError) as caught:
+        read_annotations(io.StringIO(text))
+    for word in words:
+        assert word in str(caught.value)
+    assert "names=" not in str(caught.value)  # which would lead astray
+
+
+def test_a_mark_for_each_item_is_refused_with_its_kind():
+    text = "photo,cat,dog,eel\nw,1,0,0\nx,0,1,0\ny,0,0,1\nz,0,1,0\n"
+    with pytest.raises(TableError, match="a single 1 in each row") as caught:
+        read_annotations(io.StringIO(text))
+    known = read_known(io.StringIO(text), kind=caught.value.settings["kind"])
+    assert known.labels.crisp().tolist() == ["cat", "dog", "eel", "dog"]
+    assert known.items.tolist() == ["w", "x", "y", "z"]
+
+
+def test_counts_with_a_column_of_sums():
+    text = "photo,cat,dog,total\nw,2,1,3\nx,0,4,4\ny,5,0,5\nz,1,1,2\n"
+    with pytest.raises(TableError, match="'total' is the sum of 'cat', 'dog'") as caught:
+        read_annotations(io.StringIO(text))
+    answers = read_annotations(io.StringIO(text), **caught.value.settings)
+    assert answers.votes().tolist() == [[2, 1], [0, 4], [5, 0], [1, 1]]
+    assert answers.items.tolist() == ["w", "x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ("w,0.5,0.5\nx,1,0\ny,0.25,0.75\nz,0,1\n", "probability"),
+        ("w,1,0.5\nx,1,0\ny,0.25,1\nz,0,1\n", "plausibility"),
+    ],
+)
+def test_numbers_by_class_are_refused_with_their_kind(cells, kind):
+    text = f"photo,cat,dog\n{cells}"
+    with pytest.raises(TableError, match="look like numbers by class") as caught:
+        read_known(io.StringIO(text))
+    assert caught.value.settings["kind"] == kind
+    known = read_known(io.StringIO(text), kind=kind)
+    assert known.items.tolist() == ["w", "x", "y", "z"]
+    numbers = [[float(x) for x in line.split(",")[1:]] for line in cells.splitlines()]
+    np.testing.assert_allclose(known.labels.contour, numbers)
+
+
+def test_the_index_of_a_data_frame_names_the_items():
+    pandas = pytest.importorskip("pandas")
+    long = pandas.DataFrame(PLAIN * 2, columns=["image", "who", "label"])
+    long["image"] = [f"{one}{k // 4}" for k, one in enumerate(long["image"])]
+    wide = long.pivot(index="image", columns="who", values="label")
+    for table in (wide, wide.reset_index()):
+        assert read_annotations(table).items.tolist() == ["x0", "x1", "y0", "y1"]
+        assert read_annotations(table).annotators.tolist() == ["ann", "bob"]
+
+
+def test_a_line_number_counts_the_line_that_excel_writes():
+    text = "sep=;\nitem;annotator;label\nx;ann;cat\nx;;dog\n"
+    with pytest.raises(TableError, match="row 2 on line 4"):
+        read_annotations(io.StringIO(text))

@@ -517,3 +517,34 @@ def test_features_unpack_as_they_did():
     X, names, ids = read
     assert (X.tolist(), names, ids.tolist()) == ([[1.0], [2.0]], ["x"], ["a", "b"])
     assert Features(np.ones((1, 1)), ["x"], None).ids is None
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [("images/a{}.jpg", "a{}.jpg"), ("a{}", "A{}.png"), ("C:\\pics\\a{}.jpg", "/data/a{}.jpg")],
+)
+def test_names_of_files_that_differ_by_folder_or_ending_are_shown(said, written):
+    answers = {
+        "item": [said.format(k) for k in range(5)], "annotator": ["ann"] * 5, "label": list("ababb")
+    }  # fmt: skip
+    features = {"image": [written.format(k) for k in range(5)], "size": np.arange(5.0)}
+    with pytest.raises(TableError) as caught:
+        read_training(answers, features)
+    for shown in (said, written):
+        assert repr(shown.format(0)) in str(caught.value)
+    assert "write them alike" in str(caught.value)
+
+
+@pytest.mark.parametrize(("items", "ids"), [(range(6), range(1, 7)), (range(1, 6), range(5))])
+def test_numbers_from_0_and_from_1_are_never_shifted(items, ids):
+    answers = {"item": list(items), "annotator": ["ann"] * len(items),
+               "label": ["a", "b", "a", "b", "b", "a"][: len(items)]}  # fmt: skip
+    features = {"id": list(ids), "size": np.arange(float(len(ids))) + 0.5}
+    for more in ({}, {"on_unmatched": "drop"}):
+        if more and len(set(items) - set(ids)) == 0:
+            continue
+        with pytest.raises(TableError, match="counted from 0 and the other from 1") as caught:
+            read_training(answers, features, **more)
+        assert caught.value.settings == {"id": "row"}
+    training = read_training(answers, features, id="row")
+    assert training.rows.tolist() == list(range(len(items)))

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from plausible import load, save
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models import (
@@ -358,18 +359,18 @@ def test_intervals_are_those_of_the_log_odds_and_stay_inside():
 
 
 def test_the_bootstrap_agrees_with_the_information():
-    data = data_of("normal", 300)
-    model = E2M(Normal(), n_bootstrap=100, random_state=0, tol=1e-8).fit(data)
-    again = E2M(Normal(), n_bootstrap=100, random_state=0, tol=1e-8).fit(data)
+    data = data_of("normal", 200)
+    model = E2M(Normal(), n_bootstrap=60, random_state=0, tol=1e-8).fit(data)
+    again = E2M(Normal(), n_bootstrap=60, random_state=0, tol=1e-8).fit(data)
     for name in model.params_:
         by_information, by_bootstrap = (
             model.standard_errors(method)[name] for method in ("information", "bootstrap")
         )
-        assert by_bootstrap == pytest.approx(by_information, rel=0.25)
+        assert by_bootstrap == pytest.approx(by_information, rel=0.3)
         np.testing.assert_array_equal(model.bootstrap_[name], again.bootstrap_[name])
         low, high = model.intervals(0.9, method="bootstrap")[name]
         inside = (model.bootstrap_[name] >= low) & (model.bootstrap_[name] <= high)
-        assert inside.mean() == pytest.approx(0.9, abs=0.021)
+        assert inside.mean() == pytest.approx(0.9, abs=0.034)
     with pytest.raises(InputError, match="n_bootstrap=200"):
         E2M(Normal()).fit(data).intervals(method="bootstrap")
 
@@ -481,3 +482,14 @@ def test_truncated_moments_are_those_of_integrals(where):
     np.testing.assert_allclose(found.variance, moment(2, mean) / mass, rtol=1e-6)
     higher = central_moments(np.array([a]), np.array([b]), 4)[2]
     np.testing.assert_allclose(higher[2], moment(4, mean) / mass, rtol=1e-6)
+
+
+@pytest.mark.parametrize("family", [Bernoulli("no"), Normal()])
+def test_a_law_can_be_saved_and_loaded(family, tmp_path):
+    data = ["yes", "no", "no"] if family.get_params() else [1.0, 2.0, 4.0]
+    model = E2M(family).fit(data)
+    save(model, tmp_path / "law.skops")
+    again = load(tmp_path / "law.skops")
+    assert again.params_ == model.params_
+    assert again.intervals() == model.intervals()
+    np.testing.assert_array_equal(again.score_samples(data), model.score_samples(data))

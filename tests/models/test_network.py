@@ -12,8 +12,8 @@ from plausible.engine import StreamRows
 from plausible.labels import Labels
 from plausible.models import EvidentialNetworkClassifier
 from plausible.models.network import evidence
-from plausible.models.network.classifier import loss_pass
 from plausible.models.network.evidence import Form, Network
+from plausible.models.network.gradient import loss_pass
 from plausible.models.network.losses import LOSSES
 
 FAR = np.array([0.0, 0.0, 40.0, 0.0])
@@ -109,6 +109,30 @@ def test_the_compiled_pass_is_the_plain_one(loss, n_classes):
         fast, slope = loss_pass(rows, vector, form, loss, compiled=True)
         assert fast == pytest.approx(value, rel=1e-13)
         np.testing.assert_allclose(slope, gradient, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_some_rows_after_the_others_are_all_rows(compiled, monkeypatch):
+    form, rows = Form(5, 3, 4, 0.1), (*some_rows(150), np.arange(150) % 3 == 1)
+    vector = evidence.pack(a_network(), form)
+    value, slope = loss_pass(rows, vector, form, "likelihood", compiled)
+    monkeypatch.setattr("plausible.models.network.gradient.ROWS_AT_ONCE", 37)
+    parts, gradient = loss_pass(rows, vector, form, "likelihood", compiled)
+    assert parts == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-11)
+
+
+def test_compiled_exponentials_are_exact_however_far():
+    from plausible.models.network.evidence_compiled import activate_block
+
+    rng = np.random.default_rng(0)
+    network = a_network()
+    squared = np.column_stack([np.zeros(5), 10.0 ** rng.uniform(-9, 2.3, (5, 200)), [1e9] * 5])
+    found = np.empty_like(squared)
+    activate_block(squared, network.alpha, network.gamma, found)
+    expected = evidence.activations(squared, network)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-300)
+    np.testing.assert_array_equal(found[:, 0], network.alpha)
 
 
 def test_cross_entropy_of_probabilities_has_its_gradient_plain_and_compiled():

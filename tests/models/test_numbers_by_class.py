@@ -49,7 +49,9 @@ def test_a_mixture_starts_where_the_names_say(labels, kind):
     np.testing.assert_allclose(found.means_, expected.means_)
     np.testing.assert_allclose(found.covariances_, expected.covariances_)
     if labels is LABELS:
-        with pytest.raises(InputError, match=r"init \w+ should say which entry .* write a dict"):
+        with pytest.raises(
+            InputError, match=r"init\['\w+'\] should say which entry .* write a dict"
+        ):
             GaussianMixtureClassifier(kind, init=arrays).fit(X, labels)
 
 

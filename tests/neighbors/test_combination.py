@@ -13,11 +13,12 @@ from neighbors.kinds import (
 )
 from plausible.belief import contour, pignistic
 from plausible.labels import Labels
-from plausible.neighbors import EvidentialNeighborsClassifier, dense
+from plausible.neighbors import EvidentialNeighborsClassifier, dense, singles
 from plausible.neighbors.closures import SparseCombiner
 from plausible.neighbors.contours import ContourCombiner
 from plausible.neighbors.dense import DenseCombiner
 from plausible.neighbors.evidence import LabelEvidence
+from plausible.neighbors.losses import Loss
 from plausible.neighbors.singles import SingleCombiner
 
 GAMMA = np.array([0.3, 2.0, 0.8, 1.1])  # of the classes in sorted order
@@ -94,19 +95,50 @@ def test_all_ways_agree(kind):
         )
 
 
+@pytest.mark.parametrize("kind", ["hard", "doubted", "probabilities"])
+def test_products_and_logarithms_are_the_same_evidence(kind, monkeypatch):
+    combiner = SingleCombiner(LabelEvidence(all_kinds()[kind]))
+    rng = np.random.default_rng(0)
+    neighbors, trust = rng.integers(40, size=(20, 9)), rng.uniform(0.0, 1.0, (20, 9))
+    trust[:5] *= 1e-15
+    slopes = rng.normal(size=(20, 4))
+
+    def answers():
+        bets, back = combiner.linearize(neighbors, trust)
+        return bets, combiner.masses(neighbors, trust).values, back(slopes)
+
+    products = answers()
+    monkeypatch.setattr(singles, "STRONG", -1.0)
+    for one, other in zip(products, answers(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
+    many = np.zeros((1, 3000), dtype=np.int64), np.full((1, 3000), 0.999)
+    monkeypatch.undo()
+    np.testing.assert_allclose(combiner.bets(*many).sum(), 1.0)
+
+
 @pytest.mark.parametrize("kind", ["sets", "plausibilities", "masses"])
 def test_compiled_loops_are_those_of_numpy(kind, monkeypatch):
-    combiner = DenseCombiner(LabelEvidence(all_kinds()[kind]))
+    labels = all_kinds()[kind]
+    combiner = DenseCombiner(LabelEvidence(labels))
     rng = np.random.default_rng(0)
-    neighbors, trust = rng.integers(40, size=(30, 19)), rng.uniform(0.0, 1.0, (30, 19))
-    slopes = rng.normal(size=(30, 4))
-    bets, back = combiner.linearize(neighbors, trust)
-    plain = bets, combiner.masses(neighbors, trust).values, back(slopes)
+    neighbors, trust = rng.integers(40, size=(40, 19)), rng.uniform(0.0, 1.0, (40, 19))
+    trust[10:20] *= rng.choice([1e-4, 1e-9, 1e-17], (10, 1))  # far from all
+    trust[20:30, 3] = 1.0 - 2e-8  # where products may vanish
+    loss = Loss("squared", LabelEvidence(labels[:40]))
+
+    def answers():
+        masses = combiner.masses(neighbors, trust).values
+        return combiner.bets(neighbors, trust), masses, *combiner.cost(neighbors, trust, loss)
+
+    plain = answers()
     monkeypatch.setattr(dense, "MUCH_WORK", 0)
-    bets, back = combiner.linearize(neighbors, trust)
-    compiled = bets, combiner.masses(neighbors, trust).values, back(slopes)
-    for one, other in zip(plain, compiled, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
+    for one, other in zip(plain, answers(), strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-13)
+    far, degree = slice(10, 20), trust[10:20].max(axis=1, keepdims=True)
+    compiled = combiner.masses(neighbors, trust).values
+    difference = np.abs(compiled - plain[1])[far, :-1] / degree
+    assert difference.max() < 1e-9
+    assert (plain[1][far, :-1].max(axis=1) > 0.01 * degree[:, 0]).all()
 
 
 @pytest.mark.parametrize("kind", all_kinds())
@@ -172,7 +204,7 @@ def test_far_items_still_tell_classes_apart():
     np.testing.assert_allclose(bets, 1 / 3, atol=1e-10)
     assert bets[0] < bets[1]
     assert model.score_novelty([[15.5], [1e300]])[1] == 1.0
-    trust = np.full((1, 3), 1e-9)
+    trust = np.full((1, 3), 1e-13)
     dense_way = DenseCombiner(LabelEvidence(labels)).masses(np.array([[0, 1, 2]]), trust)
     sparse_way = SparseCombiner(LabelEvidence(labels)).masses(np.array([[0, 1, 2]]), trust)
     small = sparse_way.values[0] < 1e-3

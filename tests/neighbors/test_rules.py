@@ -96,6 +96,8 @@ def test_approximate_search_with_exact_distances():
         EvidentialNeighborsClassifier(algorithm="hnsw", metric="cityblock").fit(items, y)
     with pytest.raises(ValueError, match="ann_options.*'speed' came"):
         EvidentialNeighborsClassifier(algorithm="hnsw", ann_options={"speed": 1}).fit(items, y)
+    with pytest.raises(ValueError, match="ef should be a whole number of at least 1, but 0.5"):
+        EvidentialNeighborsClassifier(algorithm="hnsw", ann_options={"ef": 0.5}).fit(items, y)
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):

@@ -66,6 +66,7 @@ OPTIONS = {
                "dubois_prade", "pcr6", "mean"],
     "--doubt": ["fit", "0", "1", "0.3", "nan", "-1", "1e-320", "²", "0.1"],
     "--on-conflict": ["raise", "unknown"],
+    "--dependence": ["fit", "none", "auto", "1", "0.5", "0", "-1", "nan", "inf", "x"],
     "--id": ["item", "odd", "length", "label", "", "row", "row0", "row1"],
     "--missing": ["?", "n.d.,-999", "", ",", "[]", "0", "nan", '["?", ""]'],
     "--on-unmatched": ["raise", "drop"],
@@ -87,7 +88,7 @@ OPTIONS = {
     "--nonsense": None,
 }  # fmt: skip
 KNOWN = ["--form", "--names", "--layout", "--kind", "--classes", "--rule", "--doubt",
-         "--on-conflict", "--map", "--words", "--repeats", "--ignore"]  # fmt: skip
+         "--on-conflict", "--dependence", "--map", "--words", "--repeats", "--ignore"]  # fmt: skip
 FEATURES = ["--id", "--columns", "--missing", "--on-unmatched"]
 PREPARED = ["--categories", "--leave-out", "--prepare"]
 OF_VERB = {

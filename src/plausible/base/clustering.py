@@ -127,14 +127,17 @@ class CredalClustering(ClusterMixin, BaseEstimator):
     def _keep_masses(self, masses: Any) -> None:
         self.masses_, self.focal_sets_ = masses.values, masses.focal_sets
 
-    def _keep(self, run: Clustered) -> None:
-        if not run.converged:
+    def _warn_if_unfinished(self, converged: bool) -> None:
+        if not converged:
             warnings.warn(
                 f"{type(self).__name__} should stop by itself, but reached its last iteration; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
+
+    def _keep(self, run: Clustered) -> None:
+        self._warn_if_unfinished(run.converged)
         self.partition_ = self._partition(run.masses)
         self._keep_masses(run.masses)
         self.labels_ = self.partition_.hard()

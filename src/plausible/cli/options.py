@@ -227,6 +227,11 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         "people (default: fit where nothing is said of doubts, else none)",
     )  # fmt: skip
     group.add_argument(
+        "--gold", metavar="FILE",
+        help="table of items and their classes that are known for sure: calibrates doubts and "
+        "words of confidence, or reliabilities and --dependence",
+    )  # fmt: skip
+    group.add_argument(
         "--on-conflict", choices=("raise", "unknown"), default="raise",
         help="items about which sure answers contradict each other: an error, or unknown",
     )  # fmt: skip
@@ -236,7 +241,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     """Options of `read_known` that were given."""
     found = {"form": given.form, "rule": given.rule, "doubt": given.doubt}
     found |= {"on_conflict": given.on_conflict, "dependence": given.dependence}
-    found |= {"layout": given.layout}
+    found |= {"layout": given.layout, "gold": given.gold}
     found |= {"kind": given.kind, "names": given.names, "words": given.words}
     found |= {"repeats": given.repeats, "ignore": given.ignore}
     if given.map is not None:

@@ -10,6 +10,7 @@ from plausible.cluster.focal_sets import focal_sets_of
 from plausible.cluster.neighborhoods import image_weights
 from plausible.cluster.recm import RECM
 from plausible.cluster.secm import SECM
+from plausible.cluster.selection import ClusterCounts, select_n_clusters
 from plausible.cluster.sparse_partition import SparsePartition
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "EVCLUS",
     "RECM",
     "SECM",
+    "ClusterCounts",
     "CredalPartition",
     "EKNNClus",
     "SparsePartition",
     "focal_sets_of",
     "image_weights",
+    "select_n_clusters",
 ]

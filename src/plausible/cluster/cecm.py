@@ -47,7 +47,7 @@ IntArray = NDArray[np.int64]
 
 
 class Linked(NamedTuple):
-    """Items with links, items without, and what violating a link costs."""
+    """Items with links, items without, which are lifted, and what violating a link costs."""
 
     X: FloatArray
     free: FloatArray
@@ -270,6 +270,14 @@ class CECM(ECM):
         finally:
             del self._given
 
+    def _fit_rows(self, rows: Any) -> Self:
+        raise InputError(
+            "CECM should be given items in memory",
+            f"{type(rows).__name__} came, and links name rows in memory",
+            "give an array, or use ECM",
+            parameter="X",
+        )
+
     def _check_options(self) -> None:
         super()._check_options()
         if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
@@ -294,7 +302,11 @@ class CECM(ECM):
         weight = self.constraint_weight / (1.0 - self.constraint_weight)
         cost = weight * spread.n_items * spread.variance / max(len(links), 1)
         linked = Linked(
-            centered[wiring.items], centered[alone], wiring, cost, self._ridge(data, spread)
+            centered[wiring.items],
+            lifted(centered[alone], None, None),
+            wiring,
+            cost,
+            self._ridge(data, spread),
         )
         starts = self._starts(data.X, rows, middle, random)
         return Problem(

@@ -13,10 +13,11 @@ Recognition 41 (2008) 1384-1397.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from plausible.base import Clustered
 from plausible.belief import SparseMasses
@@ -26,6 +27,8 @@ from plausible.cluster.kernels import (
     Focal,
     Prototypes,
     Sums,
+    blocks,
+    lifted,
     make_focal,
     masses_of,
     solve_prototypes,
@@ -39,7 +42,15 @@ from plausible.cluster.prototypes import (
     sparse_masses,
 )
 from plausible.cluster.starts import canonical_order, check_init, draw_items
-from plausible.engine import ArrayRows, Columns
+from plausible.cluster.streams import (
+    SAMPLE,
+    as_rows,
+    features_of,
+    is_stream,
+    look_over,
+    summarize_stream,
+)
+from plausible.engine import ArrayRows, Columns, Rows
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -49,10 +60,10 @@ RIDGE = 1e-10  # of the variance: keeps metrics of clusters on a line finite
 
 
 def summarize_chunk(columns: Columns, starts: list[Prototypes], focal: Focal) -> list[Sums]:
-    """Sums of a chunk of items (and what is added to their squared distances) for each start."""
-    X, offset = columns
-    assert X is not None
-    return [summarize(X, offset, prototypes, focal) for prototypes in starts]
+    """Sums of a chunk of lifted items (and what is added to their distances) for each start."""
+    rows, offset = columns
+    assert rows is not None
+    return [summarize(rows, offset, prototypes, focal) for prototypes in starts]
 
 
 class State(NamedTuple):
@@ -83,11 +94,19 @@ class Items(NamedTuple):
 
 
 def ordered_rows(items: Items, middle: FloatArray) -> ArrayRows:
-    """Items around their mean, in an order that does not depend on that of rows."""
-    centered = items.X - middle
-    spread = np.einsum("ij,ij->i", centered, centered)
+    """Items around their mean, lifted, in an order that does not depend on that of rows."""
+    n_items, n_features = items.X.shape
+    spread = np.empty(n_items)
+    lifts = np.empty((n_items, n_features + 2))
+    for block in blocks(n_items, n_features):
+        centered = items.X[block] - middle
+        np.einsum("ij,ij->i", centered, centered, out=spread[block])
     order = canonical_order(spread, tuple(items.X.T))
-    return ArrayRows(centered[order], None if items.offset is None else items.offset[order])
+    offset = None if items.offset is None else items.offset[order]
+    for block in blocks(n_items, n_features):
+        part = None if offset is None else offset[block]
+        lifts[block] = lifted(items.X[order[block]] - middle, part, None)
+    return ArrayRows(lifts, offset)
 
 
 class ECM(PrototypeClustering):
@@ -172,6 +191,56 @@ class ECM(PrototypeClustering):
         self.random_state = random_state
         self.metric = metric
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like (n, d), `Rows` of the engine, or Dask collection
+            Of rows that are not in memory, only what does not grow with their number is kept:
+            there are no `masses_`, `partition_` and `labels_`; ask `predict_partition` for chunks.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_rows(as_rows(X)) if is_stream(X) else super().fit(X, y)
+
+    def _fit_rows(self, rows: Rows) -> Self:
+        """Centers of rows, wherever they are."""
+        self._check_options()
+        seen = look_over(rows)
+        self.n_features_in_ = len(seen.middle)
+        spread = Spread(seen.n_items, seen.variance)
+        self._check_count(spread)
+        focal = self._focal(spread)
+        random = check_random_state(self.random_state)
+        sample = Items(features_of(rows.sample(SAMPLE, random)), None)
+        ridge = self._ridge(sample, spread)
+
+        def summaries(starts: list[Prototypes]) -> list[State]:
+            sums = rows.reduce(summarize_stream, starts, focal, seen.middle)
+            return [with_ridge(*pair, ridge) for pair in zip(sums, starts, strict=True)]
+
+        drawn = self._starts(sample.X, ordered_rows(sample, seen.middle), seen.middle, random)
+        solve = partial(solved, focal=focal, ridge=ridge)
+        found = self._minimized(Problem(summaries, solve, drawn, lambda best: best), spread)
+        best = found.parameters
+        if self._may_reorder:
+            best = reordered(best, summaries([best])[0].sums, focal)
+        self._forget()
+        self.cluster_centers_, self.metrics_ = best.centers + seen.middle, best.metrics
+        self.focal_sets_, self.objective_ = focal.sets, -found.criterion
+        self.history_, self.n_iter_, self.converged_ = -found.history, found.n_iter, found.converged
+        self._warn_if_unfinished(found.converged)
+        return self
+
+    def _forget(self) -> None:
+        """What an earlier fit of items in memory left behind."""
+        for name in ("partition_", "masses_", "labels_", "feature_names_in_"):
+            vars(self).pop(name, None)
+
     def _read(self, X: ArrayLike, reset: bool) -> Items:
         return Items(super()._read(X, reset), None)
 
@@ -234,14 +303,11 @@ class ECM(PrototypeClustering):
         if not self._may_reorder:
             return found
         (sums,) = rows.reduce(summarize_chunk, [found], focal)
-        order = largest_first(sums.weights, focal.averages)
-        return Prototypes(
-            found.centers[order], None if found.metrics is None else found.metrics[order]
-        )
+        return reordered(found, sums, focal)
 
     def _run(self, data: Items, middle: FloatArray, found: Prototypes, focal: Focal) -> Clustered:
         """Masses of the items at the best prototypes."""
-        values = masses_of(data.X - middle, data.offset, found, focal)
+        values = masses_of(data.X, data.offset, found, focal, middle)
         learned = {"cluster_centers_": found.centers + middle, "metrics_": found.metrics}
         return Clustered(sparse_masses(values, focal), 0.0, learned=learned)
 
@@ -256,19 +322,26 @@ class ECM(PrototypeClustering):
         )
         middle = self.cluster_centers_.mean(axis=0)
         found = Prototypes(self.cluster_centers_ - middle, self.metrics_)
-        return sparse_masses(masses_of(X.X - middle, X.offset, found, focal), focal)
+        return sparse_masses(masses_of(X.X, X.offset, found, focal, middle), focal)
 
     def _check_options(self) -> None:
         super()._check_options()
         check_option(self.metric, ("euclidean", "adaptive"), "metric")
 
 
+def reordered(found: Prototypes, sums: Sums, focal: Focal) -> Prototypes:
+    """The same clusters, the largest first."""
+    order = largest_first(sums.weights, focal.averages)
+    return Prototypes(found.centers[order], None if found.metrics is None else found.metrics[order])
+
+
 def drawn_centers(
     rows: ArrayRows, n_clusters: int, kind: str, n_starts: int, random: np.random.RandomState
 ) -> list[FloatArray]:
     """Items to start at, as many times as there are starts."""
-    items = rows.columns[0]
-    assert items is not None
+    lifts = rows.columns[0]
+    assert lifts is not None
+    items = lifts[:, 1:-1]
 
     def distances_to(item: int) -> FloatArray:
         apart = items - items[item]

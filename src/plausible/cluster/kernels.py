@@ -26,7 +26,7 @@ from plausible.belief import cardinality, membership
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-BLOCK = 60_000  # weighted distances in a block: two blocks share a second-level cache
+BLOCK = 40_000  # weighted distances in a block: two blocks share a second-level cache
 TINY = 1e-100  # distance of an item that is a center; its square is still a number
 NEAR = 1e-7  # of the norms: nearer, differences of norms are not exact enough
 SAFE = 200.0  # decimal places that a power may reach in either direction
@@ -256,25 +256,27 @@ def spent_weights(found: Memberships, focal: Focal) -> FloatArray:
 
 
 def summarize(
-    X: FloatArray, offset: FloatArray | None, prototypes: Prototypes, focal: Focal
+    rows: FloatArray, offset: FloatArray | None, prototypes: Prototypes, focal: Focal
 ) -> Sums:
-    """Criterion and sums over the items, block by block."""
-    n_sets, n_features = len(focal.penalty), X.shape[1]
+    """Criterion and sums over items that were lifted without metrics, block by block."""
+    n_sets, n_features = len(focal.penalty), rows.shape[1] - 2
     places = place(prototypes, focal)
     cost, sums = 0.0, np.zeros((n_sets, n_features + 1))
     n_metrics = 0 if places.metrics is None else len(places.metrics)
     squares = np.zeros((n_metrics, n_features, n_features))
-    for block in blocks(len(X), n_sets):
+    for block in blocks(len(rows), n_sets):
         part = None if offset is None else offset[block]
-        rows = lifted(X[block], part, places.metrics)
-        found = memberships(rows, part, places, focal)
+        one, X = rows[block], rows[block, 1 : n_features + 1]
+        found = memberships(
+            one if not n_metrics else lifted(X, part, places.metrics), part, places, focal
+        )
         cost += float(found.costs.sum())
         scale = found.costs / found.totals
         weights = spent_weights(found, focal)
-        sums += weights.T @ (rows[:, : n_features + 1] * scale[:, None])
+        sums += weights.T @ (one[:, : n_features + 1] * scale[:, None])
         if n_metrics:
             shares = scale[:, None] * (weights @ (focal.penalty[:, None] * focal.averages))
-            squares += scatters(X[block], shares)
+            squares += scatters(X, shares)
     sums *= focal.penalty[:, None]
     return Sums(-cost, sums[:, 0], sums[:, 1:], squares)
 
@@ -285,15 +287,22 @@ def scatters(X: FloatArray, shares: FloatArray) -> FloatArray:
 
 
 def masses_of(
-    X: FloatArray, offset: FloatArray | None, prototypes: Prototypes, focal: Focal
+    X: FloatArray,
+    offset: FloatArray | None,
+    prototypes: Prototypes,
+    focal: Focal,
+    middle: FloatArray | float = 0.0,
 ) -> FloatArray:
-    """Masses (n, F) of the items on the sets, in the order of `focal.sets`."""
+    """Masses (n, F) of the items on the sets, in the order of `focal.sets`.
+
+    Items are those of X less `middle`, around which centers are given.
+    """
     places = place(prototypes, focal)
     out = np.empty((len(X), len(focal.sets)))
     for block in blocks(len(X), len(focal.penalty)):
         part = None if offset is None else offset[block]
-        found = memberships(lifted(X[block], part, places.metrics), part, places, focal)
-        masses_from(found, focal, out[block])
+        rows = lifted(X[block] - middle, part, places.metrics)
+        masses_from(memberships(rows, part, places, focal), focal, out[block])
     return out
 
 

@@ -45,7 +45,7 @@ class Problem(NamedTuple):
     summarize: Callable[[list[Any]], list[Any]]
     solve: Callable[[Any], Any]
     starts: list[Any]
-    conclude: Callable[[Any], Clustered]
+    conclude: Callable[[Any], Any]
 
 
 class PrototypeClustering(CredalClustering):
@@ -78,6 +78,16 @@ class PrototypeClustering(CredalClustering):
     def _best(self, data: Any, random: np.random.RandomState) -> Clustered:
         self._check_options()
         spread = self._spread(data)
+        self._check_count(spread)
+        focal = self._focal(spread)
+        problem = self._problem(data, focal, spread, random)
+        found = self._minimized(problem, spread)
+        run = problem.conclude(found.parameters)
+        return run._replace(
+            objective=-found.criterion, history=-found.history, converged=found.converged
+        )
+
+    def _check_count(self, spread: Spread) -> None:
         if spread.n_items < self.n_clusters:
             raise InputError(
                 f"There should be at least n_clusters={self.n_clusters} items",
@@ -86,13 +96,6 @@ class PrototypeClustering(CredalClustering):
                 parameter="n_clusters",
                 value=self.n_clusters,
             )
-        focal = self._focal(spread)
-        problem = self._problem(data, focal, spread, random)
-        found = self._minimized(problem, spread)
-        run = problem.conclude(found.parameters)
-        return run._replace(
-            objective=-found.criterion, history=-found.history, converged=found.converged
-        )
 
     def _minimized(self, problem: Problem, spread: Spread) -> Result:
         """The lowest point that the loop finds; whether it converged is told by the base."""

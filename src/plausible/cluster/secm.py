@@ -21,7 +21,7 @@ B. Lelandais, S. Ruan, T. Denoeux, P. Vera, I. Gardin, Fusion of multi-tracer PE
 painting, Medical Image Analysis 18 (2014) 1247-1259.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ from plausible.checks import check_option
 from plausible.cluster.ecm import ECM, Items
 from plausible.cluster.focal_sets import FocalSets
 from plausible.cluster.neighborhoods import check_neighborhoods, is_shape
+from plausible.errors import InputError
 
 
 def smoothed(items: Items, weights: csr_array) -> Items:
@@ -110,6 +111,14 @@ class SECM(ECM):
         )
         self.weights = weights
         self.average = average
+
+    def _fit_rows(self, rows: Any) -> Self:
+        raise InputError(
+            "SECM should be given items in memory",
+            f"{type(rows).__name__} came, and neighbors of items must be in memory",
+            "give an array, or use ECM",
+            parameter="X",
+        )
 
     def _read(self, X: ArrayLike, reset: bool) -> Items:
         check_option(self.average, ("features", "distances"), "average")

@@ -236,5 +236,7 @@ def draw(results: Results, path: Path) -> None:
     axes.set_yticks(range(len(rows)), labels=[f"{row['set']}, {row['rule']}" for row in rows])
     axes.invert_yaxis()
     axes.set_xlabel("gain in accuracy of belief labels (percent points)")
-    axes.legend(frameon=False, fontsize="small")
+    axes.legend(
+        frameon=False, fontsize="small", ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0)
+    )
     save_figure(figure, path)

@@ -2,6 +2,7 @@
 
 from plausible.experts.agreement import Agreement, agreement
 from plausible.experts.annotations import Annotations
+from plausible.experts.calibration import WordCalibration, calibrate_words
 from plausible.experts.dependence import Dependence
 from plausible.experts.fusion import EvidentialFusionClassifier
 from plausible.experts.joint import JointAnnotatorClassifier
@@ -41,7 +42,9 @@ __all__ = [
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
+    "WordCalibration",
     "agreement",
+    "calibrate_words",
     "fit_reliability",
     "next_items",
 ]

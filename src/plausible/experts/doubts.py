@@ -21,6 +21,7 @@ from plausible.experts.words import fold
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 MEANINGS = ("doubt", "confidence")
+DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]+")
 PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 LARGEST_RATING = 10  # of whole numbers from 0 or 1; larger ones up to 100 are percentages
 USUAL = {
@@ -96,6 +97,7 @@ def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
         if cell is None or isinstance(cell, bool):
             continue
         text = canonical(cell)
+        text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
         found = PERCENT.fullmatch(text)
         try:
             numbers[k] = float(found.group(1).replace(",", ".") if found else text)

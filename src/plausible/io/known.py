@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path
 from plausible.errors import InputError, Note
-from plausible.experts import ANYONE, Annotations, Dependence, pool_and_tell
+from plausible.experts import (
+    ANYONE,
+    Annotations,
+    Dependence,
+    calibrate_words,
+    pool_and_tell,
+)
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import (
     check_one_label,
@@ -70,6 +76,7 @@ def read_known(
     doubt: str | float | Mapping[Any, float] | None = None,
     on_conflict: str = "raise",
     dependence: Any = "auto",
+    gold: Any = None,
     **options: Any,
 ) -> Known:
     r"""Labels from a table of answers, which are pooled, or of labels.
@@ -83,6 +90,10 @@ def read_known(
         one that has no columns of labels, holds answers; exports are known by what they hold.
     rule, doubt, on_conflict, dependence
         How answers are pooled, as in `Annotations.pool`.
+    gold : table of items and their classes, or dict of them, optional
+        Classes that are known for sure. Where answers come with doubts or words of certainty, these
+        are calibrated on them (see `calibrate_words`); else reliabilities and how far people err
+        together are learned with them.
     **options
         Further ones of `read_annotations` or `read_labels`.
 
@@ -105,6 +116,7 @@ def read_known(
         "doubt": doubt,
         "on_conflict": on_conflict,
         "dependence": dependence,
+        "gold": gold,
     }
     tool = form if form in EXPORTS else tool_in(source) if form != "labels" else None
     if tool in EXPORTS:
@@ -117,10 +129,10 @@ def read_known(
         form = "labels" if holds_labels(table, found, options) else "answers"
     if form == "answers":
         return pooled(read_annotations(stream, **options), table.name, **how)
-    if rule != "dempster" or doubt is not None or dependence != "auto":
+    if rule != "dempster" or doubt is not None or dependence != "auto" or gold is not None:
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
-            "each item; leave rule, doubt and dependence out."
+            "each item; leave rule, doubt, dependence and gold out."
         )
     labels, told = read_named_labels(stream, found, options)
     items = read_ids(table, found["item"]) if "item" in found else None
@@ -210,12 +222,24 @@ def read_named_labels(
 
 
 def pooled(
-    annotations: Annotations, name: str, rule: str, doubt: Any, on_conflict: str, dependence: Any
+    annotations: Annotations,
+    name: str,
+    rule: str,
+    doubt: Any,
+    on_conflict: str,
+    dependence: Any,
+    gold: Any,
 ) -> Known:
     """Pooled answers, with a word on how."""
+    learned: list[str] = []
     try:
+        truth = None if gold is None else read_gold(gold, annotations, learned)
+        if truth and doubt is None and annotations.doubt is not None:
+            found = calibrate_words(annotations, truth)
+            annotations, truth = found.apply(annotations), None
+            learned += ["share of right answers by stated doubt:", *str(found).splitlines()]
         labels, together = pool_and_tell(
-            annotations, rule, doubt, None, on_conflict, dependence, {}
+            annotations, rule, doubt, truth, on_conflict, dependence, {}
         )
     except InputError as error:
         raise error.prefixed(f"{name}: ", TableError) from error
@@ -225,7 +249,8 @@ def pooled(
         people = "people unknown"
     how = "Dempster's rule" if rule == "dempster" else f"the rule {rule!r}"
     if doubt is None and annotations.doubt is not None:
-        doubts = "the doubts of the answers themselves (0.01 at least)"
+        doubts = "the doubts of the answers themselves "
+        doubts += "(0.01 at least)" if not learned else "(calibrated on items with known class)"
     elif doubt is None or isinstance(doubt, str):
         doubts = "doubts learned from the agreement of people"
     else:
@@ -236,6 +261,7 @@ def pooled(
         f"{counted(len(annotations.items), 'item')}; {in_classes(annotations.classes)}",
         *annotations.notes,
         f"pooled by {how} with {doubts}",
+        *learned,
         *([] if together is None else told_dependence(together)),
     ]
     conflict = 0.0 if labels.conflict is None else float(labels.conflict.mean())
@@ -245,6 +271,32 @@ def pooled(
             "'fit' learns from agreement whom to trust"
         )
     return Known(labels, annotations.items, annotations, notes)
+
+
+def read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[Any, Any]:
+    """Classes of items that are known for sure; notes on them are added."""
+    if isinstance(gold, Mapping) and not all(np.ndim(value) for value in gold.values()):
+        known = dict(gold)
+    else:
+        found = read_known(gold, "labels")
+        if found.items is None:
+            raise TableError(
+                "The table of known classes should have a column of items, but has none; add one "
+                "called item."
+            )
+        rows = np.flatnonzero(found.labels.is_hard)
+        names = found.labels.classes[found.labels.contour[rows].argmax(axis=1)].tolist()
+        known = dict(zip(found.items[rows].tolist(), names, strict=True))
+    place = {str(item): item for item in annotations.items.tolist()}
+    kept = {place[str(item)]: truth for item, truth in known.items() if str(item) in place}
+    left = f"; {counted(len(known) - len(kept), 'other')} without answers" if kept != known else ""
+    notes.append(f"classes of {counted(len(kept), 'item')} are known{left}")
+    if not kept:
+        raise TableError(
+            "Items with known classes should be among those with answers, but none is; check the "
+            "names of the items."
+        )
+    return kept
 
 
 def told_dependence(together: Dependence) -> list[str]:

@@ -22,7 +22,7 @@ from plausible.io.known import in_classes, told_dependence
 from plausible.io.lookup import hash_names
 from plausible.io.pieces import Part, pieces
 from plausible.labels import Labels
-from plausible.tables import Source, arrow, counted
+from plausible.tables import Source, TableError, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
 LEARNED_PARTS = 4  # from which doubts are learned
@@ -59,10 +59,16 @@ def pool_in_parts(
     doubt: Any = None,
     on_conflict: str = "raise",
     dependence: Any = "auto",
+    gold: Any = None,
     client: Any = None,
     **options: Any,
 ) -> Iterator[LargePool]:
     """Pool answers of a long table in parts, which are on disk while the block lasts."""
+    if gold is not None:
+        raise TableError(
+            f"Known classes should come with answers that fit into memory, but those of "
+            f"{table.name} do not; learn from some of the items, and give the doubts."
+        )
     names = options.get("names") or {}
     item = find_meanings(table, names, options.get("ignore", ()), options)["item"]
     n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else size_of(table)

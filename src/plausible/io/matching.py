@@ -308,11 +308,11 @@ def check_lost(
 ) -> None:
     """Refuse items without features, unless they may be left out."""
     lost = [written(item) for item, row in zip(items.tolist(), match.rows, strict=True) if row < 0]
+    if lost and match.id is not None:
+        check_shift(match, items, table, loaded)  # or some would get the features of others
     if not lost or (on_unmatched == "drop" and len(lost) < len(items)):
         return
     beside = ""
-    if match.id is not None:
-        check_shift(match, items, table, loaded)
     if len(lost) == len(items) and match.id is not None:
         beside = f"; {match.id!r} holds {listed(held(loaded.column(match.id)))}"
     raise TableError(

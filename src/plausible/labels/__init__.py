@@ -17,7 +17,11 @@ array([[0.3, 0.1, 1. ]])
 
 from plausible.labels.container import Labels
 from plausible.labels.door import as_labels
-from plausible.labels.warnings import ApproximationWarning, HardenedLabelsWarning
+from plausible.labels.warnings import (
+    ApproximationWarning,
+    HardenedLabelsWarning,
+    MinusOneWarning,
+)
 
 # isort: split
 # For the rooms above; not part of the public interface.
@@ -29,4 +33,10 @@ from plausible.labels.door import row_sums as row_sums
 from plausible.labels.parsing import check_classes as check_classes
 from plausible.labels.parsing import find_missing as find_missing
 
-__all__ = ["ApproximationWarning", "HardenedLabelsWarning", "Labels", "as_labels"]
+__all__ = [
+    "ApproximationWarning",
+    "HardenedLabelsWarning",
+    "Labels",
+    "MinusOneWarning",
+    "as_labels",
+]

@@ -55,8 +55,9 @@ from plausible.labels.parsing import (
     contour_of_sets,
     index_of_rows,
     names_or_numbers,
+    tells_unlabeled,
 )
-from plausible.labels.warnings import ApproximationWarning, warn
+from plausible.labels.warnings import ApproximationWarning, MinusOneWarning, warn
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -142,7 +143,7 @@ class Labels:
             Order of the classes; by default those that occur, sorted.
         missing : value or list of values
             What stands for "not labeled": None, ``np.nan``, "" or -1. Nothing does unless you say
-            so.
+            so; a `MinusOneWarning` tells of -1 beside several classes that count from 0 or 1.
 
         Examples
         --------
@@ -151,7 +152,15 @@ class Labels:
                [0., 1.],
                [1., 1.]])
         """
-        return cls._trusted(*contour_of_hard(y, classes, missing))
+        contour, names = contour_of_hard(y, classes, missing)
+        if classes is None and tells_unlabeled(names):
+            warn(
+                "Classes should be told apart from a mark for 'not labeled', but -1 stands beside "
+                f"{names[1]} to {names[-1]} and was read as a class; say missing=-1 in "
+                "Labels.from_crisp if it is such a mark, or list the classes.",
+                MinusOneWarning,
+            )
+        return cls._trusted(contour, names)
 
     @classmethod
     def from_sets(

@@ -370,3 +370,11 @@ def check_n_items(n: Any) -> int:
             value=n,
         )
     return int(n)
+
+
+def tells_unlabeled(names: NDArray[Any]) -> bool:
+    """Whether -1 stands beside classes that count from 0 or 1 on, as a mark for "not labeled"."""
+    if names.dtype.kind not in "if" or len(names) < 3 or names.min() != -1:
+        return False
+    others = names[names >= 0]
+    return bool(len(others) == len(names) - 1 and others.min() in (0, 1) and others.max() <= 1000)

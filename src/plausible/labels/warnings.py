@@ -30,6 +30,21 @@ class HardenedLabelsWarning(UserWarning):
     """
 
 
+class MinusOneWarning(UserWarning):
+    """-1 stands beside classes that count from 0 or 1, and was read as a class.
+
+    Examples
+    --------
+    >>> from plausible.labels import Labels
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Labels.from_crisp([0, 1, 2, -1]).classes.tolist()
+    [-1, 0, 1, 2]
+    >>> [warning.category.__name__ for warning in caught]
+    ['MinusOneWarning']
+    """
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warn on behalf of the caller of a method of `Labels`."""
     warnings.warn(message, category, stacklevel=3)

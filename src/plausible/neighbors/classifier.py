@@ -92,9 +92,11 @@ class EvidentialNeighborsClassifier(NearestItems):
     algorithm : {"auto", "brute", "kd_tree", "ball_tree", "hnsw"}
         Search; "hnsw" is approximate, for large data, and needs the package hnswlib.
     ann_options : dict, optional
-        Of "hnsw": ``M``, ``ef_construction`` and ``ef``, which trade speed for recall.
+        Of "hnsw": ``M``, ``ef_construction`` and ``ef``, which trade speed for recall, and
+        ``build_threads``, 1 unless told: with more the index is built sooner, but a little
+        different each time.
     n_jobs : int, optional
-        Of the search.
+        Of the search, as in scikit-learn. "hnsw" takes as many threads as numpy if nothing is said.
 
     Attributes
     ----------

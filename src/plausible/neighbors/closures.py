@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from plausible.belief import SparseMasses, cardinality, full_set, membership
 from plausible.errors import InputError
 from plausible.neighbors.evidence import LabelEvidence
-from plausible.neighbors.singles import Back
+from plausible.neighbors.losses import Back, Differentiable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Plan(NamedTuple):
     starts: IntArray
 
 
-class SparseCombiner:
+class SparseCombiner(Differentiable):
     """Combines neighbors with labels of any kind on a frame of many classes."""
 
     def __init__(self, evidence: LabelEvidence) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausible.belief import SparseMasses, consonant
 from plausible.neighbors.evidence import LabelEvidence, bets_of_contour
-from plausible.neighbors.singles import Back
+from plausible.neighbors.losses import Back, Differentiable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,7 +32,7 @@ def consonant_slopes(contour: FloatArray, slopes: FloatArray) -> FloatArray:
     return found
 
 
-class ContourCombiner:
+class ContourCombiner(Differentiable):
     """Combines neighbors by the plausibilities of their labels."""
 
     def __init__(self, evidence: LabelEvidence) -> None:

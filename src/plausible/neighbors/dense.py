@@ -26,7 +26,7 @@ from plausible.belief import (
     superset_difference,
 )
 from plausible.neighbors.evidence import LabelEvidence
-from plausible.neighbors.singles import Back
+from plausible.neighbors.losses import Back, Differentiable, Loss
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -84,7 +84,7 @@ def relative_products(logs: FloatArray, n_classes: int) -> FloatArray:
     return np.exp(logs - logs[:, 1 << np.arange(n_classes)].max(axis=1, keepdims=True))
 
 
-class DenseCombiner:
+class DenseCombiner(Differentiable):
     """Combines neighbors with labels of any kind on a frame of few classes."""
 
     def __init__(self, evidence: LabelEvidence) -> None:
@@ -137,25 +137,29 @@ class DenseCombiner:
     def _corrections(
         self, kinds: IntArray, trust: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Rows whose neighbors are all far, or so near that products vanish, with their q."""
-        for compute, chosen in (
-            (self._far_commonalities, far_rows(trust)),
-            (self._strong_commonalities, strong_rows(trust)),
-        ):
-            rows = np.flatnonzero(chosen)
-            for part in self._blocks(len(rows)):
-                yield rows[part], compute(kinds[rows[part]], trust[rows[part]])
+        """Rows whose neighbors are so near that products vanish, with their q."""
+        rows = np.flatnonzero(strong_rows(trust))
+        for part in self._blocks(len(rows)):
+            some = rows[part]
+            yield some, self._strong_commonalities(kinds[some], trust[some])
+
+    def _near_or_far(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
+        """Commonalities q (n, 2^K) of a block, or q - 1 for items whose neighbors are all far."""
+        q = self._commonalities(kinds, trust)
+        is_far = far_rows(trust)
+        q[is_far] = self._far_commonalities(kinds[is_far], trust[is_far])
+        return q
 
     def _all_commonalities(self, kinds: IntArray, trust: FloatArray) -> FloatArray:
         """Commonalities q (n, 2^K), or q - 1 for items whose neighbors are all far."""
         if self._much(kinds):
             from plausible.neighbors.dense_compiled import on_threads, products
 
-            q = on_threads(products, (kinds, trust), (self.against,))
+            q = on_threads(products, (kinds, trust, far_rows(trust)), (self.against,))
         else:
             q = np.empty((len(kinds), self.against.shape[1]))
             for part in self._blocks(len(kinds)):
-                q[part] = self._commonalities(kinds[part], trust[part])
+                q[part] = self._near_or_far(kinds[part], trust[part])
         for rows, values in self._corrections(kinds, trust):
             q[rows] = values
         return q
@@ -166,14 +170,15 @@ class DenseCombiner:
         if self._much(kinds):
             from plausible.neighbors.dense_compiled import on_threads, sums
 
-            found = on_threads(sums, (kinds, trust), (self.against, shares.T.copy()))
+            by_row = kinds, trust, far_rows(trust)
+            found = on_threads(sums, by_row, (self.against, shares.T.copy()))
         else:
             found = np.empty((len(kinds), self.n_classes))
             for part in self._blocks(len(kinds)):
-                found[part] = self._commonalities(kinds[part], trust[part]) @ shares
+                found[part] = self._near_or_far(kinds[part], trust[part]) @ shares
+            found[far_rows(trust)] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
         for rows, values in self._corrections(kinds, trust):
             found[rows] = values @ shares
-        found[far_rows(trust)] += 1.0 / self.n_classes  # of the one in q = 1 + (q - 1)
         return np.maximum(found, 0.0, out=found)
 
     # -- Answers -----------------------------------------------------------------------------------
@@ -227,22 +232,34 @@ class DenseCombiner:
     def _back(self, kinds: IntArray, trust: FloatArray, inner: FloatArray) -> FloatArray:
         """From slopes in the bets before normalization to slopes in the trust."""
         shares = share_of_sets(self.n_classes)
-        if self._much(kinds):
-            from plausible.neighbors.dense_compiled import on_threads, pull_back
-
-            shared = self.against, shares.T.copy()
-            found = on_threads(pull_back, (kinds, trust, inner), shared)
-            again = np.flatnonzero(strong_rows(trust))
-        else:
-            found, again = np.empty(trust.shape), np.arange(len(kinds))
-        for part in self._blocks(len(again)):
-            rows = again[part]
-            strong = strong_rows(trust[rows])
-            q = self._commonalities(kinds[rows], trust[rows])
-            q[strong] = self._strong_commonalities(kinds[rows[strong]], trust[rows[strong]])
-            weights = (inner[rows] @ shares.T) * q
+        found = np.empty(trust.shape)
+        for part in self._blocks(len(kinds)):
+            strong = strong_rows(trust[part])
+            q = self._commonalities(kinds[part], trust[part])
+            q[strong] = self._strong_commonalities(kinds[part][strong], trust[part][strong])
+            weights = (inner[part] @ shares.T) * q
             for j in range(kinds.shape[1]):
-                against = self.against[kinds[rows, j]]
-                change = against / (1.0 - trust[rows, j, None] * against)
-                found[rows, j] = -(weights * change).sum(axis=1)
+                against = self.against[kinds[part, j]]
+                change = against / (1.0 - trust[part, j, None] * against)
+                found[part, j] = -(weights * change).sum(axis=1)
         return found
+
+    def cost(self, neighbors: IntArray, trust: FloatArray, loss: Loss) -> tuple[float, FloatArray]:
+        """Mean cost of the bets, and its slopes (n, k) in the trust."""
+        kinds = self.kind[neighbors]
+        if loss.together is None or not self._much(kinds):
+            return super().cost(neighbors, trust, loss)
+        from plausible.neighbors.dense_compiled import on_threads, squared_costs
+
+        by_row = kinds, trust, far_rows(trust), loss.contour, loss.together
+        shares = share_of_sets(self.n_classes)
+        found = on_threads(squared_costs, by_row, (self.against, shares.T.copy()))
+        found[~loss.counted] = 0.0
+        rows = np.flatnonzero(strong_rows(trust))
+        if len(rows) > 0:
+            part = loss.some(rows)
+            cost, slopes = super().cost(neighbors[rows], trust[rows], part)
+            found[rows, 0] = cost * part.n_counted / len(rows)
+            found[rows, 1:] = slopes * part.n_counted
+        found /= loss.n_counted
+        return float(found[:, 0].sum()), found[:, 1:]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from plausible.engine import in_order, one_blas_thread
 
+BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -34,83 +35,118 @@ def on_threads(
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def products(kinds: IntArray, trust: FloatArray, against: FloatArray) -> FloatArray:
-    """Commonalities (n, 2^K), as `DenseCombiner._commonalities`."""
-    n, k = kinds.shape
-    n_sets = against.shape[1]
-    found = np.empty((n, n_sets))
-    for i in range(n):
-        row = found[i]
-        row[:] = 1.0
-        for j in range(k):
-            degree = trust[i, j]
-            label = against[kinds[i, j]]
-            for s in range(n_sets):
+def fill(
+    row: FloatArray, kinds: IntArray, trust: FloatArray, against: FloatArray, is_far: bool
+) -> None:
+    """Commonalities (2^K,) of one item, or these less one if all its neighbors are far."""
+    row[:] = 0.0 if is_far else 1.0
+    for j in range(len(kinds)):
+        degree = trust[j]
+        label = against[kinds[j]]
+        if is_far:
+            for s in range(len(row)):
+                row[s] -= degree * label[s] * (1.0 + row[s])
+        else:
+            for s in range(len(row)):
                 row[s] *= 1.0 - degree * label[s]
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+def products(
+    kinds: IntArray, trust: FloatArray, is_far: BoolArray, against: FloatArray
+) -> FloatArray:
+    """Commonalities (n, 2^K), as `_commonalities` and `_far_commonalities` of `DenseCombiner`."""
+    found = np.empty((len(kinds), against.shape[1]))
+    for i in range(len(kinds)):
+        fill(found[i], kinds[i], trust[i], against, is_far[i])
     return found
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def sums(kinds: IntArray, trust: FloatArray, against: FloatArray, shares: FloatArray) -> FloatArray:
-    """Bets before normalization (n, K), from signed shares (K, 2^K)."""
-    n, k = kinds.shape
+def bets_of(row: FloatArray, shares: FloatArray, is_far: bool, found: FloatArray) -> None:
+    """Bets before normalization (K,) of commonalities, from signed shares (K, 2^K)."""
     n_classes, n_sets = shares.shape
-    found = np.empty((n, n_classes))
-    row = np.empty(n_sets)
-    for i in range(n):
-        row[:] = 1.0
-        for j in range(k):
-            degree = trust[i, j]
-            label = against[kinds[i, j]]
-            for s in range(n_sets):
-                row[s] *= 1.0 - degree * label[s]
-        for c in range(n_classes):
-            share = shares[c]
-            total = 0.0
-            for s in range(n_sets):
-                total += row[s] * share[s]
-            found[i, c] = total
+    for c in range(n_classes):
+        share = shares[c]
+        total = 1.0 / n_classes if is_far else 0.0  # of the one in q = 1 + (q - 1)
+        for s in range(n_sets):
+            total += row[s] * share[s]
+        found[c] = max(total, 0.0)
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def sums(
+    kinds: IntArray, trust: FloatArray, is_far: BoolArray, against: FloatArray, shares: FloatArray
+) -> FloatArray:
+    """Bets before normalization (n, K)."""
+    found = np.empty((len(kinds), len(shares)))
+    row = np.empty(shares.shape[1])
+    for i in range(len(kinds)):
+        fill(row, kinds[i], trust[i], against, is_far[i])
+        bets_of(row, shares, is_far[i], found[i])
     return found
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def pull_back(
+def inner_slopes(
+    sums: FloatArray, contour: FloatArray, together: FloatArray, inner: FloatArray
+) -> float:
+    """Squared cost of one item, and its slopes (K,) in the bets before normalization."""
+    total = sums.sum()
+    cost, along = 1.0, 0.0
+    for c in range(len(sums)):
+        held = 0.0
+        for d in range(len(sums)):
+            held += together[c, d] * sums[d]
+        held /= total
+        bet = sums[c] / total
+        inner[c] = 2.0 * (held - contour[c]) / total
+        along += inner[c] * bet
+        cost += (held - 2.0 * contour[c]) * bet
+    inner -= along
+    return cost
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def squared_costs(
     kinds: IntArray,
     trust: FloatArray,
-    inner: FloatArray,
+    is_far: BoolArray,
+    contour: FloatArray,
+    together: FloatArray,
     against: FloatArray,
     shares: FloatArray,
 ) -> FloatArray:
-    """Slopes (n, k) in the trust, from those (n, K) in the bets before normalization.
+    """Squared costs (n,) in the first column, and their slopes (n, k) in the trust.
 
     The product of all other factors comes from the left and from the right, without division.
     """
     n, k = kinds.shape
     n_classes, n_sets = shares.shape
-    found = np.empty((n, k))
-    before = np.empty((k, n_sets))
-    after = np.empty(n_sets)
+    found = np.empty((n, 1 + k))
+    before, after = np.empty((k + 1, n_sets)), np.empty(n_sets)
+    bets, inner = np.empty(n_classes), np.empty(n_classes)
+    before[0, :] = 1.0
     for i in range(n):
-        before[0, :] = 1.0
-        for j in range(k - 1):
-            degree = trust[i, j]
-            label = against[kinds[i, j]]
+        for j in range(k):
+            degree, label = trust[i, j], against[kinds[i, j]]
             left, right = before[j], before[j + 1]
             for s in range(n_sets):
                 right[s] = left[s] * (1.0 - degree * label[s])
+        if is_far[i]:
+            fill(before[k], kinds[i], trust[i], against, True)
+        bets_of(before[k], shares, is_far[i], bets)
+        found[i, 0] = inner_slopes(bets, contour[i], together[i], inner)
         after[:] = 0.0
         for c in range(n_classes):
-            slope = inner[i, c]
             for s in range(n_sets):
-                after[s] += slope * shares[c, s]
+                after[s] += inner[c] * shares[c, s]
         for j in range(k - 1, -1, -1):
-            degree = trust[i, j]
-            label = against[kinds[i, j]]
-            total = 0.0
-            left = before[j]
+            degree, label, left = trust[i, j], against[kinds[i, j]], before[j]
+            slope = 0.0
             for s in range(n_sets):  # two loops, each of which becomes vector instructions
-                total += left[s] * after[s] * label[s]
+                slope -= left[s] * after[s] * label[s]
             for s in range(n_sets):
                 after[s] *= 1.0 - degree * label[s]
-            found[i, j] = -total
+            found[i, 1 + j] = slope
     return found

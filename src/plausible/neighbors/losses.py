@@ -16,12 +16,18 @@ probabilities plus a constant, and nothing for a label that says nothing.
 nothing here, too.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.neighbors.evidence import BoolArray, LabelEvidence
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Back = Callable[[FloatArray], FloatArray]
 
 LOSSES = ("squared", "c1")
 
@@ -47,6 +53,19 @@ class Loss:
             K = evidence.n_classes
             self.together[:, np.arange(K), np.arange(K)] = 1.0
 
+    def some(self, rows: IntArray) -> "Loss":
+        """The cost of bets on some of the items."""
+        part = copy(self)
+        part.counted, part.contour = self.counted[rows], self.contour[rows]
+        part.whole = self.whole[rows]
+        part.together = None if self.together is None else self.together[rows]
+        return part
+
+    @property
+    def n_counted(self) -> int:
+        """Items whose labels say something; at least one."""
+        return max(1, int(self.counted.sum()))
+
     def __call__(self, bets: FloatArray) -> tuple[float, FloatArray]:
         """Mean cost, and its slopes (n, K) in the bets."""
         agreed = (self.contour * bets).sum(axis=1)
@@ -61,6 +80,19 @@ class Loss:
             held = np.matmul(self.together, bets[:, :, None])[:, :, 0]
             costs = 1.0 - 2.0 * agreed + (held * bets).sum(axis=1)
             slopes = 2.0 * (held - self.contour)
-        n_counted = max(1, int(self.counted.sum()))
-        cost = float(costs[self.counted].sum() / n_counted)
-        return cost, np.where(self.counted[:, None], slopes / n_counted, 0.0)
+        cost = float(costs[self.counted].sum() / self.n_counted)
+        return cost, np.where(self.counted[:, None], slopes / self.n_counted, 0.0)
+
+
+class Differentiable(ABC):
+    """A way to combine neighbors whose bets have slopes, and so has what they cost."""
+
+    @abstractmethod
+    def linearize(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, Back]:
+        """Bets, and the function from slopes in the bets (n, K) to slopes in the trust (n, k)."""
+
+    def cost(self, neighbors: IntArray, trust: FloatArray, loss: Loss) -> tuple[float, FloatArray]:
+        """Mean cost of the bets, and its slopes (n, k) in the trust."""
+        bets, back = self.linearize(neighbors, trust)
+        cost, slopes = loss(bets)
+        return cost, back(slopes)

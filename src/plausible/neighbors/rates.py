@@ -26,7 +26,6 @@ from scipy.optimize import minimize, minimize_scalar
 from plausible.neighbors.evidence import LabelEvidence
 from plausible.neighbors.losses import Loss
 from plausible.neighbors.search import Lists
-from plausible.neighbors.singles import Back
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -35,6 +34,7 @@ LARGEST = 1.0 - np.finfo(np.float64).eps  # trust that still leaves a doubt: a l
 BOUND = 1e4
 GRID = 25  # values of one gamma that are tried before the best is refined
 OPTIONS = {"maxiter": 200, "ftol": 1e-8, "gtol": 1e-7}  # of L-BFGS
+MANY, LOOSE = 10_000, {"ftol": 1e-6}  # chance moves the cost on so many items by far more
 
 
 class Combiner(Protocol):
@@ -43,8 +43,8 @@ class Combiner(Protocol):
     def bets(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
         """Pignistic probabilities (n, K)."""
 
-    def linearize(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, Back]:
-        """Bets, and the function from slopes in the bets (n, K) to slopes in the trust (n, k)."""
+    def cost(self, neighbors: IntArray, trust: FloatArray, loss: Loss) -> tuple[float, FloatArray]:
+        """Mean cost of the bets, and its slopes (n, k) in the trust."""
 
 
 class Learned(NamedTuple):
@@ -113,10 +113,9 @@ class Cost:
         """The cost, and its gradient (K,) in the logarithms."""
         gamma = np.exp(log_gamma)
         trust = trust_in(self.lists, self.bets @ gamma, self.max_mass)
-        bets, back = self.combiner.linearize(self.lists.neighbors, trust)
-        cost, slopes = self.loss(bets)
+        cost, slopes = self.combiner.cost(self.lists.neighbors, trust, self.loss)
         squares = np.where(trust > 0.0, self.lists.squares, 0.0)
-        change = -back(slopes) * trust * squares
+        change = -slopes * trust * squares
         change[trust >= LARGEST] = 0.0
         per_item = np.bincount(
             self.lists.neighbors.ravel(), weights=change.ravel(), minlength=len(self.bets)
@@ -143,7 +142,7 @@ def fit_each(cost: Cost, start: FloatArray) -> Learned:
         jac=True,
         method="L-BFGS-B",
         bounds=[(middle - reach, middle + reach) for middle in center],
-        options=OPTIONS,
+        options=OPTIONS | LOOSE if len(cost.lists.neighbors) > MANY else OPTIONS,
     )
     return best
 

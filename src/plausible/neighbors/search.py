@@ -1,14 +1,6 @@
 r"""The nearest items, and those of an item among the others.
 
-Exact search is scikit-learn's. ``"hnsw"`` asks an approximate index of the package hnswlib, which
-links each item to near ones in a few layers; the distances to what it finds are computed again in
-full precision, so that only the choice of neighbors is approximate.
-
-References
-----------
-Y. Malkov, D. Yashunin, Efficient and robust approximate nearest neighbor search using hierarchical
-navigable small world graphs, IEEE Transactions on Pattern Analysis and Machine Intelligence 42
-(2020) 824-836.
+Exact search is scikit-learn's; ``"hnsw"`` is approximate (see `approximate`).
 """
 
 from typing import Any, NamedTuple
@@ -17,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from plausible.checks import check_n_jobs, check_option, shown
+from plausible.checks import check_n_jobs, check_option, check_whole
 from plausible.errors import InputError
+from plausible.neighbors.approximate import (
+    HNSW_OPTIONS,
+    SPACES,
+    ask_index,
+    exact_squares,
+    hnsw_index,
+)
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree", "hnsw")
 SHIFTABLE = ("minkowski", "euclidean", "l2")
-SPACES = {"minkowski": "l2", "euclidean": "l2", "l2": "l2", "cosine": "cosine"}
-HNSW_OPTIONS = {"M": 16, "ef_construction": 100, "ef": 100}
 FAR = 1e3  # from this many standard deviations off zero, squares of features lose digits
-ENTRIES_AT_ONCE = 1 << 20
 LARGEST_FEATURE, SMALLEST_SPREAD = 1e140, 1e-140
 
 
@@ -95,10 +91,7 @@ class Search:
         return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
 
     def _nearest_hnsw(self, X: FloatArray, k: int) -> Lists:
-        index = self._built()
-        index.set_ef(max(int(self.hnsw["ef"]), 2 * k))
-        neighbors = index.knn_query(X, k, num_threads=threads_of(self.options))[0]
-        neighbors = neighbors.astype(np.int64)
+        neighbors = ask_index(self._built(), X, k, self.options, self.hnsw)
         squares = exact_squares(X, self.items, neighbors, SPACES[self.options["metric"]])
         order = np.argsort(squares, axis=1, kind="stable")
         return Lists(np.take_along_axis(neighbors, order, 1), np.take_along_axis(squares, order, 1))
@@ -116,6 +109,8 @@ def check_search(algorithm: Any, ann_options: Any, n_jobs: Any) -> None:
             "leave it out",
             parameter="ann_options",
         )
+    for name, value in (ann_options or {}).items():
+        check_whole(value, name, 2 if name == "M" else 1)
 
 
 def check_scale(X: FloatArray) -> None:
@@ -159,60 +154,3 @@ def without_self(found: Lists) -> Lists:
     own = found.neighbors == np.arange(n)[:, None]
     own[~own.any(axis=1), -1] = True
     return Lists(found.neighbors[~own].reshape(n, k - 1), found.squares[~own].reshape(n, k - 1))
-
-
-# -- Approximate search ----------------------------------------------------------------------------
-
-
-def threads_of(options: dict[str, Any]) -> int:
-    """Threads of hnswlib, for which -1 means all."""
-    return int(options["n_jobs"] or 1)
-
-
-def hnsw_index(X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> Any:
-    """An index of hnswlib, filled in the order of the rows."""
-    metric = options["metric"]
-    if metric not in SPACES or options["p"] != 2:
-        raise InputError(
-            "algorithm='hnsw' should have the metric 'euclidean' or 'cosine'",
-            f"metric={shown(metric)} with p={shown(options['p'])} was given",
-            "choose {algorithm} for exact search",
-            parameter="algorithm",
-            value=metric,
-            settings={"algorithm": "auto"},
-        )
-    try:
-        import hnswlib
-    except ImportError:
-        raise ImportError(
-            "algorithm='hnsw' needs the package hnswlib, which is not installed; run pip install "
-            "'plausible[ann]', or choose algorithm='auto'."
-        ) from None
-    index = hnswlib.Index(SPACES[metric], X.shape[1])
-    index.init_index(
-        len(X), M=int(hnsw["M"]), ef_construction=int(hnsw["ef_construction"]), random_seed=0
-    )
-    index.add_items(X, num_threads=threads_of(options))
-    return index
-
-
-def exact_squares(X: FloatArray, items: FloatArray, neighbors: IntArray, space: str) -> FloatArray:
-    """Squared distances (n, k) of rows to their neighbors, in full precision."""
-    squares = np.empty(neighbors.shape)
-    rows = max(1, ENTRIES_AT_ONCE // (neighbors.shape[1] * X.shape[1]))
-    if space == "cosine":
-        X, items = unit_length(X), unit_length(items)
-    for start in range(0, len(X), rows):
-        part = slice(start, start + rows)
-        near = items[neighbors[part]]
-        if space == "cosine":
-            squares[part] = np.square(1.0 - np.einsum("nd,nkd->nk", X[part], near))
-        else:
-            squares[part] = np.square(near - X[part, None]).sum(axis=2)
-    return squares
-
-
-def unit_length(X: FloatArray) -> FloatArray:
-    """Rows divided by their length; zero stays zero."""
-    length = np.sqrt(np.square(X).sum(axis=1, keepdims=True))
-    return X / np.where(length > 0.0, length, 1.0)

@@ -4,27 +4,29 @@ Neighbor j, with masses :math:`a_{jk}` of the classes and :math:`\omega_j` of th
 to the degree :math:`\varphi_j`. Its part on the frame is :math:`r_j = 1 - \varphi_j (1 -
 \omega_j)`, and all neighbors together give, up to a common factor,
 
-.. math:: m(\{k\}) \propto e^{L_k} - 1, \qquad m(\Omega) \propto 1, \qquad
-          L_k = \sum_j \log(1 + \varphi_j a_{jk} / r_j).
+.. math:: m(\{k\}) \propto E_k, \qquad m(\Omega) \propto 1, \qquad
+          1 + E_k = \prod_j (1 + \varphi_j a_{jk} / r_j).
 
-For hard labels :math:`L_k` is the sum of :math:`-\log(1 - \varphi_j)` over the neighbors of class k
-(Denoeux 1995). O(k K) for each item, and no digits are lost for neighbors however near or far.
+For hard labels :math:`1 + E_k` is the product of :math:`1 / (1 - \varphi_j)` over the neighbors of
+class k (Denoeux 1995). O(k K) for each item. Each neighbor takes :math:`E` to :math:`E + (1 + E)
+\varphi a / r`, by which no digits are lost however far the neighbors are; where they are so near
+that products would leave all numbers, logarithms are added instead.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.belief import MAX_CLASSES, SparseMasses, full_set
 from plausible.neighbors.evidence import LabelEvidence
+from plausible.neighbors.losses import Back, Differentiable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Back = Callable[[FloatArray], FloatArray]
+
+STRONG = 600.0  # logarithm from which products could leave all numbers
 
 
-class SingleCombiner:
+class SingleCombiner(Differentiable):
     """Combines neighbors whose labels have mass on single classes and the frame alone."""
 
     def __init__(self, evidence: LabelEvidence) -> None:
@@ -32,6 +34,7 @@ class SingleCombiner:
         self.single, self.whole = evidence.single, evidence.whole
         self.best = self.single.argmax(axis=1)
         self.strength = self.single.max(axis=1)
+        self.is_sure = bool((self.strength == 1.0).all())
         self.is_simple = bool((np.count_nonzero(self.single, axis=1) <= 1).all())
 
     @property
@@ -43,7 +46,7 @@ class SingleCombiner:
         return np.append(singles, full_set(self.n_classes)) if self.n_classes > 1 else singles
 
     def _logs(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
-        """L (n, K)."""
+        """Logarithms of 1 + E, (n, K)."""
         n, K = len(neighbors), self.n_classes
         if self.is_simple:
             logs = -np.log1p(-trust * self.strength[neighbors])
@@ -57,13 +60,41 @@ class SingleCombiner:
             total += np.log1p(self.single[near] * (trust[:, j] / rest[:, j])[:, None])
         return total
 
-    def _parts(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Normalized masses (n, K) of the classes and (n, 1) of the frame."""
+    def _products(self, neighbors: IntArray, trust: FloatArray) -> FloatArray:
+        """E (n, K)."""
+        n, K = len(neighbors), self.n_classes
+        if self.is_simple:
+            by_place = np.ascontiguousarray(neighbors.T)
+            degree = trust.T.copy()
+            if not self.is_sure:
+                degree *= self.strength[by_place]
+            odds = degree / (1.0 - degree)
+            cells = self.best[by_place]
+            cells += np.arange(0, n * K, K)
+            flat = np.zeros(n * K)
+            for cell, rho in zip(cells, odds, strict=True):
+                before = flat[cell]
+                flat[cell] = before + (1.0 + before) * rho
+            return flat.reshape(n, K)
+        total = np.zeros((n, K))
+        odds = trust / (1.0 - trust * (1.0 - self.whole[neighbors]))
+        for j in range(neighbors.shape[1]):
+            total += (1.0 + total) * (self.single[neighbors[:, j]] * odds[:, j, None])
+        return total
+
+    def _relative(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Masses (n, K) of the classes and (n, 1) of the frame, up to a factor for each item."""
+        n, k = neighbors.shape
+        if -np.log1p(-trust.max(initial=0.0)) * k <= STRONG:
+            return self._products(neighbors, trust), np.ones((n, 1))
         logs = self._logs(neighbors, trust)
         most = logs.max(axis=1, keepdims=True, initial=0.0)
-        parts = np.exp(logs - most) * -np.expm1(-logs)
-        whole = np.exp(-most)
-        total = parts.sum(axis=1, keepdims=True) + whole
+        return np.exp(logs - most) * -np.expm1(-logs), np.exp(-most)
+
+    def _parts(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Normalized masses (n, K) of the classes and (n, 1) of the frame."""
+        parts, whole = self._relative(neighbors, trust)
+        total = parts @ np.ones((self.n_classes, 1)) + whole  # quicker than sum for few classes
         return parts / total, whole / total
 
     def masses(self, neighbors: IntArray, trust: FloatArray) -> SparseMasses:
@@ -89,21 +120,17 @@ class SingleCombiner:
 
     def linearize(self, neighbors: IntArray, trust: FloatArray) -> tuple[FloatArray, Back]:
         """Bets, and the function from slopes in the bets (n, K) to slopes in the trust (n, k)."""
-        logs = self._logs(neighbors, trust)
-        most = logs.max(axis=1, keepdims=True, initial=0.0)
-        growth, whole = np.exp(logs - most), np.exp(-most)
-        parts = growth * -np.expm1(-logs)
-        total = parts.sum(axis=1, keepdims=True) + whole
-        bets = (parts + whole / self.n_classes) / total
+        parts, whole = self._parts(neighbors, trust)
+        bets = parts + whole / self.n_classes
 
         def back(slopes: FloatArray) -> FloatArray:
             centered = slopes - (slopes * bets).sum(axis=1, keepdims=True)
-            return self._back(neighbors, trust, centered * growth / total)
+            return self._back(neighbors, trust, centered * (parts + whole))
 
         return bets, back
 
     def _back(self, neighbors: IntArray, trust: FloatArray, slopes: FloatArray) -> FloatArray:
-        """From slopes in L to slopes in the trust."""
+        """From slopes in the logarithms of 1 + E to slopes in the trust."""
         if self.is_simple:
             strength = self.strength[neighbors]
             per_neighbor = np.take_along_axis(slopes, self.best[neighbors], axis=1)

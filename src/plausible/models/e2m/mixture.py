@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import TrainingRows, by_class, check_weights, count_rows
+from plausible.base import TrainingRows, by_class, check_weights
 from plausible.checks import check_number, check_option, check_whole, random_from
 from plausible.engine import ArrayRows, Callback, Rows
 from plausible.errors import InputError
+from plausible.labels import as_labels
 from plausible.models.e2m.coordinates import listed, shaped
 from plausible.models.e2m.information import inverse_of, resampled_limits, wald_limits
 from plausible.models.e2m.mixture_errors import errors_of, limits_of, mixture_information
@@ -302,8 +303,11 @@ class UncertainGaussianMixture(OneToOneFeatureMixin, TransformerMixin, GaussianC
         check_is_fitted(self)
         self._check_present()
         check_whole(n_bootstrap, "n_bootstrap", 2)
-        random, n_rows = random_from(self.random_state), count_rows(X)
+        random, n_rows = random_from(self.random_state), len(self._read(X))
         weight = check_weights(sample_weight, n_rows)
+        if y is not None:  # in the order of the parameters, from which copies start
+            labels = as_labels(y)
+            y = labels.reorder(sorted(labels.classes.tolist()))
         init = dict(zip(NAMES, self._parameters, strict=True))
         copy = clone(self).set_params(init=init, n_init=1, verbose=0, callback=None)
         draws = []
@@ -312,7 +316,14 @@ class UncertainGaussianMixture(OneToOneFeatureMixin, TransformerMixin, GaussianC
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is odd about some of the rows
                 copy.fit(X, y, sample_weight=weight * picked)
-            draws.append((copy.weights_, copy.means_, copy.covariances_))
+            if copy._present.all():  # else a class was not drawn at all
+                draws.append((copy.weights_, copy.means_, copy.covariances_))
+        if len(draws) < 2:
+            raise InputError(
+                "Resampled rows should hold every class",
+                f"only {len(draws)} of {n_bootstrap} draws did",
+                "use method='information', or more rows",
+            )
         return {name: np.array([draw[k] for draw in draws]) for k, name in enumerate(NAMES)}
 
     def _check_present(self) -> None:

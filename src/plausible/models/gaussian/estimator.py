@@ -29,6 +29,7 @@ from plausible.checks import (
     check_path,
     check_verbose,
     check_whole,
+    name_rows,
     random_from,
 )
 from plausible.engine import ArrayRows, Result, Rows, maximize, reporter
@@ -314,8 +315,10 @@ class GaussianClassifier(EvidenceClassifier):
     def score_novelty(self, X: ArrayLike) -> FloatArray:
         """How unusual each row is, in [0, 1]: the share of the model's own items that are denser.
 
-        The share is taken among 20,000 items drawn from the model, with `random_state`.
+        The share is taken among 20,000 items drawn from the model, with `random_state`. All
+        features must be known: densities of fewer features are no measure beside these.
         """
+        check_known(self._read(X))
         density = self.score_samples(X)
         own = np.sort(self.score_samples(self.sample(NOVELTY_DRAWS)[0]))
         return 1.0 - np.searchsorted(own, density, side="right") / len(own)
@@ -402,8 +405,20 @@ def named_start(
         values = init[part]
         if isinstance(values, Mapping):
             values = {one: value for one, value in values.items() if one not in absent}
-        parts[part] = stack_by_class(model, values, f"init {part}", here, entries[part])
+        parts[part] = stack_by_class(model, values, f"init[{part!r}]", here, entries[part])
     return parts
+
+
+def check_known(data: Any) -> None:
+    """Refuse items of which some features are missing, or known only in part."""
+    bad = np.isnan(data).any(axis=1) if isinstance(data, np.ndarray) else np.ones(len(data), bool)
+    if bad.any():
+        raise InputError(
+            "Novelty is judged from features that are all known",
+            f"some are missing or uncertain in {name_rows(bad)}",
+            "leave out these rows, or fill them in",
+            rows=bad,
+        )
 
 
 def spread_out(values: FloatArray, here: NDArray[np.bool_], elsewhere: float) -> FloatArray:

@@ -15,7 +15,7 @@ Systems, Man and Cybernetics A 30 (2000) 131-150.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,8 @@ from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.network import evidence
 from plausible.models.network.evidence import FloatArray, Form, Network, Slopes
-from plausible.models.network.losses import LOSSES, BoolArray, evaluate
+from plausible.models.network.gradient import loss_pass
+from plausible.models.network.losses import LOSSES, BoolArray
 from plausible.models.network.starts import WAYS, given_start, start
 
 FAST_WORK = 2e9  # rows times prototypes times classes times passes from which compiling pays
@@ -44,68 +45,6 @@ PER_CLASS = 5  # prototypes, if their number is not given
 MOST_ROWS = 10_000  # to look for starts among
 LEAST_SQUARE = 1e-200  # a sum of squares that still leaves room for products
 ADVICE = "raise max_iter or tol, or scale the features"
-
-
-class Said(NamedTuple):
-    """What bets are compared to: targets (n, K), weights, and which rows are probabilities."""
-
-    targets: FloatArray
-    weight: FloatArray | None = None
-    is_probability: BoolArray | None = None
-
-
-def loss_pass(
-    columns: Columns, vector: FloatArray, form: Form, loss: str, compiled: bool = False
-) -> tuple[float, FloatArray]:
-    """Sum over rows of the losses, and its derivatives by the numbers of `evidence.pack`."""
-    X, targets, weight, shares = (*columns, None, None)[:4]
-    assert X is not None
-    assert targets is not None
-    X = X.astype(np.float64, copy=False)
-    network = evidence.unpack(vector, form)
-    squared = evidence.squared_distances(X, network.prototypes)
-    strength = evidence.activations(squared, network)
-    ways = compiled_slopes if compiled else plain_slopes
-    found = ways(strength, network, Said(targets, weight, shares), loss)
-    value, by_membership, by_log_strength = found
-    slopes = evidence.pull_back(X, squared, network, by_membership, by_log_strength)
-    return value, evidence.pack_slopes(slopes, vector, form)
-
-
-def plain_slopes(
-    strength: FloatArray, network: Network, said: Said, loss: str
-) -> tuple[float, FloatArray, FloatArray]:
-    """Loss, and its derivatives by memberships (r, K) and by the logs of strengths (r, n)."""
-    shares, ignorance = evidence.combine(strength, network.memberships)
-    bets = evidence.bets(shares, ignorance)
-    value, slope = evaluate(loss, bets, said.targets.T, said.is_probability)
-    if said.weight is not None:
-        value, slope = value * said.weight, slope * said.weight
-    found = evidence.slopes_of_strengths(strength, network.memberships, shares, ignorance, slope)
-    return float(value.sum()), *found
-
-
-def compiled_slopes(
-    strength: FloatArray, network: Network, said: Said, loss: str
-) -> tuple[float, FloatArray, FloatArray]:
-    """The same, compiled."""
-    from plausible.models.network.evidence_compiled import CODES, evidence_pass
-
-    n_rows = len(said.targets)
-    ones = np.ones(n_rows) if said.weight is None else said.weight
-    marks = np.zeros(n_rows, bool) if said.is_probability is None else said.is_probability
-    by_membership, by_strength = np.zeros_like(network.memberships), np.empty_like(strength)
-    value = evidence_pass(
-        strength,
-        network.memberships,
-        np.ascontiguousarray(said.targets, dtype=np.float64),
-        np.ascontiguousarray(ones, dtype=np.float64),
-        np.ascontiguousarray(marks),
-        CODES[loss],
-        by_membership,
-        by_strength,
-    )
-    return value, by_membership, by_strength
 
 
 def with_targets(columns: Columns, loss: str) -> Columns:

@@ -49,19 +49,34 @@ class Slopes(NamedTuple):
     gamma: FloatArray
 
 
+def around(X: FloatArray, center: FloatArray) -> FloatArray:
+    """Rows (n, d + 2) around a center, each with its squared length and a one."""
+    d = X.shape[1]
+    rows = np.empty((len(X), d + 2))
+    np.subtract(X, center, out=rows[:, :d])
+    np.einsum("ij,ij->i", rows[:, :d], rows[:, :d], out=rows[:, d])
+    rows[:, d + 1] = 1.0
+    return rows
+
+
+def partners(prototypes: FloatArray, center: FloatArray) -> FloatArray:
+    """What rows of `around` are multiplied by for squared distances to prototypes (r, d + 2)."""
+    points = prototypes - center
+    ones = np.ones(len(points))
+    return np.column_stack([-2.0 * points, ones, np.einsum("ij,ij->i", points, points)])
+
+
 def squared_distances(X: FloatArray, prototypes: FloatArray) -> FloatArray:
     """Squared distances (r, n) by one matrix product, around the mean of the prototypes.
 
     Shifted there, what cancels is small. Squared lengths are two more columns of the product.
     """
-    center, d = prototypes.mean(axis=0), X.shape[1]
-    points = prototypes - center
-    rows, partners = np.empty((len(X), d + 2)), np.empty((len(points), d + 2))
-    np.subtract(X, center, out=rows[:, :d])
-    np.multiply(points, -2.0, out=partners[:, :d])
-    np.einsum("ij,ij->i", rows[:, :d], rows[:, :d], out=rows[:, d])
-    np.einsum("ij,ij->i", points, points, out=partners[:, d + 1])
-    rows[:, d + 1] = partners[:, d] = 1.0
+    center = prototypes.mean(axis=0)
+    return distances_by(partners(prototypes, center), around(X, center))
+
+
+def distances_by(partners: FloatArray, rows: FloatArray) -> FloatArray:
+    """The same from `partners` and rows `around` one center."""
     squared = partners @ rows.T
     return np.maximum(squared, 0.0, out=squared)
 
@@ -130,18 +145,24 @@ def slopes_of_strengths(
 
 
 def pull_back(
-    X: FloatArray,
-    squared: FloatArray,
+    rows: FloatArray, squared: FloatArray, by_log_strength: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sums over rows `around` a center: pulls (r, d + 2) on the prototypes, and by squares (r,)."""
+    return by_log_strength @ rows, np.einsum("in,in->i", by_log_strength, squared)
+
+
+def slopes_of_parts(
     network: Network,
+    center: FloatArray,
     by_membership: FloatArray,
-    by_log_strength: FloatArray,
+    pulls: FloatArray,
+    by_square: FloatArray,
 ) -> Slopes:
-    """Derivatives by the parts of the network, from those by memberships and strengths."""
-    total = by_log_strength.sum(axis=1)
-    pulled = by_log_strength @ X - total[:, None] * network.prototypes
-    by_gamma = -np.einsum("in,in->i", by_log_strength, squared)
+    """Derivatives by the parts of the network, from the sums of `pull_back` and by memberships."""
+    total = pulls[:, -1]
+    pulled = pulls[:, :-2] - total[:, None] * (network.prototypes - center)
     by_alpha = total / np.maximum(network.alpha, np.finfo(float).tiny)
-    return Slopes(2.0 * network.gamma[:, None] * pulled, by_membership, by_alpha, by_gamma)
+    return Slopes(2.0 * network.gamma[:, None] * pulled, by_membership, by_alpha, -by_square)
 
 
 class Form(NamedTuple):

@@ -1,0 +1,223 @@
+"""Tables with a column for each person or class: which are meant, and what they cannot mean."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
+from plausible.io.features import ITEMS
+from plausible.tables import Source, TableError, choose, listed
+
+ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
+FEW_ROWS = 4  # in which names may differ by chance
+RESULTS = {
+    "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
+    "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
+    "adjudicated", "adjudication", "agreed", "aggregated", "correct", "correctanswer", "expected",
+    "reference", "label", "prediction", "predicted",
+}  # fmt: skip
+
+
+def find_wide_item(
+    table: Source, found: Mapping[str, str], kind: str | None, aside: Sequence[str]
+) -> str | None:
+    """The column of items: the only one that is different in every row, or an index of pandas."""
+    if "item" in found:
+        return None
+    free = [n for n in choose(table, None) if n not in found.values() and n not in aside]
+    index = sorted(table.index)
+    looks = look_at(table, [*index, *free])
+    different = [
+        name for name, look in looks.items()
+        if len(look.values) == len(look.codes) and not look.is_real
+    ]  # fmt: skip
+    if len(index) == 1 and index[0] in different:
+        return index[0]
+    things = {plainly(name) for name in (*THINGS, *ITEMS)}
+    called = [name for name in different if plainly(name) in things]
+    if len(called) == 1 and len(free) > 2:
+        return called[0]
+    n_rows = max((len(look.codes) for look in looks.values()), default=0)
+    if len(different) != 1 or n_rows < FEW_ROWS or len(free) < 3:
+        return None
+    only = looks[different[0]]
+    return None if kind is not None and only.is_whole else different[0]
+
+
+def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table with a row for each person and a column for each item."""
+    if "annotator" not in found or "label" in found:
+        return
+    aside = {*found.values(), *ignore}
+    looks = look_at(
+        table, [found["annotator"], *(n for n in choose(table, None) if n not in aside)]
+    )
+    people = looks.pop(found["annotator"])
+    answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
+    alike = [
+        name for name, look in answers.items()
+        if sum(bool(classes_in(look) & classes_in(other)) for other in answers.values())
+        > len(answers) / 2
+    ]  # fmt: skip
+    if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
+        raise TableError(
+            f"{table.name} should have a row for each item, or for each answer",
+            f"each row is of another person ({found['annotator']!r}), and "
+            f"{listed([repr(name) for name in alike])} look like items",
+            "write a row for each answer, with the columns item, annotator and label (melt in "
+            "pandas, pivot_longer in R)",
+        )
+
+
+def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table whose columns are not answers of people who chose among the same classes."""
+    aside = {*found.values(), *ignore}
+    names = [name for name in choose(table, None) if name not in aside]
+    looks = look_at(table, names)
+    check_results(table, names)
+    check_fractions(table, looks, found)
+    check_counts(table, looks)
+    if len(names) < 2 or not share_values(looks):
+        why = ", which do not share their values as answers of several people do" * (len(names) > 1)
+        raise refuse_unknown(table, found, why)
+
+
+def check_results(table: Source, names: Sequence[str]) -> None:
+    """Refuse what was made of answers, or is known to be right, among columns of people."""
+    odd = [name for name in names if plainly(name) in RESULTS]
+    if odd and len(names) > len(odd) + 1:
+        raise TableError(
+            f"Columns of {table.name} should each hold the answers of one person",
+            f"{listed([repr(name) for name in odd])} may be what was made of them, or the truth",
+            ("leave it out with {ignore}", "say {layout} if a person is called so"),
+            settings={"ignore": odd, "layout": "annotators"},
+        )
+
+
+def check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[str, str]) -> None:
+    """Refuse measurements, which are no answers."""
+    odd = [name for name, look in looks.items() if look.is_real]
+    if odd:
+        check_shares(table, looks)
+        if len(looks) - len(odd) + len(found) >= 3:  # answers may stand in the other columns
+            hold = "hold fractions" if len(odd) > 1 else "holds fractions"
+            raise refuse_unknown(
+                table, found, f", of which {listed([repr(name) for name in odd])} {hold}"
+            )
+        raise TableError(
+            f"{table.name} should hold answers or labels",
+            f"has no such columns, and its column{'s' * (len(odd) > 1)} "
+            f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
+            (
+                "is this a table of features? Name the columns with {names}",
+                "say {kind} if these are degrees by class",
+                "{layout} if they are answers by annotator",
+            ),
+            settings={"names": None, "kind": None, "layout": "annotators"},
+        )
+
+
+def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse numbers by class that sum to one, or of which the largest is one, with their kind."""
+    if len(looks) < 2 or not all(look.is_real or look.is_whole for look in looks.values()):
+        return
+    cells = cells_of(looks)
+    if cells.min() < 0 or cells.max() > 1:
+        return
+    sums, best = cells.sum(axis=1), cells.max(axis=1)
+    kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
+    if kind == "probability" or (best == 1).mean() > 0.5:
+        told = "sum to 1 in" if kind == "probability" else "are at most 1, and 1 somewhere in"
+        raise TableError(
+            f"{table.name} should hold answers or labels",
+            f"its columns {listed([repr(name) for name in looks])} look like numbers by class, "
+            f"which {told} most rows",
+            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+            settings={"kind": kind, "layout": "annotators"},
+        )
+
+
+def cells_of(looks: Mapping[str, Look]) -> Any:
+    """Numbers of some columns, 0 where they are missing."""
+    return np.column_stack([np.array([*look.values, 0])[look.codes] for look in looks.values()])
+
+
+def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse counts of votes by class, and choices by class, which were not said to be such."""
+    if len(looks) < 2 or not all(look.is_whole for look in looks.values()):
+        return
+    cells = cells_of(looks)
+    if len(cells) < 2 or cells.min() < 0 or cells.max() > 1000:
+        return
+    sums = cells.sum(axis=1)
+    check_total(table, looks, cells)
+    if cells.max() < 2:
+        if (sums == 1).all():
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"its columns {listed([repr(name) for name in looks])} have a single 1 in each "
+                "row, as if it marked the class",
+                ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+                settings={"kind": "set", "layout": "annotators"},
+            )
+        return
+    has_zeros = (cells == 0).mean() >= 0.2
+    is_steady = has_zeros and sums.std() <= ALIKE * sums.mean()
+    if sums.std() == 0 or is_steady or ((cells == 0).any() and is_against(cells)):
+        raise TableError(
+            f"{table.name} should hold answers",
+            f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
+            f"about {sums.mean():.3g} in each row",
+            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
+            settings={"kind": "count", "layout": "annotators"},
+        )
+
+
+def check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
+    """Refuse counts by class with a column of their sums."""
+    names = list(looks)
+    if len(names) < 3 or len(cells) < 3 or not cells.any():
+        return
+    for k, name in enumerate(names):
+        if (2 * cells[:, k] == cells.sum(axis=1)).all():
+            others = [other for other in names if other != name]
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"{name!r} is the sum of {listed([repr(other) for other in others])} in each row, "
+                "as of counts by class",
+                "say {kind}, and {ignore}, if so",
+                settings={"kind": "count", "ignore": [name]},
+            )
+
+
+def is_against(cells: Any) -> bool:
+    """Whether columns are high where others are low, unlike answers of people who agree."""
+    varied = cells[:, cells.std(axis=0) > 0]
+    if len(cells) < 8 or varied.shape[1] < 2:
+        return False
+    pairs = np.corrcoef(varied.T)[np.triu_indices(varied.shape[1], 1)]
+    return bool(pairs.mean() < 0)
+
+
+def share_values(looks: Mapping[str, Look]) -> bool:
+    """Whether columns hold the same few classes."""
+    sets = [classes_in(look) for look in looks.values() if look.values]
+    if len(sets) < 2:
+        return False
+    union = set().union(*sets)
+    n_rows = len(next(iter(looks.values())).codes)
+    n_said = sum(int((look.codes >= 0).sum()) for look in looks.values())
+    if len(union) > 1.5 * np.median([len(one) for one in sets]) + 2:
+        return False
+    if n_said >= 20 and len(union) > 0.5 * n_said:
+        return False
+    if n_rows <= 2:
+        return True
+    return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
+
+
+def classes_in(look: Look) -> set[Any]:
+    """Different classes that a column names, sets split."""
+    texts = [str(value).casefold() for value in look.values]
+    return {part.strip() for text in texts for part in text.split("|")} - {"", "?", "cannot tell"}
