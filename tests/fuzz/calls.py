@@ -79,8 +79,8 @@ RECORDS = {
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
-        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
-        "PartialData", "RealData", "SplitData",
+        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
+        "MissingLabels", "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
     "report": {"Report"},
