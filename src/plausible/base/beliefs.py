@@ -186,7 +186,7 @@ class Beliefs:
             options["loss"] = align_loss(None, options["loss"], self.classes)
         if self.given_masses is not None:
             return decide(self.given_masses, rule, classes=self.classes, **options)
-        if rule in BETTING_RULES and not options.get("unknown"):
+        if isinstance(rule, str) and rule in BETTING_RULES and not options.get("unknown"):
             return decide(
                 self.probability, rule, kind="probability", classes=self.classes, **options
             )

@@ -178,9 +178,9 @@ def is_table(labels: Any) -> bool:
         return False
     try:
         shape = np.shape(labels)
-    except ValueError:  # rows of unequal length, which as_labels refuses in words
+    except (ValueError, TypeError):  # rows of unequal length and worse, which as_labels refuses
         return False
-    return len(shape) == 2 and shape[1] > 1
+    return isinstance(shape, tuple) and len(shape) == 2 and shape[1] > 1
 
 
 def refuse_contradiction(lost: NDArray[np.bool_]) -> None:
