@@ -382,6 +382,9 @@ def test_very_few_items(n):
         ({"max_iter": 0}, "max_iter should be"),
         ({"algorithm": "magic"}, "algorithm should be"),
         ({"ann_options": {"x": 1}, "algorithm": "hnsw"}, "ann_options should be among"),
+        ({"ann_options": [1]}, "ann_options should be a dictionary"),
+        ({"metric": 3}, "metric should be the name of a metric"),
+        ({"metric_params": 3}, "metric_params should be a dictionary"),
         ({"metric": "precomputed"}, "square table of dissimilarities"),
     ],
 )
