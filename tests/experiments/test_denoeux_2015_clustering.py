@@ -18,7 +18,7 @@ def data():
 
 def test_everybody_finds_clusters_that_are_far_apart():
     names = tuple(clustering_peers.CONTESTANTS)
-    found = clustering_peers.contest(data(), 40, 0, names)
+    found = clustering_peers.contest(data(), 50, 0, names)
     assert set(found) == set(names)
     for name in ("EK-NNclus", "GaussianMixture, BIC"):
         assert found[name]["clusters"] == 4
@@ -33,14 +33,14 @@ def test_noise_is_no_cluster():
 
 
 def test_runs_of_the_protocol_are_summarized(monkeypatch):
-    monkeypatch.setitem(experiment.A_SETS, "a1", {**experiment.A_SETS["a1"], "k": 40})
+    monkeypatch.setitem(experiment.A_SETS, "a1", {**experiment.A_SETS["a1"], "k": 50})
     told = []
     found = experiment.a_set(data(), 3, 0, told.append)
     assert found["n"]["clusters"] == 4
     assert found["n"]["spread"] == 0
     assert found["n"]["ari"] == 1.0
     assert len(told) == 2
-    assert len(found["picture"]["c"]) == 183
+    assert len(found["picture"]["c"]) == 260
     assert max(found["picture"]["x"]) <= 1000
 
 
