@@ -238,7 +238,7 @@ class ECM(PrototypeClustering):
     def _forget(self) -> None:
         """What an earlier fit of items in memory left behind."""
         for name in ("partition_", "masses_", "labels_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def _read(self, X: ArrayLike, reset: bool) -> Items:
         return Items(super()._read(X, reset), None)
