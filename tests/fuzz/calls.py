@@ -84,8 +84,7 @@ RECORDS = {
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
-        "MissingLabels",
-        "PartialData", "RealData", "SplitData",
+        "MissingLabels", "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
     "report": {"Report"},

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from plausible.base import CredalPartition
-from plausible.belief import cardinality
 from plausible.checks import as_floats, as_list, check_kind, is_whole
 from plausible.errors import InputError
 from plausible.plots.canvas import INK, cluster_colors, open_axes
@@ -129,7 +128,7 @@ class CredalPartitionDisplay:
         self.ax_ = ax
         lower, upper = self.partition.rough()
         colors = cluster_colors(self.partition.n_clusters)
-        doubtful = cardinality(self.partition.credal()) > 1
+        doubtful = upper.sum(axis=1) > 1
         bets = self.partition.fuzzy() @ colors
         for k, color in enumerate(colors):
             inside = self.points[lower[:, k]]
