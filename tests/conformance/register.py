@@ -121,6 +121,12 @@ ESTIMATORS: dict[str, Subject] = {
     ),
     "EvidentialFusionClassifier": Subject(
         EvidentialFusionClassifier(
+            [("near", SoftNearestCentroid()), ("bayes", GaussianNB())], calibrate="none", cv=2
+        ),
+        unknown="refuses",
+    ),
+    "EvidentialFusionClassifier contextual": Subject(
+        EvidentialFusionClassifier(
             [("near", SoftNearestCentroid()), ("bayes", GaussianNB())],
             discount="contextual",
             calibrate="none",
@@ -187,6 +193,7 @@ VARIANTS = {
     "EvidentialCalibratedClassifier of scikit-learn",
     "EvidentialNeighborsClassifier c1",
     "EvidentialFusionClassifier calibrated",
+    "EvidentialFusionClassifier contextual",
     "EvidentialNeighborsClassifier contours",
     "BeliefForestClassifier dempster",
     "CECM",  # without links, ECM

@@ -9,6 +9,7 @@ from scipy.integrate import quad, simpson
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
 
 from plausible import load, save
 from plausible.errors import InputError
@@ -405,6 +406,7 @@ def test_an_estimate_on_the_edge_has_no_standard_error():
         (Poisson(), UncertainValues.from_intervals([0.2], [0.8]), "leave none"),
         (Normal(), [np.nan, np.nan], "all 2 are missing"),
         (Normal(), [2.0, 2.0, 2.0], "variance is zero"),
+        (Normal(), UncertainValues.from_intervals([0, 0.5], [1, np.inf]), "from 0.5 to 1, and are"),
         (Normal(), np.zeros((3, 2)), r"one for each row, \(n,\)"),
         (Bernoulli(), ["a", "b", "c"], "two classes, but they have 3"),
         (Normal(), [], "there are no rows"),
@@ -493,3 +495,63 @@ def test_a_law_can_be_saved_and_loaded(family, tmp_path):
     assert again.params_ == model.params_
     assert again.intervals() == model.intervals()
     np.testing.assert_array_equal(again.score_samples(data), model.score_samples(data))
+
+
+def test_counts_far_from_each_other_and_numbers_of_any_size():
+    far = UncertainValues.from_intervals([100, 2000], [200, 3000])
+    model = E2M(Poisson()).fit(far)
+    assert 200 < model.params_["rate"] < 2000
+    assert (np.diff(model.history_) >= 0).all()
+    values = data_of("normal")
+    first = E2M(Normal()).fit(values)
+    for scale in (1e-9, 1e9):
+        parts = (getattr(values, name) * scale for name in ("mean", "sd", "low", "high"))
+        model = E2M(Normal()).fit(UncertainValues(*parts))
+        for name, power in (("mean", 1), ("variance", 2)):
+            unit = scale**power
+            assert model.params_[name] == pytest.approx(unit * first.params_[name], rel=1e-5)
+            error = first.standard_errors_[name]
+            assert model.standard_errors_[name] == pytest.approx(unit * error, rel=1e-4)
+
+
+def test_uncertain_values_mix_and_select_as_arrays_do():
+    x = np.array([[0.3, 0.04], [0.7, 2.0], [1.5, 0.02]])
+    below = UncertainValues.from_intervals(np.zeros_like(x), 0.1)
+    values = UncertainValues.from_precise(x).where(x > 0.1, below)
+    np.testing.assert_array_equal(values.is_interval, x <= 0.1)
+    np.testing.assert_array_equal(values.is_precise, x > 0.1)
+    assert values[[2, 0]] == values[::-2]
+    assert values[:, 1].shape == (3,)
+    assert values[0, 0].shape == (1,)
+    assert values == UncertainValues.concatenate([values[:1], values[1:]])
+    assert values != UncertainValues.from_precise(x)
+    np.testing.assert_array_equal(values.plausibility(0.05), x <= 0.1)
+    np.testing.assert_array_equal(values.midpoints(), np.where(x > 0.1, x, 0.05))
+    train, test = train_test_split(values, test_size=1, random_state=0)
+    assert (train.shape, test.shape) == ((2, 2), (1, 2))
+    with pytest.raises(TypeError, match="midpoints"):
+        np.asarray(values)
+    with pytest.raises(IndexError, match=r"shape \(3, 2\)"):
+        values[7]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: UncertainValues.from_precise([1.0, np.inf]), r"finite.* 1 row \(row 1\)"),
+        (lambda: UncertainValues.from_intervals([2.0, 3.0], [1.0, 4.0]), "low should be at most"),
+        (lambda: UncertainValues.from_intervals([np.nan], [1.0]), "low should be a number"),
+        (lambda: UncertainValues.from_fuzzy([1.0], [-0.5]), "sd should be 0 or more"),
+        (lambda: UncertainValues.from_fuzzy([np.nan], [0.5]), "infinite sd"),
+        (lambda: UncertainValues.from_fuzzy([1.0, 2.0], [1.0, 2.0, 3.0]), r"one shape"),
+        (lambda: UncertainValues([5.0], [0.0], [0.0], [1.0]), "within its bounds"),
+        (lambda: UncertainValues.from_precise(3.0), r"\(n,\) or \(n, d\)"),
+        (lambda: UncertainValues.concatenate([]), "none were given"),
+        (lambda: UncertainValues.missing("many"), "a number of values"),
+        (lambda: UncertainValues.missing(2).where([1, 2], [0.0, 0.0]), "True or False"),
+        (lambda: UncertainValues.missing(2).where([True, False], [0.0]), r"shape \(2,\)"),
+    ],
+)
+def test_uncertain_values_that_cannot_be(make, words):
+    with pytest.raises(InputError, match=words):
+        make()

@@ -20,7 +20,6 @@ from plausible.models.e2m.values import UncertainValues, as_values
 FloatArray = NDArray[np.float64]
 
 SERIES = 0.05  # widths, in units of the mean, below which a series replaces differences
-NARROWEST = 1e-7  # deviation, in units of the spread of the data, at which a fit has collapsed
 
 
 class Given(NamedTuple):
@@ -90,6 +89,7 @@ class Normal(ExponentialFamily):
         """Values, one for each row."""
         values = check_column(as_values(data))
         check_support(values, self.support)
+        refuse_one_cell(values, weight)
         return values, weight
 
     def start_from(self, data: UncertainValues, weight: FloatArray) -> Params:
@@ -155,6 +155,19 @@ class Normal(ExponentialFamily):
         bends[0, 0, 1] = bends[0, 1, 0] = -1 / v**2
         bends[1, 1, 1] = -1 / v**3
         return Curvature(slopes, bends, np.diag([1 / v, -0.5 / v**2]))
+
+
+def refuse_one_cell(values: UncertainValues, weight: FloatArray) -> None:
+    """Refuse intervals that share a value: they are likeliest if all values are that one."""
+    known = ~values.is_missing & (weight > 0)
+    low, high = values.low[known], values.high[known]
+    if known.any() and values.is_interval[known].all() and low.max() <= high.min():
+        raise InputError(
+            "Intervals should not all share a value",
+            f"all hold the values from {low.max():g} to {high.min():g}, and are likeliest under a "
+            "variance of zero",
+            "give narrower intervals or more values",
+        )
 
 
 class Exponential(ExponentialFamily):

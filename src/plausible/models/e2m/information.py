@@ -15,7 +15,7 @@ from plausible.models.e2m.coordinates import bound, free, slopes
 
 FloatArray = NDArray[np.float64]
 
-EDGE = 1e-9  # distance from a bound, relative to its size, at which an estimate lies on it
+EDGE = 1e-9  # distance from a bound, relative to that of both, at which an estimate lies on it
 
 
 class InformationWarning(UserWarning):
@@ -33,7 +33,9 @@ def covariance_of(
 ) -> FloatArray:
     """Covariance (P, P) of entries that move with the free parameters as `expand` (P, p) says."""
     unknown = np.full((len(entries), len(entries)), np.nan)
-    on_edge = (entries - limits[:, 0] <= EDGE) | (limits[:, 1] - entries <= EDGE)
+    low, high = limits.T
+    near = np.where(np.isfinite(high - low), EDGE * (high - low), 0.0)
+    on_edge = (entries - low <= near) | (high - entries <= near)
     if on_edge.any():
         warn(
             f"the estimate {entries[on_edge][0]:.3g} lies on the edge of what is possible, where "

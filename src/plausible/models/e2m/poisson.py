@@ -11,8 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import poisson
+from scipy.special import gammaln, pdtr, pdtrc, xlogy
 
 from plausible.checks import name_rows, shown
 from plausible.errors import InputError
@@ -87,8 +86,7 @@ class Poisson(ExponentialFamily):
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Log probability of counts."""
-        rate = params["rate"]
-        return x * np.log(rate) - rate - gammaln(x + 1)
+        return log_probability(x, params["rate"])
 
     def e_step(self, data: CountData, params: Params) -> tuple[FloatArray, FloatArray]:
         """Expected counts."""
@@ -179,8 +177,32 @@ def log_between(low: FloatArray, high: FloatArray, rate: float) -> FloatArray:
     """Log probability that a count lies within whole bounds, in the tail where it is exact."""
     with np.errstate(divide="ignore", invalid="ignore"):
         upper = low > rate
-        large = np.where(upper, poisson.logsf(low - 1, rate), poisson.logcdf(high, rate))
-        small = np.where(upper, poisson.logsf(high, rate), poisson.logcdf(low - 1, rate))
+        large = np.where(upper, log_above(low - 1, rate), log_up_to(high, rate))
+        small = np.where(upper, log_above(high, rate), log_up_to(low - 1, rate))
         gap = np.where(np.isneginf(small), -np.inf, small - large)
         found = large + np.log1p(-np.exp(np.minimum(gap, 0.0)))
-    return np.where(low == high, poisson.logpmf(low, rate), np.where(high < 0, -np.inf, found))
+        near = np.where(upper, low, high)  # so far out, the nearest counts are all there is
+        ratio = np.where(upper, rate / (low + 1), high / rate)
+        edge = log_probability(near, rate) - np.log1p(-np.minimum(ratio, 1 - 1e-9))
+        found = np.where(np.isneginf(found), edge, found)
+    return np.where(low == high, log_probability(low, rate), np.where(high < 0, -np.inf, found))
+
+
+def log_probability(x: FloatArray, rate: float) -> FloatArray:
+    """Log probability of counts; that of a count below 0 is minus infinity."""
+    there = np.maximum(x, 0.0)
+    return np.where(x < 0, -np.inf, xlogy(there, rate) - rate - gammaln(there + 1))
+
+
+def log_up_to(x: FloatArray, rate: float) -> FloatArray:
+    """Log probability of counts up to x, which may be below 0 or infinite."""
+    inside = (x >= 0) & np.isfinite(x)
+    logs = np.log(pdtr(np.where(inside, x, 0.0), rate))
+    return np.where(inside, logs, np.where(x < 0, -np.inf, 0.0))
+
+
+def log_above(x: FloatArray, rate: float) -> FloatArray:
+    """Log probability of counts above x, which may be below 0 or infinite."""
+    inside = (x >= 0) & np.isfinite(x)
+    logs = np.log(pdtrc(np.where(inside, x, 0.0), rate))
+    return np.where(inside, logs, np.where(x < 0, 0.0, -np.inf))
