@@ -212,6 +212,7 @@ def test_a_family_of_ones_own_takes_less_than_thirty_lines(capsys):
     ("room", "guide"),
     [
         (belief, "belief.md"),
+        (cluster, "clustering.md"),
         (experts, "experts.md"),
         (io, "files.md"),
         (metrics, "labels.md"),

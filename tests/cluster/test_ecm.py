@@ -98,6 +98,19 @@ def test_blocks_give_what_the_definition_gives(fuzzifier):
     np.testing.assert_allclose(sums.points, (weights.T @ X)[1:], rtol=1e-6, atol=1e-9)
 
 
+def test_items_near_a_center_are_measured_exactly():
+    """Tight groups that are far from each other: differences of norms would leave only noise."""
+    rng = np.random.default_rng(5)
+    centers = np.array([[-1e3, 0.0], [1e3, 5.0], [0.0, 2e3]])
+    X = np.repeat(centers, 20, axis=0) + 1e-5 * rng.normal(size=(60, 2))
+    focal = make_focal(focal_sets_of("singletons", 3), 3, 1.0, 2.0, 2e-5)
+    masses = masses_of(X, None, Prototypes(centers), focal)
+    near = ((X - np.repeat(centers, 20, axis=0)) ** 2).sum(axis=1)
+    np.testing.assert_allclose(masses[:, 0], near / (near + 4e-10), rtol=1e-6)
+    sums = summarize(lifted(X, None, None), None, Prototypes(centers), focal)
+    assert -sums.criterion == pytest.approx((1 / (1 / near + 1 / 4e-10)).sum(), rel=1e-6)
+
+
 def test_far_from_the_origin_nothing_changes():
     X, _ = blobs(60)
     model = ECM(3, outlier_distance=5.0, random_state=0).fit(X)

@@ -12,7 +12,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from plausible.belief import SparseMasses, dempster
 from plausible.cluster import CredalPartition, EKNNClus, SparsePartition
-from plausible.cluster.eknnclus_graph import energy, gamma_of_quantile, symmetric_graph, weights_of
+from plausible.cluster.eknnclus_graph import (
+    connected_parts,
+    energy,
+    gamma_of_quantile,
+    symmetric_graph,
+    weights_of,
+)
 from plausible.cluster.eknnclus_visits import settle
 from plausible.metrics import credal_rand_index
 from plausible.neighbors import Lists
@@ -219,6 +225,24 @@ def test_distant_clusters_with_one_label_are_split():
         assert sparse.csgraph.connected_components(part)[0] == 1
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_parts_are_numbered_as_they_first_appear(compiled):
+    X, y = blobs()
+    graph = graph_of(X, 10)
+    everything = connected_parts(graph, np.zeros(150, dtype=np.int64), compiled)
+    assert adjusted_rand_score(y, everything) == 1.0
+    mixed = np.random.RandomState(0).randint(3, size=150)
+    parts = connected_parts(graph, mixed, compiled)
+    assert np.array_equal(np.unique(parts, return_index=True)[1].argsort(), range(parts.max() + 1))
+    for k in range(parts.max() + 1):
+        inside = np.flatnonzero(parts == k)
+        assert len(set(mixed[inside])) == 1
+        assert sparse.csgraph.connected_components(graph[inside][:, inside])[0] == 1
+    table = graph.toarray()
+    split = (parts[:, None] != parts) & (mixed[:, None] == mixed)
+    assert not table[split].any()
+
+
 def test_of_several_runs_the_one_with_the_lowest_energy_is_kept():
     X, _ = make_blobs([60, 90, 80, 70], cluster_std=2.5, random_state=4)
     random = np.random.RandomState(0)
@@ -382,6 +406,9 @@ def test_very_few_items(n):
         ({"max_iter": 0}, "max_iter should be"),
         ({"algorithm": "magic"}, "algorithm should be"),
         ({"ann_options": {"x": 1}, "algorithm": "hnsw"}, "ann_options should be among"),
+        ({"ann_options": [1]}, "ann_options should be a dictionary"),
+        ({"metric": 3}, "metric should be the name of a metric"),
+        ({"metric_params": 3}, "metric_params should be a dictionary"),
         ({"metric": "precomputed"}, "square table of dissimilarities"),
     ],
 )

@@ -130,11 +130,12 @@ def test_the_slope_is_that_of_the_criterion(k):
 @pytest.mark.parametrize("rank", ["full", "low"])
 def test_a_row_comes_to_its_exact_minimum_on_the_simplex(n_sets, rank):
     rng = np.random.default_rng(n_sets)
-    for _ in range(8):
+    for draw in range(8):
         A = rng.uniform(size=(3 if rank == "low" else 30, n_sets))
         b = rng.uniform(-0.5, 1.5, size=len(A))
         G, h = A.T @ A, A.T @ b
-        ours = simplex_minimum(G, h, rng.dirichlet(np.ones(n_sets)))
+        corner = np.eye(n_sets)[draw % n_sets]  # from which all other sets have to come in
+        ours = simplex_minimum(G, h, corner if draw % 2 else rng.dirichlet(np.ones(n_sets)))
         assert ours.min() >= 0
         assert ours.sum() == pytest.approx(1.0, abs=1e-12)
         slope = G @ ours - h  # at the minimum: equal where there is mass, not lower elsewhere

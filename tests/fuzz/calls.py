@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from plausible import (
     belief,
+    cluster,
     datasets,
     engine,
     experts,
@@ -26,6 +27,7 @@ from plausible import (
     metrics,
     models,
     neighbors,
+    plots,
     report,
 )
 from plausible.belief import SparseMasses
@@ -70,6 +72,8 @@ ROOMS = {
     "datasets": datasets,
     "engine": engine,
     "report": report,
+    "cluster": cluster,
+    "plots": plots,
 }
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
@@ -79,11 +83,12 @@ RECORDS = {
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
-        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData", "MissingLabels",
-        "PartialData", "RealData", "SplitData",
+        "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
+        "MissingLabels", "PartialData", "RealData", "SplitData",
     },
     "engine": {"Progress", "Result", "Rows"},
     "report": {"Report"},
+    "cluster": {"ClusterCounts", "SparsePartition"},
 }  # fmt: skip
 
 
@@ -162,9 +167,12 @@ def write_files() -> None:
 
 def every_call() -> list[Call]:
     """All calls, in one order."""
+    from fuzz.cluster_calls import cluster_calls, plots_calls
+
     parts = (
         belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls,
         uncertain_calls, experts_calls, io_calls, datasets_calls, engine_calls, report_calls,
+        cluster_calls, plots_calls,
     )  # fmt: skip
     return [call for part in parts for call in part()]
 

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.features import check_features
 from plausible.base.partition import CredalPartition
 from plausible.belief import SparseMasses
-from plausible.checks import check_whole
+from plausible.checks import check_whole, random_from
 
 FloatArray = NDArray[np.float64]
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -112,7 +111,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
         """
         check_whole(self.n_init, "n_init", 1)
         data = self._read(X, reset=True)
-        self._keep(self._best(data, check_random_state(self.random_state)))
+        self._keep(self._best(data, random_from(self.random_state)))
         return self
 
     def _best(self, data: Any, random: np.random.RandomState) -> Clustered:

@@ -33,7 +33,7 @@ from plausible.belief import (
     membership,
     sparse_form,
 )
-from plausible.checks import check_option, counted, name_rows
+from plausible.checks import as_list, check_option, counted, name_rows, shown
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.metrics import co_membership, credal_nonspecificity
@@ -117,13 +117,8 @@ class CredalPartition:
                 "write masses[None] for a single item",
                 value=masses.shape,
             )
-        if self.names is not None and len(set(self.names)) != masses.n_classes:
-            raise InputError(
-                f"names should be {masses.n_classes} different names of the clusters",
-                f"are {list(self.names)}",
-                "name each once",
-                parameter="names",
-            )
+        if self.names is not None:
+            object.__setattr__(self, "names", _different(self.names, masses.n_classes))
 
     def __len__(self) -> int:
         return len(self.given)
@@ -366,6 +361,20 @@ class CredalPartition:
                 stacklevel=2,
             )
         return Labels.from_masses(_to_all(self.given), names, conflict=self.outlier_mass)
+
+
+def _different(names: Any, n_clusters: int) -> list[Hashable]:
+    """Names of clusters, each another one."""
+    given = as_list(names, "names", "names of clusters")
+    hashable = all(isinstance(name, Hashable) for name in given)
+    if not hashable or len(given) != n_clusters or len(set(given)) != n_clusters:
+        raise InputError(
+            f"names should be {n_clusters} different names of the clusters",
+            f"are {shown(given)}",
+            "name each once",
+            parameter="names",
+        )
+    return given
 
 
 def _to_all(masses: SparseMasses) -> SparseMasses:

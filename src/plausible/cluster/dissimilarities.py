@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import found, name_rows
+from plausible.checks import found, name_rows, shown
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -70,3 +70,23 @@ def check_not_negative(D: FloatArray) -> None:
 def is_given(metric: Any) -> bool:
     """Whether dissimilarities are given instead of features."""
     return isinstance(metric, str) and metric == "precomputed"
+
+
+def check_metric(metric: Any, metric_params: Any) -> None:
+    """Refuse what no dissimilarity can be computed with; scikit-learn knows the names."""
+    if not (isinstance(metric, str) or callable(metric)):
+        raise InputError(
+            "metric should be the name of a metric, a function of two rows, or 'precomputed'",
+            f"{shown(metric)} was given",
+            "use 'euclidean'",
+            parameter="metric",
+            value=metric,
+        )
+    if not (metric_params is None or isinstance(metric_params, dict)):
+        raise InputError(
+            "metric_params should be a dictionary of parameters of the metric, or None",
+            f"{shown(metric_params)} was given",
+            "leave it out",
+            parameter="metric_params",
+            value=metric_params,
+        )

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from plausible.base import Clustered
 from plausible.belief import SparseMasses
-from plausible.checks import check_option, counted
+from plausible.checks import check_option, counted, random_from
 from plausible.cluster.focal_sets import FocalSets
 from plausible.cluster.kernels import (
     Focal,
@@ -215,7 +214,7 @@ class ECM(PrototypeClustering):
         spread = Spread(seen.n_items, seen.variance)
         self._check_count(spread)
         focal = self._focal(spread)
-        random = check_random_state(self.random_state)
+        random = random_from(self.random_state)
         sample = Items(features_of(rows.sample(SAMPLE, random)), None)
         ridge = self._ridge(sample, spread)
 
@@ -239,7 +238,7 @@ class ECM(PrototypeClustering):
     def _forget(self) -> None:
         """What an earlier fit of items in memory left behind."""
         for name in ("partition_", "masses_", "labels_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     def _read(self, X: ArrayLike, reset: bool) -> Items:
         return Items(super()._read(X, reset), None)

@@ -26,7 +26,12 @@ from sklearn.utils import Tags
 
 from plausible.base import Clustered, CredalClustering, check_features
 from plausible.checks import as_array, check_number, check_option, check_whole, is_whole, shown
-from plausible.cluster.dissimilarities import check_not_negative, check_square, is_given
+from plausible.cluster.dissimilarities import (
+    check_metric,
+    check_not_negative,
+    check_square,
+    is_given,
+)
 from plausible.cluster.eknnclus_graph import (
     connected_parts,
     evidence_for_clusters,
@@ -158,6 +163,7 @@ class EKNNClus(CredalClustering):
 
     def _check_parameters(self) -> None:
         check_search(self.algorithm, self.ann_options, self.n_jobs)
+        check_metric(self.metric, self.metric_params)
         check_whole(self.max_iter, "max_iter", 1)
         if self.n_neighbors is not None:
             check_whole(self.n_neighbors, "n_neighbors", 1)
@@ -206,11 +212,11 @@ class EKNNClus(CredalClustering):
             check_option(self.init, ("n",), "init")
             return np.arange(n)
         given = as_array(self.init, "init")
-        if given.shape != (n,):
+        if given.shape != (n,) or given.dtype.kind not in "biufU":
             raise InputError(
                 f"init should be 'n', a number of clusters, or labels of the {n} items",
                 f"{shown(self.init)} was given",
-                "give a label for each item",
+                "give a number or a text for each item",
                 parameter="init",
                 value=self.init,
             )

@@ -47,3 +47,28 @@ def visit_items(
             for place in range(first, end):
                 waiting[neighbors[place]] = True
     return moves, gain
+
+
+@numba.njit(nogil=True, cache=True)
+def connected_parts(
+    starts: NDArray[Any], neighbors: NDArray[Any], labels: NDArray[Any]
+) -> NDArray[Any]:
+    """Labels of the connected parts of clusters, as `eknnclus_graph.connected_parts`."""
+    n = len(labels)
+    parts = np.full(n, -1, np.int64)
+    stack = np.empty(n, np.int64)
+    count = 0
+    for first in range(n):
+        if parts[first] >= 0:
+            continue
+        parts[first], stack[0], size = count, first, 1
+        while size > 0:
+            size -= 1
+            i = stack[size]
+            for place in range(starts[i], starts[i + 1]):
+                j = neighbors[place]
+                if parts[j] < 0 and labels[j] == labels[i]:
+                    parts[j], stack[size] = count, j
+                    size += 1
+        count += 1
+    return parts

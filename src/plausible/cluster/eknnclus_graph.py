@@ -18,6 +18,7 @@ from plausible.neighbors import Lists
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+MANY_ITEMS = 10_000  # from which compiled loops pay for their start
 MAX_MASS = 1.0 - 1e-6  # of items at one point, whose weight would be infinite
 
 
@@ -73,9 +74,13 @@ def evidence_for_clusters(weights: Any, labels: IntArray, n_clusters: int) -> An
     return evidence
 
 
-def connected_parts(graph: Any, labels: IntArray) -> IntArray:
+def connected_parts(graph: Any, labels: IntArray, compiled: bool | None = None) -> IntArray:
     """Labels of the connected parts of clusters, numbered as they first appear."""
     n = len(labels)
+    if n >= MANY_ITEMS if compiled is None else compiled:
+        from plausible.cluster import eknnclus_compiled as quick
+
+        return np.asarray(quick.connected_parts(graph.indptr, graph.indices, labels))
     row = np.repeat(np.arange(n), np.diff(graph.indptr))
     within = labels[row] == labels[graph.indices]
     inner = sparse.csr_array((within[within], (row[within], graph.indices[within])), shape=(n, n))

@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.cluster.eknnclus_graph import energy
+from plausible.cluster.eknnclus_graph import MANY_ITEMS, energy
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-MANY_ITEMS = 10_000  # from which a compiled loop pays for its start
 
 
 class Settled(NamedTuple):

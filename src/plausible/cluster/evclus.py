@@ -27,7 +27,12 @@ from sklearn.utils import Tags
 from plausible.base import Clustered, CredalClustering, check_features
 from plausible.belief import SparseMasses
 from plausible.checks import as_floats, check_number, check_option, check_whole, is_whole, shown
-from plausible.cluster.dissimilarities import check_not_negative, check_square, is_given
+from plausible.cluster.dissimilarities import (
+    check_metric,
+    check_not_negative,
+    check_square,
+    is_given,
+)
 from plausible.cluster.evclus_gradient import fit_gradient
 from plausible.cluster.evclus_pairs import (
     Proximity,
@@ -189,6 +194,7 @@ class EVCLUS(CredalClustering):
                 value=self.n_clusters,
             )
         check_option(self.solver, SOLVERS, "solver")
+        check_metric(self.metric, self.metric_params)
         check_number(self.tol, "tol", 0.0)
         check_whole(self.max_iter, "max_iter", 1)
         for name, value in (("scale", self.scale), ("quantile", self.quantile)):
@@ -201,7 +207,8 @@ class EVCLUS(CredalClustering):
                     parameter=name,
                     value=value,
                 )
-        if not (is_whole(self.n_dissimilarities) or self.n_dissimilarities == "all"):
+        k = self.n_dissimilarities
+        if not (is_whole(k) or (isinstance(k, str) and k == "all")):
             raise InputError(
                 "n_dissimilarities should be 'all', or a whole number of at least 1",
                 f"{shown(self.n_dissimilarities)} was given",

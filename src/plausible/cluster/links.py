@@ -56,9 +56,9 @@ def check_links(must_link: Any, cannot_link: Any, n_items: int) -> Links:
 
 def _pairs(given: Any, name: str, n_items: int) -> IntArray:
     """Pairs (L, 2) of row numbers, the smaller first, each once."""
-    if given is None or (hasattr(given, "__len__") and len(given) == 0):
+    pairs = as_array([] if given is None else given, name)
+    if pairs.shape in ((0,), (0, 2)):
         return np.empty((0, 2), dtype=np.int64)
-    pairs = as_array(given, name)
     fits = pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.dtype.kind in "iu"
     if not fits or pairs.min() < 0 or pairs.max() >= n_items:
         raise InputError(

@@ -124,7 +124,9 @@ class PrototypeClustering(CredalClustering):
                 value=self.fuzzifier,
             )
         distance = self.outlier_distance
-        if distance != "auto" and not (_is_number(distance) and float(distance) > 0.0):
+        if not (isinstance(distance, str) and distance == "auto") and not (
+            _is_number(distance) and float(distance) > 0.0
+        ):
             raise InputError(
                 "outlier_distance should be a positive number or 'auto'",
                 f"is {distance!r}",

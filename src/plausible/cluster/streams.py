@@ -30,7 +30,7 @@ def as_rows(X: Any) -> Rows:
 class Moments(NamedTuple):
     """Number of items, sums of features and of their squares."""
 
-    count: int
+    n_items: int
     sums: FloatArray
     squares: FloatArray
 

@@ -90,6 +90,16 @@ CATALOGUE = (
         {"vowel/vowel.npz": "vowel"},
     ),
     Experiment(
+        "denoeux_2015_ecm",
+        "denoeux_2015",
+        {
+            "denoeux-2015-butterfly": "Denoeux 2015, evidential c-means: butterfly",
+            "denoeux-2015-four": "Denoeux 2015, evidential c-means: four classes",
+            "denoeux-2015-relatives": "Denoeux 2015, RECM, CECM and SECM: what they promise",
+        },
+        {"evclust/fourclass.npz": "fourclass", "evclust/protein.npz": "protein"},
+    ),
+    Experiment(
         "denoeux_2015_clustering",
         "denoeux_2015",
         {

@@ -1,8 +1,9 @@
 """What others find in the same points: clusterings of scikit-learn that need no number of clusters.
 
 Each is given what it needs in the usual way: HDBSCAN clusters of at least 20 points and cores of 5
-neighbors, which suited it best of some that we tried on a1, a3, s2, r15 and d31; Gaussian mixtures a choice of the number of components by the Bayesian information criterion,
-mean shift a bandwidth from the distances to the nearest five percent.
+neighbors, which suited it best of some that we tried on a1, a3, s2, r15 and d31; Gaussian mixtures
+a number of components by the Bayesian information criterion, from half to one and a half times the
+true one; mean shift a bandwidth from the distances to the nearest five percent.
 """
 
 import warnings

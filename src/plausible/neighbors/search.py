@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from plausible.checks import check_n_jobs, check_option, check_whole
+from plausible.checks import check_n_jobs, check_option, check_whole, shown
 from plausible.errors import InputError
 from plausible.neighbors.approximate import (
     HNSW_OPTIONS,
@@ -101,7 +101,15 @@ def check_search(algorithm: Any, ann_options: Any, n_jobs: Any) -> None:
     """Refuse what no search could be made with."""
     check_option(algorithm, ALGORITHMS, "algorithm")
     check_n_jobs(n_jobs)
-    strange = sorted(set(ann_options or {}) - set(HNSW_OPTIONS))
+    if not (ann_options is None or isinstance(ann_options, dict)):
+        raise InputError(
+            "ann_options should be a dictionary of options of hnswlib, or None",
+            f"{shown(ann_options)} was given",
+            "leave it out, or write dict(ef=200)",
+            parameter="ann_options",
+            value=ann_options,
+        )
+    strange = sorted(set(ann_options or {}) - set(HNSW_OPTIONS), key=str)
     if strange:
         raise InputError(
             f"ann_options should be among {', '.join(HNSW_OPTIONS)}",

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from plausible.base import CredalPartition
-from plausible.belief import cardinality
-from plausible.checks import as_floats, check_kind
+from plausible.checks import as_floats, as_list, check_kind, is_whole
 from plausible.errors import InputError
 from plausible.plots.canvas import INK, cluster_colors, open_axes
 
@@ -20,10 +19,9 @@ FloatArray = NDArray[np.float64]
 def two_features(X: Any, features: Sequence[int]) -> FloatArray:
     """The two features (n, 2) that are drawn."""
     table = as_floats(X, "X")
-    chosen = list(features)
-    fits = (
-        table.ndim == 2 and len(chosen) == 2 and max(chosen) < table.shape[1] and min(chosen) >= 0
-    )
+    chosen = as_list(features, "features", "numbers of columns")
+    fits = table.ndim == 2 and len(chosen) == 2 and all(map(is_whole, chosen))
+    fits = fits and min(chosen) >= 0 and max(chosen) < table.shape[1]
     if not fits:
         raise InputError(
             "features should be the numbers of two columns of X",
@@ -130,7 +128,7 @@ class CredalPartitionDisplay:
         self.ax_ = ax
         lower, upper = self.partition.rough()
         colors = cluster_colors(self.partition.n_clusters)
-        doubtful = cardinality(self.partition.credal()) > 1
+        doubtful = upper.sum(axis=1) > 1
         bets = self.partition.fuzzy() @ colors
         for k, color in enumerate(colors):
             inside = self.points[lower[:, k]]

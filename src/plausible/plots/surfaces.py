@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import plausibility
-from plausible.checks import as_floats, as_list, check_option, check_whole, is_whole, shown
+from plausible.checks import (
+    as_floats,
+    as_list,
+    check_number,
+    check_option,
+    check_whole,
+    is_whole,
+    shown,
+)
 from plausible.errors import InputError
 from plausible.plots.canvas import open_axes
 
@@ -83,6 +91,7 @@ class MassSurfaceDisplay:
         """
         check_option(kind, ("mass", "plausibility"), "kind")
         check_whole(grid_resolution, "grid_resolution", 2)
+        margin = check_number(margin, "margin", 0.0)
         points = as_floats(X, "X")
         if points.ndim != 2 or points.shape[1] != 2 or not hasattr(estimator, "predict_mass"):
             raise InputError(
