@@ -69,8 +69,9 @@ def against_peer(ecm: Any, n_clusters: int, fuzzifier: float) -> bool:
         ecm, X, n_clusters, g0=centers, beta=fuzzifier, delta=DELTA, epsi=np.inf, disp=False
     )
     ours()
-    times = interleave({"ours": lambda: [ours() for _ in range(5)], "evclust": peer}, 3)
-    found = 5 * times["evclust"] / times["ours"]
+    # An iteration of ours is so short that it needs more turns to be left alone once.
+    turns = [(interleave({"": peer}, 1)[""], interleave({"": ours}, 20)[""]) for _ in range(3)]
+    found = min(one for one, _ in turns) / min(one for _, one in turns)
     wanted = FASTER[fuzzifier]
     name = f"evclust by ours: {n} items, {n_clusters} clusters, fuzzifier {fuzzifier:g}"
     return show(name, found, f"at least {wanted:g}", found >= wanted)

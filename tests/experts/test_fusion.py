@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -32,7 +33,11 @@ from plausible.belief import (
 from plausible.experts import EvidentialFusionClassifier
 from plausible.io import load, save
 from plausible.labels import Labels
-from plausible.models import EvidentialNetworkClassifier, SoftNearestCentroid
+from plausible.models import (
+    EvidentialCalibratedClassifier,
+    EvidentialNetworkClassifier,
+    SoftNearestCentroid,
+)
 
 NAMES = np.array(["plum", "fig", "date"])
 SETS = np.arange(1, 8)
@@ -254,10 +259,9 @@ def test_sensors_that_fail_in_training_are_learned_from_what_there_is():
     X, y = items(200)
     holes = X.copy()
     holes[::2, 4:] = np.nan
-    model = EvidentialFusionClassifier(views_of(GaussianNB)).fit(holes, y)
+    model = EvidentialFusionClassifier(views_of(GaussianNB), calibrate="none").fit(holes, y)
     half = GaussianNB().fit(X[1::2, 4:], y[1::2])
-    inner = model.estimators_[2].estimators_[0]
-    np.testing.assert_allclose(inner.theta_, half.theta_)
+    np.testing.assert_allclose(model.estimators_[2].theta_, half.theta_)
     assert model.score(X, y) > 0.85
 
 
@@ -334,6 +338,36 @@ def test_overfitted_views_are_doubted():
         views_of(lambda: DecisionTreeClassifier(random_state=0)), calibrate="none"
     ).fit(X, y)
     assert trees.doubts_[2] > 0.8 > trees.doubts_[:2].max()
+
+
+def test_probabilities_are_calibrated_where_that_helps():
+    X, y = items(150)
+    often = np.hstack([X[:, :2]] * 8)  # the same features again and again: far too sure
+    sources = [("sure", GaussianNB(), slice(2, 18)), ("near", KNeighborsClassifier(), [0, 1])]
+    model = EvidentialFusionClassifier(sources, discount=0.1)
+    model.fit(np.hstack([X[:, 2:4], often]), y)
+    kinds = [type(one) for one in model.estimators_]
+    assert kinds == [EvidentialCalibratedClassifier, KNeighborsClassifier]
+
+
+@pytest.mark.parametrize("calibrate", ["none", "all"])
+def test_rows_that_are_never_tested_do_not_count_for_doubts(calibrate):
+    X, y = items(90)
+    train, test = np.arange(60), np.arange(60, 90)
+    views, split = views_of(GaussianNB), [(train, test)]
+    model = EvidentialFusionClassifier(views, cv=split, calibrate=calibrate)
+    fitted = [(name, GaussianNB().fit(X[train][:, c], y[train]), c) for name, _, c in views_of(int)]
+    prefit = EvidentialFusionClassifier(fitted, cv="prefit", calibrate=calibrate)
+    expected = prefit.fit(X[test], y[test]).doubts_
+    np.testing.assert_allclose(model.fit(X, y).doubts_, expected, atol=1e-6)
+
+
+def test_a_source_is_not_doubted_for_classes_that_it_has_not_met():
+    X, y = items(150, gap=6.0)
+    few = GaussianNB().fit(X[y != "plum", :2], y[y != "plum"])
+    sources = [("few", few, [0, 1]), ("all", GaussianNB().fit(X[:, 2:4], y), [2, 3])]
+    model = EvidentialFusionClassifier(sources, "yager", cv="prefit", calibrate="none").fit(X, y)
+    assert model.doubts_.max() < 0.05  # each by itself
 
 
 # ------------------------------------------------------------------- columns, classes, conventions

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plausible.io.compact import Keys
 from plausible.io.lookup import Lookup, hash_names
 
 
@@ -86,3 +87,16 @@ def test_nothing_is_known_and_nothing_is_asked():
     assert Lookup(empty).places(pa.array(["a"])).tolist() == [-1]
     assert Lookup(empty).places(pa.array([1])).tolist() == [-1]
     assert Lookup(pa.array(["a"])).places(empty).tolist() == []
+
+
+def test_names_that_turn_out_to_be_text_are_found_as_those_that_were_numbers(monkeypatch):
+    monkeypatch.setattr("plausible.io.compact.FIRST", 2)
+    monkeypatch.setattr("plausible.io.compact.PIECE_ROWS", 2)
+    for parts in ([[7, 3, 5], [2, 9]], [[7, 3, 5], ["x", "2"], ["y"]], [["b"], ["a", "c"]]):
+        keys = Keys()
+        for part in parts:
+            keys.add(np.array(part))
+        names = [str(name) for part in parts for name in part]
+        lookup = keys.lookup()
+        assert lookup.places(pa.array(names)).tolist() == list(range(len(names)))
+        assert lookup.places(pa.array(["4", "z"])).tolist() == [-1, -1]

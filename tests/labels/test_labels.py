@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from plausible import belief
-from plausible.labels import ApproximationWarning, Labels, as_labels
+from plausible.labels import ApproximationWarning, Labels, MinusOneWarning, as_labels
 
 CLASSES = ["a", "b", "c"]
 # Vannoorenberghe, table I: hard, imprecise, probabilistic and possibilistic label.
@@ -396,3 +396,24 @@ def test_labels_pickled_when_they_were_five_classes_still_load():
     assert not degrees.has_masses
     assert not degrees.contour.flags.writeable
     np.testing.assert_array_equal(degrees.crisp(), [3, -1])
+
+
+@pytest.mark.parametrize(
+    "y", [[0, 1, 2, -1], [1, 2, -1, 2], [0.0, -1.0, 1.0], np.array([-1, 1, 2])]
+)
+def test_minus_one_beside_classes_is_told(y):
+    with pytest.warns(MinusOneWarning, match="say missing=-1") as caught:
+        labels = Labels.from_crisp(y)
+    assert -1 in labels.classes.tolist()
+    assert len(caught) == 1
+    with pytest.warns(MinusOneWarning):
+        as_labels(y)
+    assert -1 not in Labels.from_crisp(y, missing=-1).classes.tolist()  # which says what is meant
+
+
+@pytest.mark.parametrize(
+    "y", [[-1, 1, 1], [-1, -1], ["-1", "0", "1"], [-2, -1, 0, 1], [-1, 0.5, 2]]
+)
+def test_minus_one_that_can_be_a_class_is_none_of_our_business(y):
+    Labels.from_crisp(y)  # warnings are errors
+    Labels.from_crisp([-1, 0, 1], classes=[-1, 0, 1])

@@ -154,6 +154,7 @@ def test_masses_as_prior_in_every_form():
         ({"prior": [0.5, 0.5]}, "3 probabilities"),
         ({"prior": [0.5, -0.5, 1.0]}, "3 probabilities"),
         ({"prior": {("bee",): 1.0}}, "bee"),
+        ({"prior": {"ant": 0.5, "moth": 0.2}}, "they sum to 0.7; give what is missing"),
         ({"prior": SparseMasses([[1.0]], [3], 2)}, "on 3 classes"),
         ({"unseen": "ant"}, "labels know 'ant'"),
         ({"estimator": object()}, "neither"),
@@ -164,6 +165,47 @@ def test_bad_options(options, message):
     X, y = insects(30)
     with pytest.raises((ValueError, TypeError), match=message):
         GeneralizedBayesClassifier(**options).fit(X, y)
+
+
+def test_where_labels_have_an_order_of_their_own_a_prior_names_its_classes():
+    X, y = insects()
+    labels = Labels.from_crisp(y, NAMES)
+    for prior in ([0.2, 0.3, 0.5], SparseMasses([[0.2, 0.8]], [1, 6], 3)):
+        with pytest.raises(ValueError, match="prior should say which entry is of which class"):
+            GeneralizedBayesClassifier(prior=prior).fit(X, labels)
+    named = GeneralizedBayesClassifier(prior=dict(zip(ORDER, [0.2, 0.3, 0.5], strict=True)))
+    sorted_ = GeneralizedBayesClassifier(prior=[0.2, 0.3, 0.5]).fit(X, y)
+    np.testing.assert_allclose(
+        named.fit(X, labels).predict_proba(X), sorted_.predict_proba(X), atol=1e-12
+    )
+
+
+def test_kernel_densities_with_a_class_that_was_never_seen_and_part_of_a_prior():
+    X, y = insects(60)
+    prior = {("bee",): 0.1, ("ant", "moth"): 0.3, ("ant", "bee", "moth", "wasp"): 0.6}
+    model = GeneralizedBayesClassifier(KernelDensity(bandwidth=0.7), prior, unseen="bee").fit(X, y)
+    assert model.classes_.tolist() == ["ant", "bee", "moth", "wasp"]
+    points = np.vstack([X[:20], [[30.0, 30.0]]])
+    logs = np.column_stack(
+        [
+            KernelDensity(bandwidth=0.7).fit(X[y == name]).score_samples(points)
+            if name != "bee"
+            else np.full(21, model.unseen_density_)
+            for name in model.classes_
+        ]
+    )
+    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
+    total = np.zeros((21, 16))  # masses before normalization, by their definition
+    sets = {0b0010: 0.1, 0b0101: 0.3, 0b1111: 0.6}
+    for members in range(1, 16):
+        inside = np.array([members >> k & 1 for k in range(4)], dtype=bool)
+        mass = np.where(inside, likelihood, 1.0 - likelihood).prod(axis=1)
+        for event, part in sets.items():
+            total[:, members & event] += part * mass
+    expected = total[:, 1:] / total[:, 1:].sum(axis=1, keepdims=True)
+    found = model.predict_mass(points).to_dense()[:, 1:]
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    assert model.predict(points)[-1] == "bee"
 
 
 def test_too_many_classes():

@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from plausible.base import takes_labels
 from plausible.belief import (
@@ -26,7 +27,11 @@ from plausible.belief import (
     plausibility,
 )
 from plausible.labels import Labels
-from plausible.models import EvidentialCalibratedClassifier, SoftNearestCentroid
+from plausible.models import (
+    EvidentialCalibratedClassifier,
+    SoftNearestCentroid,
+    cross_calibrated,
+)
 from plausible.models.calibration.classifier import about_pair, combine_pairs, log_plausibilities
 from plausible.models.calibration.predictive import calibrate
 from plausible.models.calibration.scores import class_scores
@@ -331,3 +336,14 @@ def test_data_frames_reach_the_estimator_with_their_names():
     assert model.score(frame, y) > 0.7
     with pytest.raises(ValueError, match="should be a classifier"):
         EvidentialCalibratedClassifier(StandardScaler()).fit(frame, y)
+
+
+def test_beliefs_for_a_fusion_are_out_of_fold():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2)), rng.choice(["wasp", "ant", "moth"], 120)
+    folds = np.arange(120) % 4
+    labels = Labels.from_crisp(y, ["ant", "moth", "wasp"])
+    model, beliefs = cross_calibrated(DecisionTreeClassifier(), X, labels, np.ones(120), folds)
+    inner = model.estimators_[0]
+    assert (inner.predict(X) == y).all()  # a tree knows what it has seen
+    assert (beliefs.predicted == y).mean() < 0.6

@@ -122,6 +122,19 @@ def test_some_rows_after_the_others_are_all_rows(compiled, monkeypatch):
     np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-11)
 
 
+def test_products_over_many_prototypes_do_not_vanish_when_compiled():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([5.0, 3.0, 2.0], 1501)
+    network = Network(rng.normal(size=(1501, 1)), shares, np.full(1501, 0.9), np.full(1501, 1e-3))
+    form = Form(1501, 1, 3)
+    vector = evidence.pack(network, form)
+    rows = rng.normal(size=(6, 1)), rng.dirichlet(np.ones(3), 6), None
+    value, gradient = loss_pass(rows, vector, form, "squared")
+    fast, slope = loss_pass(rows, vector, form, "squared", compiled=True)
+    assert fast == pytest.approx(value, rel=1e-10)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-8, atol=1e-12)
+
+
 def test_compiled_exponentials_are_exact_however_far():
     from plausible.models.network.evidence_compiled import activate_block
 

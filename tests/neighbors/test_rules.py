@@ -1,5 +1,6 @@
 """Parameters, searches, edges; and contextual discounting."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from neighbors.kinds import CLASSES, all_kinds, assert_same_masses, draw_items, exact_masses
 from plausible.belief import contextual_discount, contour, dempster, pignistic
+from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.neighbors import ContextualNeighborsClassifier, EvidentialNeighborsClassifier
 
@@ -98,6 +100,31 @@ def test_approximate_search_with_exact_distances():
         EvidentialNeighborsClassifier(algorithm="hnsw", ann_options={"speed": 1}).fit(items, y)
     with pytest.raises(ValueError, match="ef should be a whole number of at least 1, but 0.5"):
         EvidentialNeighborsClassifier(algorithm="hnsw", ann_options={"ef": 0.5}).fit(items, y)
+
+
+def test_where_the_index_leads_to_too_few_items_exact_search_is_named():
+    pytest.importorskip("hnswlib")
+    copies = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 500, axis=0)
+    model = EvidentialNeighborsClassifier(60, gamma=1.0, algorithm="hnsw")
+    model.fit(copies, np.arange(2000) % 3)
+    assert (model.kneighbors(copies[:9])[0] == 0.0).all()
+    with pytest.raises(InputError, match="find 1900 neighbors.*algorithm='auto'"):
+        model.kneighbors(copies[:9], 1900)
+
+
+def test_an_index_of_far_clusters_and_its_copy_find_the_same():
+    pytest.importorskip("hnswlib")
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(3000, 6)) + 30.0 * rng.normal(size=(30, 6))[np.arange(3000) % 30]
+    y = np.arange(3000) % 3
+    exact = EvidentialNeighborsClassifier(15, gamma=0.5).fit(items, y)
+    model = EvidentialNeighborsClassifier(15, gamma=0.5, algorithm="hnsw").fit(items, y)
+    right = exact.kneighbors(items[:300], return_distance=False)
+    found = model.kneighbors(items[:300], return_distance=False)
+    recall = np.mean([len(set(a) & set(b)) / 15 for a, b in zip(found, right, strict=True)])
+    assert recall > 0.98
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(items[:50]), model.predict_proba(items[:50]))
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):

@@ -196,6 +196,17 @@ def test_sheets():
     assert read_table(io.BytesIO(workbook({"Data": shifted}))).to_pydict() == CELLS
 
 
+def test_a_page_of_notes_is_no_table():
+    book = {"Read me": [["Please see the other sheet"], ["Thanks"]], "Data": [["a", "b"], [1, 2]]}
+    table = open_table(io.BytesIO(workbook(book)))
+    assert table.whole(table.names).to_pydict() == {"a": [1], "b": [2]}
+    assert "'Data' was read" in table.notes[0]
+    assert table.notes[0].endswith("#Read me")
+    assert "sheet 'Data'" in table.name
+    alone = open_table(io.BytesIO(workbook({"one": [["a"], [1]], "two": [["b"], [2]]})))
+    assert alone.names == ["a"]
+
+
 def test_a_sheet_by_name(tmp_path):
     path = tmp_path / "book.xlsx"
     path.write_bytes(workbook({"empty": [], "one": [["a"], [1]], "two": [["b"], [2]]}))

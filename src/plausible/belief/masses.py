@@ -169,9 +169,10 @@ def least_committed(bets: FloatArray) -> FloatArray:
         rows = slice(start, start + ROWS_AT_ONCE)
         columns = np.ascontiguousarray(bets[rows].T)
         sums = _sums_of_minima(columns) if len(columns) <= FEW_CLASSES else _sums_by_rank(columns)
+        best = columns.max(axis=0)
+        for k, column in enumerate(columns):
+            sums[k] += column == best  # whose sum may miss one by rounding
         np.minimum(sums, 1.0, out=plausible[:, rows])
-        is_best = columns == columns.max(axis=0)  # whose sum may miss one by rounding
-        np.copyto(plausible[:, rows], 1.0, where=is_best)
     return plausible.T
 
 

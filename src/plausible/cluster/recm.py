@@ -71,16 +71,16 @@ def squared_distances(D: FloatArray, mixed: FloatArray, level: FloatArray) -> Fl
     return np.maximum(D @ mixed - level, TINY)
 
 
-def half_spreads(D: FloatArray, centers: FloatArray, averages: FloatArray) -> FloatArray:
-    """Half of w' D w for the mean w of each set (G,)."""
-    inner = centers @ D @ centers.T
+def half_spreads(to_centers: FloatArray, centers: FloatArray, averages: FloatArray) -> FloatArray:
+    """Half of w' D w for the mean w of each set (G,); `to_centers` is D w for each center."""
+    inner = centers @ to_centers
     return 0.5 * np.asarray(np.einsum("gk,kl,gl->g", averages, inner, averages))
 
 
 def summarize_relations(D: FloatArray, centers: FloatArray, focal: Focal) -> Shares:
     """Criterion and weights of all items, block by block; `centers` (c, n) are means of items."""
     to_centers = D @ centers.T
-    level = half_spreads(D, centers, focal.averages)
+    level = half_spreads(to_centers, centers, focal.averages)
     cost, weights = 0.0, np.zeros(len(focal.penalty))
     items = np.empty_like(to_centers)
     for block in blocks(len(D), len(focal.penalty)):
@@ -252,7 +252,7 @@ class RECM(PrototypeClustering):
         if self._may_reorder:
             found = summarize_relations(D, centers, focal)
             centers = centers[largest_first(found.weights, focal.averages)]
-        level = half_spreads(D, centers, focal.averages)
+        level = half_spreads(D @ centers.T, centers, focal.averages)
         values = masses_of_relations(D, centers, level, focal)[place]
         learned = {"center_weights_": centers[:, place], "half_spreads_": level}
         return Clustered(sparse_masses(values, focal), 0.0, learned=learned)

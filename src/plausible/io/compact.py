@@ -7,8 +7,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.lookup import Lookup, hash_names, whole_numbers
+from plausible.io.pieces import PIECE_ROWS
 from plausible.labels import Labels
 from plausible.tables import arrow
+
+FIRST = 1 << 22  # values for which a column has room at first
+
+
+class Growing:
+    """A column that grows, in one array: memory of many small ones would not be given back.
+
+    Examples
+    --------
+    >>> column = Growing(np.int32)
+    >>> column.add(np.array([3, 1]))
+    >>> column.add(np.array([2]))
+    >>> column.whole()
+    array([3, 1, 2], dtype=int32)
+    """
+
+    def __init__(self, kind: Any) -> None:
+        self.values, self.count = np.empty(FIRST, kind), 0  # unused pages take no memory
+
+    def add(self, part: NDArray[Any]) -> None:
+        """Take further values."""
+        needed = self.count + len(part)
+        if needed > len(self.values):
+            longer = np.empty(max(needed, 2 * len(self.values)), self.values.dtype)
+            longer[: self.count] = self.whole()
+            self.values = longer
+        self.values[self.count : needed] = part
+        self.count = needed
+
+    def whole(self) -> NDArray[Any]:
+        """All values."""
+        return self.values[: self.count]
 
 
 class CompactLabels:
@@ -33,7 +66,7 @@ class CompactLabels:
     def __init__(self, parts: Iterable[Labels]) -> None:
         known: dict[bytes, int] = {}
         rows: list[NDArray[np.float64]] = []
-        codes: list[NDArray[np.int32]] = []
+        codes = Growing(np.int32)
         for part in parts:
             self.classes = part.classes
             table = np.column_stack([part.contour, part.is_probability])
@@ -43,8 +76,8 @@ class CompactLabels:
                 numbers.append(known.setdefault(row.tobytes(), len(known)))
                 if len(known) > len(rows):
                     rows.append(row)
-            codes.append(np.array(numbers, dtype=np.int32)[place.ravel()])
-        self.codes = np.concatenate(codes)
+            codes.add(np.array(numbers, dtype=np.int32)[place.ravel()])
+        self.codes = codes.whole()
         rows.append(np.append(np.ones(len(self.classes)), 0.0))  # the last one says nothing
         table = np.array(rows)
         self.distinct = Labels(
@@ -74,8 +107,8 @@ class Keys:
     """Names of very many items as numbers of 64 bits: themselves if they are, else hashes."""
 
     def __init__(self) -> None:
-        self.numbers: list[NDArray[np.int64]] | None = []
-        self.hashes: list[NDArray[np.uint64]] = []
+        self.numbers: Growing | None = Growing(np.int64)
+        self.hashes = Growing(np.uint64)
 
     def add(self, items: NDArray[Any]) -> None:
         """Take further names."""
@@ -83,15 +116,15 @@ class Keys:
         if self.numbers is not None:
             numbers, are = whole_numbers(column)
             if are.all():
-                self.numbers.append(numbers)
+                self.numbers.add(numbers)
                 return
-            before = self.numbers
-            self.numbers = None
-            self.hashes += [hash_names(arrow().array(one)) for one in before]
-        self.hashes.append(hash_names(column))
+            before, self.numbers = self.numbers.whole(), None
+            for start in range(0, len(before), PIECE_ROWS):
+                self.hashes.add(hash_names(arrow().array(before[start : start + PIECE_ROWS])))
+        self.hashes.add(hash_names(column))
 
     def lookup(self) -> Lookup:
         """The items, to be found."""
         if self.numbers is not None:
-            return Lookup.of_keys(np.concatenate(self.numbers), None)
-        return Lookup.of_keys(None, np.concatenate(self.hashes))
+            return Lookup.of_keys(self.numbers.whole(), None)
+        return Lookup.of_keys(None, self.hashes.whole())

@@ -10,7 +10,7 @@ from plausible.io.large_answers import all_classes, is_long, pool_in_parts
 from plausible.io.lookup import Lookup
 from plausible.io.pieces import PIECE_ROWS, pieces
 from plausible.labels import Labels
-from plausible.tables import Source, TableError, counted
+from plausible.tables import Source, TableError, arrow, counted
 
 
 class LargeKnown(NamedTuple):
@@ -58,6 +58,7 @@ def collected(
             yield labels
 
     labels = CompactLabels(kept())
+    arrow().default_memory_pool().release_unused()  # of the pieces
     lookup = keys.lookup()
     if len(twice := lookup.repeated()):
         raise TableError(

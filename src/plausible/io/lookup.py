@@ -128,7 +128,7 @@ class Lookup:
 
 
 class Sorted:
-    """Keys in their order, and the row of each."""
+    """Keys in their order, and the row of each; the array of keys is sorted in place."""
 
     rows: NDArray[Any]
 
@@ -138,10 +138,11 @@ class Sorted:
             self.rows = np.arange(len(keys), dtype=np.int32) if rows is None else rows
             return
         order = np.argsort(keys, kind="stable")
-        self.keys = keys[order]
-        self.rows = order if rows is None else rows[order]
-        if len(keys) < 2**31:
-            self.rows = self.rows.astype(np.int32)
+        found = order if rows is None else rows[order]
+        self.rows = found.astype(np.int32) if len(keys) < 2**31 else found
+        del order, found  # of very many items each copy counts
+        keys.sort()
+        self.keys = keys
 
     def repeated(self) -> NDArray[np.int64]:
         """Rows of keys that come again."""

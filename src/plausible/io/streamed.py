@@ -318,9 +318,10 @@ def look_through(
     for piece in pieces(table, wanted):
         for name, count in counts.items():
             places = lookup.places(piece.table.column(name))  # type: ignore[union-attr]
-            count += np.bincount(places[places >= 0], minlength=len(count)).astype(np.int32)
+            np.add.at(count, places[places >= 0], 1)  # bincount would be as long as all items
         sample.add(piece.table, piece.start)
         n_rows += piece.table.num_rows
+    arrow().default_memory_pool().release_unused()  # of the pieces
     if not n_rows:
         raise TableError(
             f"{table.name} should have at least one row, but has only the names of its columns; "

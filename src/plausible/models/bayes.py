@@ -26,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from plausible.base import (
     MassClassifier,
+    by_class,
     check_features,
     check_labels_and_weights,
     takes_labels,
@@ -93,7 +94,8 @@ class GeneralizedBayesClassifier(MassClassifier):
     prior : optional
         What is known of a class before its features are: nothing by default; probabilities (K,) in
         the order of the sorted classes or a mapping from classes to them; or masses, as a mapping
-        from tuples of classes to masses, or `SparseMasses`.
+        from tuples of classes to masses, or `SparseMasses`. Where labels have their classes in
+        another order, only mappings are taken, which name them.
     unseen : name of a class, optional
         A class of which there are no items: its density is the same everywhere, namely that below
         which a share `level` of the items lies.
@@ -157,7 +159,7 @@ class GeneralizedBayesClassifier(MassClassifier):
             self.unseen_density_ = float(
                 np.quantile(highest[weight > 0], self.level, method="lower")
             )
-        self.prior_ = read_prior(self.prior, names)
+        self.prior_ = read_prior(self._ordered_prior(names), names)
         self.focal_sets_ = np.arange(1, 1 << len(names))
         return self
 
@@ -180,6 +182,15 @@ class GeneralizedBayesClassifier(MassClassifier):
                 "merge rare classes, or choose another model",
             )
         return np.sort(Labels.unknown(1, names).classes)
+
+    def _ordered_prior(self, names: NDArray[Any]) -> Any:
+        """The prior, which must name its classes where labels have an order of their own."""
+        if isinstance(self.prior, Mapping):
+            return self.prior
+        if isinstance(self.prior, SparseMasses):
+            by_class(self, self.prior.focal_sets, "prior", names)
+            return self.prior
+        return by_class(self, self.prior, "prior", names)
 
     def _fit_densities(self, data: FloatArray, labels: Labels, weight: FloatArray) -> None:
         estimator = self.estimator
@@ -273,6 +284,15 @@ def read_prior(prior: Any, classes: NDArray[Any]) -> SparseMasses:
         given = prior
     elif isinstance(prior, Mapping):
         sets = {key if isinstance(key, tuple) else (key,): value for key, value in prior.items()}
+        total = as_floats(list(sets.values()), "prior").sum()
+        if not abs(total - 1.0) < 1e-6:
+            raise InputError(
+                "prior should be masses or probabilities that sum to one",
+                f"they sum to {total:g}",
+                "give what is missing to the tuple of all classes, which says nothing",
+                parameter="prior",
+                value=prior,
+            )
         given = to_sparse(masses_from_dicts([sets], classes=names))
     else:
         shares = as_floats(prior, "prior")

@@ -2,8 +2,9 @@ r"""Approximate search for large data, by an index of the package hnswlib.
 
 The index links each item to near ones in a few layers. It is filled in an order in which near items
 follow each other, so that a walk along the links stays within few pages of memory, and new items
-are looked up in such an order, too: both are half as quick in a random one. The distances to what
-is found are computed again in full precision, so that only the choice of neighbors is approximate.
+are looked up in such an order, too. Items drawn at random go first: filled cluster by cluster, an
+index has no links between those that are far apart. The distances to what is found are computed
+again in full precision, so that only the choice of neighbors is approximate.
 
 References
 ----------
@@ -54,7 +55,7 @@ def hnsw_index(X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> 
     index.init_index(
         len(X), M=int(hnsw["M"]), ef_construction=int(hnsw["ef_construction"]), random_seed=0
     )
-    order = near_together(X)
+    order = order_of_entry(X)
     index.add_items(X[order], order, num_threads=int(hnsw["build_threads"]))
     return index
 
@@ -68,8 +69,25 @@ def ask_index(
     neighbors = np.empty((len(X), k), dtype=np.int64)
     with one_blas_thread() as n_threads:  # as many as exact search takes
         n_threads = n_threads if options["n_jobs"] is None else int(options["n_jobs"])
-        neighbors[order] = index.knn_query(X[order], k, num_threads=n_threads)[0]
+        try:
+            neighbors[order] = index.knn_query(X[order], k, num_threads=n_threads)[0]
+        except RuntimeError:  # many copies of an item link to nothing but each other
+            raise InputError(
+                f"The approximate index should find {k} neighbors of each item",
+                "it found fewer of some",
+                "ask for fewer, raise M and ef of ann_options, or choose {algorithm} for exact "
+                "search",
+                parameter="n_neighbors",
+                settings={"algorithm": "auto"},
+            ) from None
     return neighbors
+
+
+def order_of_entry(X: FloatArray) -> IntArray:
+    """An order (n,) in which a tenth of the rows comes at random, and the others by nearness."""
+    first = np.random.default_rng(0).permutation(len(X))[: -(-len(X) // 10)]
+    others = near_together(X)
+    return np.concatenate([first, others[~np.isin(others, first)]])
 
 
 def near_together(X: FloatArray) -> IntArray:

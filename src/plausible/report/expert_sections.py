@@ -235,9 +235,9 @@ def show_reliability(part: Part) -> list[Markup]:
         "mark, and chance the thin line."
     )
     holds = (
-        "The interval is wide on purpose, and no reproach to anybody. It allows for few answers "
-        "(at 95 %) and for errors that all annotators make together, which agreement cannot show: here "
-        f"on up to {percent(part['consensus_error'], 1)} of the items. These are the same for "
+        "The interval is wide on purpose, and no reproach to anybody: it allows for few answers, "
+        "at 95 %, and for errors that all annotators make together, which agreement cannot show, "
+        f"here on up to {percent(part['consensus_error'], 1)} of the items. That is the same for "
         "everybody: to compare annotators with each other, look at how often they are right."
     )
     spread = (

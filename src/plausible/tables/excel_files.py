@@ -29,6 +29,11 @@ from plausible.tables.source import CHUNK_ROWS, Source
 EXACT = 2**53  # up to here, floats are exact whole numbers
 
 
+def is_wide(rows: list[list[Any]]) -> bool:
+    """Whether a sheet has more than one column that holds something."""
+    return sum(any(map(is_given, column)) for column in zip(*rows, strict=True)) > 1
+
+
 class ExcelSource(Source):
     """The rows of one sheet."""
 
@@ -66,13 +71,19 @@ class ExcelSource(Source):
             name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names
         }
         full = [name for name, rows in sheets.items() if rows]
-        if len(full) > 1:
-            self.notes.append(
-                f"{self.name} has several sheets ({listed([repr(name) for name in full])}); "
-                f"{full[0]!r} was read. For another, write its name behind the file, as in "
-                f"{self.name.strip(chr(39))}#{full[1]}"
-            )
-        return list(sheets[full[0]]) if full else []
+        if len(full) < 2:
+            return list(sheets[full[0]]) if full else []
+        # A page of notes has one column, and is no table where another sheet is.
+        wide = [name for name in full if len(sheets[name]) > 1 and is_wide(sheets[name])]
+        chosen = (wide or full)[0]
+        other = next(name for name in full if name != chosen)
+        self.notes.append(
+            f"{self.name} has several sheets ({listed([repr(name) for name in full])}); "
+            f"{chosen!r} was read. For another, write its name behind the file, as in "
+            f"{self.name.strip(chr(39))}#{other}"
+        )
+        self.name = f"{self.name}, sheet {chosen!r}"
+        return list(sheets[chosen])
 
     def _read_header(self) -> None:
         (line, header), rows = self.rows[0], self.rows[1:]

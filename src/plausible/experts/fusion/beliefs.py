@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import Beliefs, believe, takes_labels
 from plausible.belief import SparseMasses, membership, sets_from_membership
 from plausible.errors import InputError
+from plausible.experts.fusion.doubts import ROUNDING, Said, criterion, learn_doubts
 from plausible.experts.fusion.sources import Source, gives_masses, lacking, take_columns
 from plausible.labels import Labels
 from plausible.models import cross_calibrated, fit_learner, take_rows
@@ -47,9 +48,12 @@ class Learned(NamedTuple):
 
 
 def fit_source(
-    source: Source, rows: FusionRows, columns: IntArray, calibrate: bool, tested: bool
+    source: Source, rows: FusionRows, columns: IntArray, calibrate: str, tested: bool
 ) -> Learned:
-    """Fit a source to the rows that it has and, if they are `tested`, ask it out of fold."""
+    """Fit a source to the rows that it has and, if they are `tested`, ask it out of fold.
+
+    `calibrate` is "yes", "no", or "compare" for whichever makes the labels more likely.
+    """
     part = take_columns(rows.X, columns)
     present = np.flatnonzero(~lacking(source.estimator, part))
     if not len(present):
@@ -61,10 +65,12 @@ def fit_source(
         )
     own = rows._replace(X=part).rows(present)
     try:
-        if calibrate:
+        if calibrate == "yes":
             model, found = fit_calibrated(source.estimator, own)
-        else:
+        elif calibrate == "no":
             model, found = fit_plain(source.estimator, own, tested)
+        else:
+            model, found = fit_better(source.estimator, own)
     except Exception as error:
         error.add_note(f"This came from the source {source.name!r}.")
         raise
@@ -86,6 +92,20 @@ def fit_calibrated(estimator: Any, rows: FusionRows) -> Learned:
     if len(counted) < len(weight):
         beliefs = asked(model, X)
     return Learned(model, contour_on(beliefs, rows.labels.classes))
+
+
+def fit_better(estimator: Any, rows: FusionRows) -> Learned:
+    """A source at its word, or calibrated if that makes labels more likely out of fold."""
+    plain, calibrated = fit_plain(estimator, rows, True), fit_calibrated(estimator, rows)
+    first, second = (worth(one.contour, rows) for one in (plain, calibrated))
+    return calibrated if second > first + ROUNDING * max(1.0, abs(first)) else plain
+
+
+def worth(contour: FloatArray, rows: FusionRows) -> float:
+    """Log likelihood of the labels by one source, with the doubt that suits it best."""
+    found = np.where(np.isnan(contour) | (rows.folds < 0)[:, None], 1.0, contour)
+    said = Said(found[None], rows.labels.scaled(), rows.labels.is_probability, rows.weight)
+    return criterion(learn_doubts(said, "fit", 1.0, True), said, "fit", 1.0)
 
 
 def known_to(frozen: Any, labels: Labels, weight: FloatArray) -> tuple[Labels, FloatArray]:

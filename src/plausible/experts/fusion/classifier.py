@@ -66,6 +66,7 @@ from plausible.experts.fusion.sources import (
     distinguishable,
     find_columns,
     gives_masses,
+    has_bets,
     lacking,
     listed,
     read_doubts,
@@ -110,9 +111,11 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         or by name. They are learned from all sources together under Dempster's and the conjunctive
         rule, which take sources for independent, and under the others from each by itself.
     calibrate : {"auto", "all", "none"}
-        Whether the scores of a classifier are calibrated to mass functions, as in
-        `EvidentialCalibratedClassifier`: of those that give no masses themselves, of all, or of
-        none; bets then become masses that say no more than the bets.
+        Whether the scores of classifiers are calibrated to mass functions, as in
+        `EvidentialCalibratedClassifier`: of all, of none, or where needed. Classifiers that give
+        masses are taken at their word then, those without bets are calibrated, and the others if
+        that makes labels of rows that they have not seen more likely. Bets that are not calibrated
+        become masses that say no more than the bets.
     cv : int, splitter, or "prefit"
         Doubts and calibrations are learned from classifiers that did not see the row. A number of
         folds is reached by dealing out the rows of each class in the order of their features, so
@@ -200,7 +203,7 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         self.columns_ = [find_columns(source, data, names) for source in sources]
         learns = isinstance(self.discount, str)
         learned = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_source)(source, rows, columns, self._is_calibrated(source), learns)
+            delayed(fit_source)(source, rows, columns, self._calibration(source), learns)
             for source, columns in zip(sources, self.columns_, strict=True)
         )
         self.classes_ = rows.labels.classes
@@ -246,10 +249,13 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
     def _way(self) -> str:
         return self.discount if isinstance(self.discount, str) else "fit"
 
-    def _is_calibrated(self, source: Source) -> bool:
-        if self.calibrate == "auto":
-            return not gives_masses(source.estimator)
-        return self.calibrate == "all"
+    def _calibration(self, source: Source) -> str:
+        """Whether a source is calibrated: "yes", "no", or "compare"."""
+        if self.calibrate != "auto":
+            return "yes" if self.calibrate == "all" else "no"
+        if gives_masses(source.estimator):
+            return "no"
+        return "compare" if has_bets(source.estimator) else "yes"
 
     def _rows(
         self, data: Any, y: Any, sample_weight: ArrayLike | None, sources: list[Source]
@@ -267,7 +273,9 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
                 "label some items",
             )
         plain = [one for one in sources if not isinstance(one.estimator, FrozenEstimator)]
-        asks = isinstance(self.discount, str) or any(map(self._is_calibrated, plain))
+        asks = isinstance(self.discount, str) or any(
+            self._calibration(one) != "no" for one in plain
+        )
         folds = np.zeros(len(labels), dtype=np.int64)
         if plain and asks and labels.n_classes > 1:
             folds = self._folds(data, labels, weight)

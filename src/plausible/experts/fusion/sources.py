@@ -84,7 +84,7 @@ def check_source(source: Source, calibrate: str) -> None:
             parameter="estimators",
             value=given,
         )
-    bets = any(hasattr(given, name) for name in ("believe", "predict_mass", "predict_proba"))
+    bets = has_bets(given)
     scores = bets or hasattr(given, "decision_function")
     if not (bets if calibrate == "none" else scores):
         raise InputError(
@@ -96,6 +96,11 @@ def check_source(source: Source, calibrate: str) -> None:
             else "choose another classifier",
             parameter="estimators",
         )
+
+
+def has_bets(estimator: Any) -> bool:
+    """Whether a classifier says how much it would bet on each class."""
+    return any(hasattr(estimator, name) for name in ("believe", "predict_mass", "predict_proba"))
 
 
 def gives_masses(estimator: Any) -> bool:
