@@ -58,7 +58,8 @@ class ShepardDisplay:
                 "fit it first",
                 parameter="estimator",
             )
-        return cls(*estimator.shepard_.T, estimator.stress_)
+        apart, wanted, conflict = estimator.shepard_.T
+        return cls(apart, wanted, conflict, estimator.stress_)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw pairs as points, and the conflict that is wanted as a line.
