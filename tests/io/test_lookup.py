@@ -100,3 +100,12 @@ def test_names_that_turn_out_to_be_text_are_found_as_those_that_were_numbers(mon
         lookup = keys.lookup()
         assert lookup.places(pa.array(names)).tolist() == list(range(len(names)))
         assert lookup.places(pa.array(["4", "z"])).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("start", [0, -5, 2**31 - 4, 2**31, 2**40, -(2**33)])
+def test_numbers_are_found_however_long_they_are(start):
+    known = start + np.array([3, 0, 2, 1])
+    lookup = Lookup(pa.array(known))
+    assert lookup.places(pa.array(known)).tolist() == [0, 1, 2, 3]
+    others = np.concatenate([known + 2**32, known - 2**32, [start + 4, start - 1]])
+    assert lookup.places(pa.array(others)).tolist() == [-1] * 10

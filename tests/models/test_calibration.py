@@ -340,10 +340,16 @@ def test_data_frames_reach_the_estimator_with_their_names():
 
 def test_beliefs_for_a_fusion_are_out_of_fold():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 2)), rng.choice(["wasp", "ant", "moth"], 120)
-    folds = np.arange(120) % 4
-    labels = Labels.from_crisp(y, ["ant", "moth", "wasp"])
-    model, beliefs = cross_calibrated(DecisionTreeClassifier(), X, labels, np.ones(120), folds)
-    inner = model.estimators_[0]
-    assert (inner.predict(X) == y).all()  # a tree knows what it has seen
-    assert (beliefs.predicted == y).mean() < 0.6
+    codes = rng.integers(3, size=150)
+    X, y = rng.normal(size=(150, 2)) + 1.5 * np.eye(3, 2)[codes], np.array(["b", "c", "a"])[codes]
+    folds = np.arange(150) % 5
+    labels = Labels.from_crisp(y, ["a", "b", "c"])
+    tree = DecisionTreeClassifier(random_state=0)
+    model, beliefs = cross_calibrated(tree, X, labels, np.ones(150), folds)
+    assert (model.predict(X) == y).mean() > 0.95  # a tree knows what it has seen
+    assert (beliefs.predicted == y).mean() < 0.8
+    expected = np.concatenate(
+        [tree.fit(X[folds != k], y[folds != k]).predict(X[folds == k]) for k in range(5)]
+    )
+    order = np.argsort(np.concatenate([np.flatnonzero(folds == k) for k in range(5)]))
+    assert (beliefs.predicted == expected[order]).mean() > 0.95

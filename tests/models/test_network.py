@@ -245,7 +245,7 @@ def test_a_fit_goes_on_from_a_given_start():
         short.fit(X, labels)
     init = {
         "prototypes": short.prototypes_,
-        "memberships": short.memberships_,
+        "memberships": dict(zip(short.classes_.tolist(), short.memberships_.T, strict=True)),
         "alpha": short.alpha_,
         "gamma": short.gamma_,
     }

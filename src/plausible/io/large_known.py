@@ -8,9 +8,11 @@ from plausible.io.compact import CompactLabels, Keys
 from plausible.io.known import Known, in_classes, read_known
 from plausible.io.large_answers import all_classes, is_long, pool_in_parts
 from plausible.io.lookup import Lookup
-from plausible.io.pieces import PIECE_ROWS, pieces
+from plausible.io.pieces import give_back, pieces
 from plausible.labels import Labels
-from plausible.tables import Source, TableError, arrow, counted
+from plausible.tables import Source, TableError, counted
+
+PIECE_ROWS = 1 << 14  # names and labels of a row take more memory than its numbers
 
 
 class LargeKnown(NamedTuple):
@@ -58,7 +60,7 @@ def collected(
             yield labels
 
     labels = CompactLabels(kept())
-    arrow().default_memory_pool().release_unused()  # of the pieces
+    give_back()
     lookup = keys.lookup()
     if len(twice := lookup.repeated()):
         raise TableError(

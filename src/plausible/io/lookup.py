@@ -20,6 +20,7 @@ Keys = NDArray[np.uint64]
 
 PRIME = 0x9E3779B97F4A7C15  # odd, so that no power of it vanishes
 MIX = np.uint64(0xD6E8FEB86659FD93)
+SHORT = np.iinfo(np.int32)
 
 
 def hash_names(column: Any) -> Keys:
@@ -134,7 +135,7 @@ class Sorted:
 
     def __init__(self, keys: NDArray[Any], rows: NDArray[np.int64] | None = None) -> None:
         if (keys[1:] >= keys[:-1]).all():  # in order already, as long tables often are
-            self.keys = keys
+            self.keys = shortened(keys)
             self.rows = np.arange(len(keys), dtype=np.int32) if rows is None else rows
             return
         order = np.argsort(keys, kind="stable")
@@ -142,7 +143,7 @@ class Sorted:
         self.rows = found.astype(np.int32) if len(keys) < 2**31 else found
         del order, found  # of very many items each copy counts
         keys.sort()
-        self.keys = keys
+        self.keys = shortened(keys)
 
     def repeated(self) -> NDArray[np.int64]:
         """Rows of keys that come again."""
@@ -153,8 +154,17 @@ class Sorted:
         """The row of each key, -1 where there is none."""
         if not len(self.keys):
             return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        asked = keys
+        if self.keys.dtype == np.int32:  # or all of them would be copied to be compared
+            asked = np.clip(keys, SHORT.min, SHORT.max).astype(np.int32)
+        at = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, self.rows[at].astype(np.int64), -1)
+
+
+def shortened(keys: NDArray[Any]) -> NDArray[Any]:
+    """Sorted numbers in half the memory, if they are short."""
+    is_short = keys.dtype == np.int64 and len(keys) and SHORT.min <= keys[0] <= keys[-1] < SHORT.max
+    return keys.astype(np.int32) if is_short else keys
 
 
 def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

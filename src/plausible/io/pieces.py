@@ -1,5 +1,7 @@
 """A table too long to hold, piece by piece: each is a table that knows which rows it holds."""
 
+import ctypes
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -79,6 +81,14 @@ def pieces(
                 start, held, count = start + count, [], 0
     if held:
         yield Piece(table, pa.Table.from_batches(held, schema), start)
+
+
+def give_back() -> None:
+    """Give memory that pieces took back to the system, which allocators would keep for later."""
+    arrow().default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:  # of glibc alone
+        trim(0)
 
 
 def has_many_items(table: Source) -> bool:

@@ -21,7 +21,7 @@ from plausible.io.known import Known
 from plausible.io.large_known import LargeKnown, read_large_known
 from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
-from plausible.io.pieces import Piece, has_many_items, pieces
+from plausible.io.pieces import Piece, give_back, has_many_items, pieces
 from plausible.io.training import free_of, read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER, says_id
@@ -321,7 +321,7 @@ def look_through(
             np.add.at(count, places[places >= 0], 1)  # bincount would be as long as all items
         sample.add(piece.table, piece.start)
         n_rows += piece.table.num_rows
-    arrow().default_memory_pool().release_unused()  # of the pieces
+    give_back()
     if not n_rows:
         raise TableError(
             f"{table.name} should have at least one row, but has only the names of its columns; "
