@@ -66,6 +66,7 @@ def test_log_plausibility_and_energy_add_up_to_a_constant():
     for n_clusters in (1, 2, 5, 30, len(X)):
         labels = random.randint(n_clusters, size=len(X))
         sums.append(log_plausibility(graph, labels) + energy(graph, labels))
+        assert energy(graph, labels, compiled=True) == pytest.approx(energy(graph, labels))
     assert np.allclose(sums, -graph.toarray()[np.triu_indices(len(X), 1)].sum())
     assert np.ptp(sums) < 1e-9
     found = EKNNClus(12, random_state=0).fit(X)

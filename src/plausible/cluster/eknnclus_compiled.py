@@ -72,3 +72,16 @@ def connected_parts(
                     size += 1
         count += 1
     return parts
+
+
+@numba.njit(nogil=True, cache=True)
+def energy(
+    starts: NDArray[Any], neighbors: NDArray[Any], weights: NDArray[Any], labels: NDArray[Any]
+) -> float:
+    """Energy of a partition, as `eknnclus_graph.energy`."""
+    total = 0.0
+    for i in range(len(labels)):
+        for place in range(starts[i], starts[i + 1]):
+            if labels[neighbors[place]] == labels[i]:
+                total += weights[place]
+    return -0.5 * total

@@ -89,7 +89,11 @@ def connected_parts(graph: Any, labels: IntArray, compiled: bool | None = None) 
     return np.argsort(np.argsort(first))[place].astype(np.int64)
 
 
-def energy(graph: Any, labels: IntArray) -> float:
+def energy(graph: Any, labels: IntArray, compiled: bool | None = None) -> float:
     """Energy of a partition: minus the weight within clusters, each pair counted once."""
+    if len(labels) >= MANY_ITEMS if compiled is None else compiled:
+        from plausible.cluster import eknnclus_compiled as quick
+
+        return float(quick.energy(graph.indptr, graph.indices, graph.data, labels))
     row = np.repeat(np.arange(len(labels)), np.diff(graph.indptr))
     return -0.5 * float(graph.data[labels[row] == labels[graph.indices]].sum())

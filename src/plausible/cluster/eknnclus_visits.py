@@ -41,7 +41,7 @@ def settle(
     visit = visit_items
     if n >= MANY_ITEMS if compiled is None else compiled:
         from plausible.cluster.eknnclus_compiled import visit_items as visit
-    history = [energy(graph, labels)]
+    history = [energy(graph, labels, compiled)]
     for _ in range(max_iter):
         if not skip:
             waiting[:] = True
