@@ -70,12 +70,12 @@ def look(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     tried: dict[str, Any] = {}
     known, training = read(given, options, chosen, found, tried)
     if known is not None:
-        found["answers"] = about_answers(given.answers, known, options | tried)
+        found["answers"] = _about_answers(given.answers, known, options | tried)
         found["notes"] = list(map(worded, known.notes))
     if training is not None:
-        found["features"] = about_features(given.features, training)
+        found["features"] = _about_features(given.features, training)
         found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
-    found["command"] = next_command(given, found["to_decide"])
+    found["command"] = _next_command(given, found["to_decide"])
     tell(talk, found)
     count = len(found["to_decide"])
     if not count:
@@ -111,7 +111,7 @@ def read(
         except ValueError as error:
             of_answers = {name: tried[name] for name in tried if name not in OF_FEATURES}
             known = read_answers(given, options | of_answers, is_sure=False)
-            setting = put_down(given, error, "answers" if known is None else "features", found)
+            setting = _put_down(given, error, "answers" if known is None else "features", found)
             if setting is None or setting[0] in tried:
                 return known, None
             tried[setting[0]] = setting[1]
@@ -130,7 +130,7 @@ def read_answers(given: argparse.Namespace, options: dict[str, Any], is_sure: bo
         return None
 
 
-def put_down(
+def _put_down(
     given: argparse.Namespace, error: ValueError, about: str, found: dict[str, Any]
 ) -> tuple[str, Any] | None:
     """Note what has to be decided; a parameter that would mend it, if there is one."""
@@ -149,7 +149,7 @@ def put_down(
     return (can[0], settings[can[0]]) if can else None
 
 
-def about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str, Any]:
+def _about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Layout, columns, classes and people."""
     annotations, labels = known.annotations, known.labels
     about: dict[str, Any] = {
@@ -157,14 +157,14 @@ def about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str,
         "holds": "labels" if annotations is None else "answers",
         "n_items": len(labels),
         "n_answers": None if annotations is None else len(annotations),
-        "classes": counts_of_classes(known),
-        "people": None if annotations is None else counts_of_people(annotations),
+        "classes": _counts_of_classes(known),
+        "people": None if annotations is None else _counts_of_people(annotations),
         "n_unknown": int((labels.informativeness == 0).sum()),
     }
-    return about | columns_of_answers(source, options)
+    return about | _columns_of_answers(source, options)
 
 
-def counts_of_classes(known: Any) -> dict[str, int]:
+def _counts_of_classes(known: Any) -> dict[str, int]:
     """How many answers, or labels, name each class, alone or with others."""
     if known.annotations is None:
         said = known.labels[known.labels.informativeness > 0].contour > 0
@@ -177,7 +177,7 @@ def counts_of_classes(known: Any) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def counts_of_people(annotations: Any) -> dict[str, int]:
+def _counts_of_people(annotations: Any) -> dict[str, int]:
     """How many answers each person gave."""
     import numpy as np
 
@@ -186,7 +186,7 @@ def counts_of_people(annotations: Any) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
+def _columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
     """Columns of a table, and what they are taken for, where they are named so."""
     from plausible.io import find_meanings, stream_table
 
@@ -202,7 +202,7 @@ def columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
     return {"columns": types, "meanings": {str(one): str(name) for one, name in meant.items()}}
 
 
-def about_features(source: str, training: Any) -> dict[str, Any]:
+def _about_features(source: str, training: Any) -> dict[str, Any]:
     """Rows, ids and columns of features, and what would be done with them."""
     from plausible.models import FeaturePreparation
 
@@ -222,7 +222,7 @@ def about_features(source: str, training: Any) -> dict[str, Any]:
     }
 
 
-def next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> str:
+def _next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> str:
     """The command that comes next, with the options that mend what was found."""
     words = given.command.split(" ", 2)[2] if given.command.count(" ") > 1 else ""
     mends = " ".join(dict.fromkeys(one["options"][0] for one in problems if one["options"]))

@@ -68,7 +68,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     training = read(given, chosen)
     estimator = " ".join(repr(model).split())
     model = models.prepared(given.model, model, training, given.prepare == "always")
-    training.notes.extend(tell_preparation(model, training))
+    training.notes.extend(_tell_preparation(model, training))
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     if training.labels.n_classes < 2:
         talk.note("Warning: there is only one class, so that the model will always answer with it")
@@ -84,7 +84,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         try:
             learn(model, training, from_answers, step, interrupted, client)
         except ValueError as error:
-            raise blamed(error, given) from error
+            raise _blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
 
@@ -107,7 +107,7 @@ def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
     return stream_training(given.answers, given.features, **chosen)
 
 
-def tell_preparation(model: Any, training: Any) -> list[str]:
+def _tell_preparation(model: Any, training: Any) -> list[str]:
     """What is done with columns that are not plain numbers, in words."""
     from plausible.io import preparation_of
 
@@ -183,7 +183,7 @@ def learn(
     estimator = models.last_step(model)
     if "callback" in estimator.get_params(deep=False):
         estimator.set_params(callback=after_iteration)
-    if is_streamed(training):
+    if _is_streamed(training):
         preparation = model[0].fit(training.X) if hasattr(model, "steps") else None
         estimator.fit(training.stream(preparation, client))
         return
@@ -198,12 +198,12 @@ def learn(
     model.fit(training.X[training.rows], training.known.annotations)
 
 
-def is_streamed(training: Any) -> bool:
+def _is_streamed(training: Any) -> bool:
     """Whether the rows are read again at each pass."""
     return hasattr(training, "stream")
 
 
-def blamed(error: ValueError, given: argparse.Namespace) -> Exception:
+def _blamed(error: ValueError, given: argparse.Namespace) -> Exception:
     """The error in words of the command, as one of usage if it is about a parameter."""
     if not isinstance(error, InputError):
         return error
@@ -257,8 +257,8 @@ def conclude(
         "estimator": type(estimator).__name__,
         "classes": estimator.classes_.tolist(),
         "features": training.names,
-        "n_rows": training.n_rows if is_streamed(training) else len(training.X),
-        "n_labeled": training.n_labeled if is_streamed(training) else len(training.rows),
+        "n_rows": training.n_rows if _is_streamed(training) else len(training.X),
+        "n_labeled": training.n_labeled if _is_streamed(training) else len(training.rows),
         "n_iter": None if n_iter is None else int(n_iter),
         "converged": bool(getattr(estimator, "converged_", True)) and not interrupted,
         "soft_accuracy": accuracy(model, training),
@@ -288,7 +288,7 @@ def accuracy(model: Any, training: Any) -> float | None:
 
     if not (training.labels.informativeness > 0).any():
         return None
-    if is_streamed(training):
+    if _is_streamed(training):
         X, labels = training.labeled(MOST_CHECKED)
         return float(soft_accuracy(labels, model.predict(X)))
     return float(soft_accuracy(training.labels, model.predict(training.X)))

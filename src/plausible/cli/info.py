@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Versions, or what a file says about itself."""
-    found = of_installation() if given.file is None else of_file(given.file)
+    found = _of_installation() if given.file is None else _of_file(given.file)
     for name, value in found.items():
         if isinstance(value, dict):
             value = [f"{key} {one}" for key, one in value.items()]
@@ -42,7 +42,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     return found
 
 
-def of_installation() -> dict[str, Any]:
+def _of_installation() -> dict[str, Any]:
     """Versions, extras and cores."""
     extras = {
         name: "yes" if all(map(is_there, packages)) else f'no (pip install "plausible[{name}]")'
@@ -63,7 +63,7 @@ def is_there(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def begins_like_model(path: str) -> bool:
+def _begins_like_model(path: str) -> bool:
     """Whether a file, or what standard input holds, begins like a model."""
     if path == "-":
         peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
@@ -74,11 +74,11 @@ def begins_like_model(path: str) -> bool:
         return file.read(len(MODEL)) == MODEL
 
 
-def of_file(path: str) -> dict[str, Any]:
+def _of_file(path: str) -> dict[str, Any]:
     """What a model or a table holds."""
     from plausible.io import inspect_model, stream_table
 
-    if begins_like_model(path):
+    if _begins_like_model(path):
         return {"kind": "model", **inspect_model(path)}
     stream = stream_table(path)
     types = {field.name: str(field.type) for field in stream.schema}

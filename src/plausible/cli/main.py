@@ -91,25 +91,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     if arguments is not None:
-        return run_words(list(arguments))
+        return _run_words(list(arguments))
     signals.listen()
     try:
-        return run_words(sys.argv[1:])
+        return _run_words(sys.argv[1:])
     finally:
         signals.finish()
 
 
-def run_words(words: list[str]) -> int:
+def _run_words(words: list[str]) -> int:
     """Run the command, whatever goes wrong; the answer is the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for letters that it does not have
     try:
         return start(words)
     except SystemExit as ending:  # after --help and --version
-        return print_result({}, int(ending.code or 0), False)
+        return _print_result({}, int(ending.code or 0), False)
     except UsageError as error:  # before there is a verb that could tell it
         tell(str(error))
-        return print_result({"error": str(error)}, USAGE, "--json" in words)
+        return _print_result({"error": str(error)}, USAGE, "--json" in words)
     except KeyboardInterrupt:
         tell("plausible: Interrupted.")
         return signals.exit_code()
@@ -125,22 +125,22 @@ def start(words: list[str]) -> int:
             f"{prog}: unknown arguments: {shortened(' '.join(strange))}; see {prog} --help."
         )
     if given.completion:
-        return print_result({}, complete(parser, given.completion), False)
+        return _print_result({}, complete(parser, given.completion), False)
     if given.verb is None:
         parser.print_help()
-        return print_result({}, 0, False)
-    if given.json and writes_to_stdout(given):
+        return _print_result({}, 0, False)
+    if given.json and _writes_to_stdout(given):
         raise UsageError(
             f"plausible {given.verb}: --json and -o - should not both write to standard output; "
             "name a file."
         )
     given.command = shlex.join([parser.prog, *words])
-    return run_verb(given)
+    return _run_verb(given)
 
 
-def run_verb(given: argparse.Namespace) -> int:
+def _run_verb(given: argparse.Namespace) -> int:
     """Run a verb, say what went wrong, and print the result if JSON is asked for."""
-    talk = Talk(given.verb, quiet=given.quiet, json=given.json, to_stdout=writes_to_stdout(given))
+    talk = Talk(given.verb, quiet=given.quiet, json=given.json, to_stdout=_writes_to_stdout(given))
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = talk.show_warning  # type: ignore[assignment]
@@ -150,7 +150,7 @@ def run_verb(given: argparse.Namespace) -> int:
     if message:
         talk.fail(message)
     shown = {"error": message} if message and not result else result
-    return print_result(shown, code, given.json, talk.fail)
+    return _print_result(shown, code, given.json, talk.fail)
 
 
 def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, Any]]:
@@ -178,7 +178,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
         return BAD_DATA, f"{kind}: {' '.join(str(error).split())}. {hint}", {}
 
 
-def print_result(result: dict[str, Any], code: int, as_json: bool, fail: Any = tell) -> int:
+def _print_result(result: dict[str, Any], code: int, as_json: bool, fail: Any = tell) -> int:
     """Print what was found, if JSON is asked for; the exit code, also of a full disk."""
     try:
         if as_json:
@@ -229,7 +229,7 @@ def in_words(
     return " ".join(told.split()) or type(error).__name__
 
 
-def writes_to_stdout(given: argparse.Namespace) -> bool:
+def _writes_to_stdout(given: argparse.Namespace) -> bool:
     """Whether standard output is taken by what the verb writes."""
     return getattr(given, "output", None) == "-"
 

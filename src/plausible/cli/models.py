@@ -106,7 +106,7 @@ def make(name: str, settings: list[str], seed: int) -> Any:
                 f"--set should be NAME=VALUE with a parameter of {choice.estimator}, but is "
                 f"{setting!r}; its parameters are {', '.join(free)}."
             )
-        model.set_params(**{parameter: value_of(text)})
+        model.set_params(**{parameter: _value_of(text)})
     if "random_state" in known and known["random_state"] is None:
         model.set_params(random_state=seed)
     if "classifier" in known:  # what it draws should follow the seed, too
@@ -134,7 +134,7 @@ def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
     )
 
 
-def value_of(text: str) -> Any:
+def _value_of(text: str) -> Any:
     """A number, truth value or list as JSON has them, else text."""
     try:
         return json.loads(text)

@@ -142,7 +142,7 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     if name == "trusted" and hasattr(given, name):
         return "--trust"
     if name == "kinds":
-        return name_kinds(value) if hasattr(given, "prepare") else None
+        return _name_kinds(value) if hasattr(given, "prepare") else None
     if name in getattr(given, "parameters", ()):
         return f"--set {name}={settings.get(name, '')}"
     if not hasattr(given, name):
@@ -150,7 +150,7 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     return as_option(name, value)
 
 
-def name_kinds(kinds: Any) -> str:
+def _name_kinds(kinds: Any) -> str:
     """What kinds of columns are called here."""
     if not isinstance(kinds, dict):
         return "--prepare auto"
@@ -262,7 +262,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
 def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None:
     """How features are read; those of a model that has `learned` them are known."""
     group = parser.add_argument_group("features")
-    add_id(group)
+    _add_id(group)
     told = (
         "in the order of the model, if its file does not name them" if learned else "default: all"
     )
@@ -292,7 +292,7 @@ def add_features(parser: argparse.ArgumentParser, learned: bool = False) -> None
     )  # fmt: skip
 
 
-def add_id(parser: Any) -> None:
+def _add_id(parser: Any) -> None:
     """Which column of features names items."""
     parser.add_argument(
         "--id", metavar="COLUMN",

@@ -36,7 +36,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     ):
         table = open_table(given.answers)
         if (given.cluster or has_many_items(table)) and is_long(table, options):
-            return in_parts(given, talk, table, options)
+            return _in_parts(given, talk, table, options)
     if given.cluster:
         raise UsageError(
             "--cluster should pool a table with a row for each answer (item, annotator, label), "
@@ -72,7 +72,7 @@ def is_table(source: str) -> bool:
     return source != "-" and not source.lower().endswith((".json", ".jsonl", ".ndjson"))
 
 
-def in_parts(
+def _in_parts(
     given: argparse.Namespace, talk: Talk, table: Any, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Pool answers about more items than fit into memory, or on a cluster."""

@@ -65,12 +65,12 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         "keep": given.keep[0] if given.keep in (["all"], ["none"]) else given.keep,
     }  # fmt: skip
     table = open_table(given.features)
-    decide = decide_in_pieces if given.cluster or is_large(table) else decide_at_once
+    decide = _decide_in_pieces if given.cluster or is_large(table) else _decide_at_once
     with for_model():
         return decide(given, talk, model, about, table, options)
 
 
-def decide_at_once(
+def _decide_at_once(
     given: argparse.Namespace,
     talk: Talk,
     model: Any,
@@ -83,13 +83,13 @@ def decide_at_once(
 
     new = read_new(table, **options)
     check_order(about, given, len(new.names))
-    notes = [*tell_model(given, about), *tell_new(model, new, given.features, len(new.X))]
+    notes = [*_tell_model(given, about), *_tell_new(model, new, given.features, len(new.X))]
     talk.note(*notes)
     decision = write_predictions(model, new, given.output, reject=given.reject, names=new.names)
     return conclude(given, talk, notes, len(new.X), int(decision.refused.sum()))
 
 
-def decide_in_pieces(
+def _decide_in_pieces(
     given: argparse.Namespace,
     talk: Talk,
     model: Any,
@@ -106,14 +106,14 @@ def decide_in_pieces(
         decided = stream_predictions(
             model, table, given.output, reject=given.reject, client=client, **options
         )
-    notes = [*tell_model(given, about), *decided.notes]
+    notes = [*_tell_model(given, about), *decided.notes]
     if decided.first is not None:
-        notes += tell_new(model, decided.first, given.features, decided.n_items)
+        notes += _tell_new(model, decided.first, given.features, decided.n_items)
     talk.note(*notes, "read in pieces")
     return conclude(given, talk, [*notes, "read in pieces"], decided.n_items, decided.n_refused)
 
 
-def tell_model(given: argparse.Namespace, about: dict[str, Any]) -> list[str]:
+def _tell_model(given: argparse.Namespace, about: dict[str, Any]) -> list[str]:
     """What decides, in words."""
     from plausible.tables import listed
 
@@ -135,7 +135,7 @@ def conclude(
     }  # fmt: skip
 
 
-def tell_new(model: Any, new: Any, source: str, n_items: int) -> list[str]:
+def _tell_new(model: Any, new: Any, source: str, n_items: int) -> list[str]:
     """What was found in the features of new items, in words."""
     from plausible.io import preparation_of
     from plausible.tables import listed

@@ -70,7 +70,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--test and --model should come together; give both, or neither.")
     from plausible.report import label_report
 
-    parts, notes = read_inputs(given)
+    parts, notes = _read_inputs(given)
     talk.note(*notes, f"seed {given.seed}")
     summary = label_report(
         given.output,
@@ -86,7 +86,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     return {"output": given.output, "seed": given.seed, "notes": notes, "summary": summary}
 
 
-def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+def _read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """What the report is about, and what was assumed."""
     from plausible.io import read_known, read_training
 
@@ -96,14 +96,14 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         parts["model"], about = load_model(given.model, given.trusted)
         chosen |= learned(parts["model"], about, given)
     options = known_options(given)
-    answers, features = open_sources(given)
+    answers, features = _open_sources(given)
     rows = None
     if features is None:
         known = read_known(answers, **options)
         notes = known.notes
     else:
         if given.model is None:
-            chosen |= of_any_kind(given, features)
+            chosen |= _of_any_kind(given, features)
         with for_model():
             training = read_training(answers, features, **chosen, **options)
         if given.model is not None:
@@ -119,9 +119,9 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
         parts["items"] = known.items.tolist()
     for name, column in (("texts", given.text), ("pictures", given.picture)):
         if column is not None:
-            parts[name] = find_contents(given, column, answers, features, rows, known.items)
+            parts[name] = _find_contents(given, column, answers, features, rows, known.items)
     if given.picture is not None:
-        parts["pictures"] = beside_their_table(given, parts["pictures"], features)
+        parts["pictures"] = _beside_their_table(given, parts["pictures"], features)
     if given.test is not None:
         test = read_training(*given.test, **chosen, classes=about["classes"])
         parts |= {"X_test": test.X[test.rows], "y_test": test.known.labels}
@@ -130,7 +130,7 @@ def read_inputs(given: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     return parts, notes
 
 
-def open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
+def _open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
     """The tables of answers and of features, opened once."""
     from plausible.io import stream_table
 
@@ -140,13 +140,13 @@ def open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
     return answers, None if given.features is None else stream_table(given.features)
 
 
-def of_any_kind(given: argparse.Namespace, features: Any) -> dict[str, Any]:
+def _of_any_kind(given: argparse.Namespace, features: Any) -> dict[str, Any]:
     """Options of `read_training` for features that no model has learned: they are only shown."""
     shown = [name for name in (given.text, given.picture) if name in features.names]
     return {"columns": given.columns, "kinds": dict.fromkeys(shown, "left out") or "any"}
 
 
-def find_contents(
+def _find_contents(
     given: argparse.Namespace,
     column: str,
     answers: Any,
@@ -171,19 +171,19 @@ def find_contents(
     values = table.column(column).to_pylist()
     if items is None:
         return values
-    place = column_of_items(table, column, items, (given.names or {}).get("item"))
+    place = _column_of_items(table, column, items, (given.names or {}).get("item"))
     first: dict[str, Any] = {}
     for name, value in zip(table.column(place).to_pylist(), values, strict=True):
         if value is not None:
-            first.setdefault(as_name(name), value)
-    return [first.get(as_name(item)) for item in items.tolist()]
+            first.setdefault(_as_name(name), value)
+    return [first.get(_as_name(item)) for item in items.tolist()]
 
 
-def column_of_items(table: Any, shown: str, items: Any, said: str | None) -> str:
+def _column_of_items(table: Any, shown: str, items: Any, said: str | None) -> str:
     """The column of a table that holds the items."""
-    wanted = {as_name(item) for item in items.tolist()}
+    wanted = {_as_name(item) for item in items.tolist()}
     for name in [said] if said else [name for name in table.column_names if name != shown]:
-        if wanted <= {as_name(value) for value in table.column(name).to_pylist()}:
+        if wanted <= {_as_name(value) for value in table.column(name).to_pylist()}:
             return str(name)
     raise UsageError(
         f"A column beside {shown!r} should hold the items, but none does; say which with --names "
@@ -191,14 +191,14 @@ def column_of_items(table: Any, shown: str, items: Any, said: str | None) -> str
     )
 
 
-def as_name(value: Any) -> str:
+def _as_name(value: Any) -> str:
     """An item as text, as tables are matched by it."""
     from plausible.experts import canonical
 
     return canonical(value)
 
 
-def beside_their_table(given: argparse.Namespace, pictures: list[Any], features: Any) -> list[Any]:
+def _beside_their_table(given: argparse.Namespace, pictures: list[Any], features: Any) -> list[Any]:
     """Paths of pictures from the folder of the table that names them."""
     is_measured = features is not None and given.picture in features.names
     table = given.features if is_measured else given.answers

@@ -42,9 +42,9 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not is_bare or given.list:
-        return show_list(given, talk) if given.list else run_all(given, talk)
+        return _show_list(given, talk) if given.list else _run_all(given, talk)
     given.output = None
-    found = show_list(given, talk)
+    found = _show_list(given, talk)
     talk.note(
         "Nothing was run. Name a paper, a figure or an experiment, as in plausible reproduce "
         "come_2008 --quick; plausible reproduce all takes about an hour (--quick some minutes)."
@@ -52,7 +52,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     return found
 
 
-def show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+def _show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Every figure and table, with paper, ours and verdict."""
     from plausible.experiments import format_overview, listing, overview
 
@@ -68,7 +68,7 @@ def show_list(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     return {"figures": [dataclasses.asdict(line) for line in lines], "comparisons": rows}
 
 
-def run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
+def _run_all(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Run experiments, one after the other.
 
     The exit code is 1 if one failed, or was skipped for want of data though it was asked for.

@@ -70,7 +70,7 @@ class Talk:
     @contextmanager
     def progress(self, what: str) -> Iterator[Step | None]:
         """A function of the engine's `Progress` that draws a bar, on a terminal; else None."""
-        bar = None if self.quiet or not sys.stderr.isatty() else make_bar()
+        bar = None if self.quiet or not sys.stderr.isatty() else _make_bar()
         if bar is None:
             yield None
             return
@@ -93,7 +93,7 @@ class Talk:
         self.has_bar = False
 
 
-def in_time(seconds: float) -> str:
+def _in_time(seconds: float) -> str:
     """Time that is left, in words; nothing where it cannot be told."""
     if seconds == float("inf"):
         return ""
@@ -102,7 +102,7 @@ def in_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min left" if seconds < 6000 else f"{seconds / 3600:.0f} h left"
 
 
-def make_bar() -> Any:
+def _make_bar() -> Any:
     """A bar on standard error; None where rich is not installed."""
     try:
         from rich.console import Console
@@ -123,7 +123,7 @@ def make_bar() -> Any:
 
         def render(self, task: Any) -> Text:
             left = task.fields.get("left", float("inf"))
-            return Text(in_time(left))
+            return Text(_in_time(left))
 
     return Progress(
         SpinnerColumn(),

@@ -35,15 +35,15 @@ def as_option(name: str, value: Any) -> str:
             f"{cell}={meant}" if "=" not in str(cell) else json.dumps({cell: meant})
             for cell, meant in value.items()
         ]
-        return " ".join(f"{option}{in_shell(pair)}" for pair in pairs)
+        return " ".join(f"{option}{_in_shell(pair)}" for pair in pairs)
     if isinstance(value, dict):
         value = ",".join(f"{key}={one}" for key, one in value.items())
     elif isinstance(value, (list, tuple)):
         value = ",".join(map(str, value))
-    return f"{option}{in_shell(str(value))}"
+    return f"{option}{_in_shell(str(value))}"
 
 
-def in_shell(word: str) -> str:
+def _in_shell(word: str) -> str:
     """A word behind an option as a shell takes it, in double quotes where that is enough."""
     quoted = word
     if shlex.quote(word) != word:

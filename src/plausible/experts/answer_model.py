@@ -190,7 +190,7 @@ class AnswerModel(AnswerProblem):
     ) -> None:
         super().__init__(annotations, smoothing, gold, prior)
         self.n_cells = self.n_classes
-        check_confusions(self.n_annotators, self.n_classes)
+        _check_confusions(self.n_annotators, self.n_classes)
         statement, contours = doubted(annotations)
         informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
         item, annotator = annotations.item[informative], annotations.annotator[informative]
@@ -283,7 +283,7 @@ class AnswerModel(AnswerProblem):
         return self._learn(counts)
 
 
-def check_confusions(n_annotators: int, n_classes: int) -> None:
+def _check_confusions(n_annotators: int, n_classes: int) -> None:
     """Refuse tables of confusions that no memory would hold, before they are made."""
     n_numbers = n_annotators * n_classes**2
     if n_numbers > MOST_PROBABILITIES:

@@ -166,7 +166,7 @@ def calibrate_words(
     check_number(prior, "prior", 0.0)
     check_flag(by_person, "by_person")
     size, doubt, hit, who = _seen(annotations, gold)
-    levels, edges = find_levels(stated(annotations))
+    levels, edges = _find_levels(stated(annotations))
     level, column = np.searchsorted(edges, doubt), sizes(size)
     cell = level * LARGEST + column
     shape = len(levels), LARGEST
@@ -235,7 +235,7 @@ def sizes(n_possible: FloatArray) -> IntArray:
     return np.clip(n_possible.astype(np.int64), 1, LARGEST) - 1
 
 
-def find_levels(doubt: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _find_levels(doubt: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Levels of doubt, and the edges between them."""
     values = np.unique(doubt)
     if len(values) > MOST_LEVELS:

@@ -141,16 +141,16 @@ class Constructors:
         if annotators is not None:
             annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
             notes += told
-        doubts, told = doubts_of(doubt, confidence, words, n_rows)
+        doubts, told = _doubts_of(doubt, confidence, words, n_rows)
         notes += told
-        numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
+        numbers = _the_only_one(plausibility=plausibility, probability=probability, mass=mass)
         cells = parse_cells(labels, classes, separator, abstain, none, map)
         if numbers is not None:
             pair = item.codes * max(len(annotator.names), 1) + annotator.codes
             group = factorize(pair, "answers")
-            cells, first = gather_answers(cells, group, *numbers)
+            cells, first = _gather_answers(cells, group, *numbers)
             item, annotator = item.taken(first), annotator.taken(first)
-            doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
+            doubts = None if doubts is None else _one_doubt(doubts, group.codes, first)
         if doubts is not None:
             facts = StatementFacts(cells.contours)
             says = (facts.says_something | facts.is_empty)[cells.codes]
@@ -295,7 +295,7 @@ class Constructors:
         )
 
 
-def doubts_of(
+def _doubts_of(
     doubt: Any, confidence: Any, words: Mapping[Any, float] | None, n_rows: int
 ) -> tuple[FloatArray | None, list[Note]]:
     """Doubts (A,) from a column of doubts or of confidences, NaN where they are not known."""
@@ -347,7 +347,7 @@ def differs(table: NDArray[Any], missing: Any) -> NDArray[np.bool_]:
     return np.array(flat, dtype=bool).reshape(table.shape)
 
 
-def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
+def _the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
     """Name and numbers of the one column that is given, if one is."""
     given = {name: values for name, values in columns.items() if values is not None}
     if len(given) > 1:
@@ -370,7 +370,7 @@ def the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
     return None
 
 
-def gather_answers(
+def _gather_answers(
     cells: Statements, group: Codes, kind: str, numbers: FloatArray
 ) -> tuple[Statements, IntArray]:
     """Statements of groups of rows, which are one answer each, and the first row of each."""
@@ -381,7 +381,7 @@ def gather_answers(
     return said, np.unique(group.codes, return_index=True)[1]
 
 
-def one_doubt(doubts: FloatArray, group: IntArray, first: IntArray) -> FloatArray:
+def _one_doubt(doubts: FloatArray, group: IntArray, first: IntArray) -> FloatArray:
     """Doubts of groups of rows, whose rows must agree."""
     uneven = doubts != doubts[first][group]
     if uneven.any():

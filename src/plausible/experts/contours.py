@@ -41,7 +41,7 @@ def pool_contours(annotations: Annotations, doubt: FloatArray) -> Pooled:
     contour, conflict = np.empty((n_items, annotations.n_classes)), np.empty(n_items)
     clash = np.empty(n_items, dtype=bool)
     for rows, part, doubts in blocks(annotations, doubt):
-        contour[rows], conflict[rows], clash[rows] = pool_block(part, doubts)
+        contour[rows], conflict[rows], clash[rows] = _pool_block(part, doubts)
     return Pooled(contour, conflict, clash)
 
 
@@ -62,25 +62,25 @@ def blocks(
         yield rows, part, doubt[mine]
 
 
-def pool_block(part: Annotations, doubt: FloatArray) -> Pooled:
+def _pool_block(part: Annotations, doubt: FloatArray) -> Pooled:
     """The same for items of which all is in memory at once."""
     simple = part.facts.is_simple[part.statement]
     only = add_up(part.item, ~simple, len(part.items)) == 0
     if only.all():
-        return pool_simple(part, doubt)
-    logs = product_logs(part, doubt)
+        return _pool_simple(part, doubt)
+    logs = _product_logs(part, doubt)
     top = logs.max(axis=1)
     clash = top == -np.inf
     logs -= np.where(clash, 0.0, top)[:, None]
     contour = np.exp(logs, out=logs)
     contour[clash] = 1.0
     conflict = np.where(clash, 1.0, -np.expm1(top)) + 0.0
-    exact = pool_simple(part.select(simple), doubt[simple])
+    exact = _pool_simple(part.select(simple), doubt[simple])
     contour[only], conflict[only] = exact.contour[only], exact.conflict[only]
     return Pooled(contour, conflict, clash)
 
 
-def product_logs(part: Annotations, doubt: FloatArray) -> FloatArray:
+def _product_logs(part: Annotations, doubt: FloatArray) -> FloatArray:
     """Logs (n, K) of the products of discounted contours."""
     n_items, n_classes = len(part.items), part.n_classes
     speaks = ~part.facts.is_unknown[part.statement]
@@ -101,7 +101,7 @@ def product_logs(part: Annotations, doubt: FloatArray) -> FloatArray:
     return logs
 
 
-def pool_simple(part: Annotations, doubt: FloatArray) -> Pooled:
+def _pool_simple(part: Annotations, doubt: FloatArray) -> Pooled:
     """In closed form, for answers that name one class, all or none.
 
     With the product :math:`e^{w_k}` of the doubts of those who name k, the mass of k is

@@ -50,22 +50,22 @@ def read_doubts(
     name = meaning if name is None else name
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
     present = np.bincount(column.codes, minlength=len(cells)) > 0
-    given = check_words(words)
-    by_word = np.array([word_doubt(cell, given) for cell in cells], dtype=np.float64)
+    given = _check_words(words)
+    by_word = np.array([_word_doubt(cell, given) for cell in cells], dtype=np.float64)
     is_word = ~np.isnan(by_word)
     numbers, is_percent = as_numbers(cells)
     rest = present & ~is_word & np.array([cell is not None for cell in cells], dtype=bool)
     strange = rest & np.isnan(numbers)
     if strange.any():
-        refuse_words([cells[k] for k in np.flatnonzero(strange)], cells, meaning, name, given)
+        _refuse_words([cells[k] for k in np.flatnonzero(strange)], cells, meaning, name, given)
     notes: list[Note] = []
     if (rest & is_percent).any():
         numbers[is_percent] /= 100
     if meaning == "confidence":
-        numbers, notes = as_confidence(numbers, rest, is_percent, cells, name)
+        numbers, notes = _as_confidence(numbers, rest, is_percent, cells, name)
     bad = rest & ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
-        refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
+        _refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
     values = numbers if meaning == "doubt" else 1 - numbers
     values = np.where(is_word, by_word, values)
     if is_word.any():
@@ -73,7 +73,7 @@ def read_doubts(
     return Doubts(values[column.codes], notes)
 
 
-def check_words(words: Any) -> dict[str, float]:
+def _check_words(words: Any) -> dict[str, float]:
     """The doubt of each word, by its folded text."""
     if words is None:
         return {}
@@ -84,7 +84,7 @@ def check_words(words: Any) -> dict[str, float]:
     }
 
 
-def word_doubt(cell: Any, words: Mapping[str, float]) -> float:
+def _word_doubt(cell: Any, words: Mapping[str, float]) -> float:
     """The doubt that was given for a word or a rating; NaN if none was."""
     return words.get(fold(canonical(cell)), np.nan) if cell is not None else np.nan
 
@@ -107,7 +107,7 @@ def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
     return numbers, is_percent
 
 
-def as_confidence(
+def _as_confidence(
     numbers: FloatArray,
     rest: NDArray[np.bool_],
     is_percent: NDArray[np.bool_],
@@ -129,7 +129,7 @@ def as_confidence(
             "say how far an answer is doubted that has each: {words}",
             parameter="confidence",
             value=ratings,
-            settings={"words": doubts_of_ratings(ratings)},
+            settings={"words": _doubts_of_ratings(ratings)},
         )
     if 1 < known.max() <= 100 and known.min() >= 0:
         return np.where(plain, numbers / 100, numbers), [
@@ -141,7 +141,7 @@ def as_confidence(
     return numbers, [Note(f"{name!r} was read as confidence: doubt = 1 - confidence")]
 
 
-def doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
+def _doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
     """Doubts that a message suggests: from 0.05 for the highest rating to 0.8 for the lowest."""
     if len(ratings) == 1:
         return {str(ratings[0]): 0.2}
@@ -149,7 +149,7 @@ def doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
     return {str(r): round(0.05 + 0.75 * (high - r) / (high - low), 2) for r in ratings}
 
 
-def refuse_words(
+def _refuse_words(
     strange: list[Any], cells: list[Any], meaning: str, name: str, given: Mapping[str, float]
 ) -> None:
     """Refuse words whose doubt was not said."""
@@ -168,7 +168,7 @@ def refuse_words(
     )
 
 
-def refuse_numbers(bad: NDArray[np.bool_], example: Any, meaning: str) -> None:
+def _refuse_numbers(bad: NDArray[np.bool_], example: Any, meaning: str) -> None:
     """Refuse numbers outside of [0, 1]."""
     sure, nothing = ("0", "1") if meaning == "doubt" else ("1", "0")
     raise InputError(

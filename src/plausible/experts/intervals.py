@@ -65,7 +65,7 @@ def binomial_limits(right: FloatArray, total: FloatArray) -> tuple[FloatArray, F
     return np.where(hits < 1, 0.0, low), np.where(misses < 1, 1.0, high)
 
 
-def error_of_consensus(tally: Tally, shared_errors: float, known: tuple[int, int]) -> float:
+def _error_of_consensus(tally: Tally, shared_errors: float, known: tuple[int, int]) -> float:
     """Share of items on which the consensus is allowed to be wrong.
 
     `known` are the gold items on which it is wrong, and how many gold items it speaks about.
@@ -95,7 +95,7 @@ def intervals(
     `resampled` are rates (B, R) of fits to resampled items, NaN without answers, of which the
     middle 95 % is held, too.
     """
-    error = error_of_consensus(tally, shared_errors, known)
+    error = _error_of_consensus(tally, shared_errors, known)
     low, high = binomial_limits(tally.right, tally.total)
     if resampled is not None:
         full = np.where(np.isnan(resampled).all(axis=0), accuracy, resampled)

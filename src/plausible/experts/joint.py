@@ -89,17 +89,17 @@ def go_on(
     given = classifier.get_params(deep=False)
     changes: dict[str, Any] = {}
     if hasattr(last, "component_classes_") and np.isfinite(last.means_).all():
-        changes["init"] = means_by_class(last)
+        changes["init"] = _means_by_class(last)
     elif hasattr(last, "coef_") and not hasattr(last, "means_"):
         changes["init"] = rows_by_class(last)
-    if is_rough(classifier):
+    if _is_rough(classifier):
         changes["tol"] = max(given["tol"] / sharpness, FINE)
     changes = {name: value for name, value in changes.items() if name in given}
     fitted = classifier.set_params(**changes).fit(X, labels, **weights)
     return fitted.set_params(**{name: given[name] for name in changes})
 
 
-def means_by_class(last: Any) -> dict[str, Any]:
+def _means_by_class(last: Any) -> dict[str, Any]:
     """Where a mixture ended, by class, as its `init` wants it."""
     parts = {"weights": last.weights_, "means": last.means_}
     shared = {"covariances": last.covariances_}
@@ -118,13 +118,13 @@ def rows_by_class(last: Any) -> dict[Any, Any]:
     return dict(zip(last.classes_.tolist(), zip(coef, intercept, strict=True), strict=True))
 
 
-def is_rough(classifier: Any, sharpness: float = 1.0) -> bool:
+def _is_rough(classifier: Any, sharpness: float = 1.0) -> bool:
     """Whether a classifier has a tolerance that can be lowered still."""
     tol = classifier.get_params(deep=False).get("tol")
     return isinstance(tol, int | float) and tol / sharpness > FINE
 
 
-def own_criterion(classifier: Any, X: Any, weight: FloatArray) -> float:
+def _own_criterion(classifier: Any, X: Any, weight: FloatArray) -> float:
     """What a classifier maximizes beside the likelihood of the labels given the features."""
     model = classifier[-1] if isinstance(classifier, Pipeline) else classifier
     own = 0.0
@@ -341,13 +341,13 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 evidence = problem.evidence(point)
                 if problem.gold is not None:
                     evidence += problem.gold
-                labels = contour_labels(evidence, classes)
-                found = fit_classifier(inner, learned, X, labels, weight, order, sharpness)
-                learned, posterior, log_likelihood = the_better(found, learned, evidence, weight)
+                labels = _contour_labels(evidence, classes)
+                found = _fit_classifier(inner, learned, X, labels, weight, order, sharpness)
+                learned, posterior, log_likelihood = _the_better(found, learned, evidence, weight)
                 self.classifier_, kept = learned.classifier, point
                 history.append(log_likelihood + learned.own + problem.log_prior(point.learned))
-                converged = still_to_gain(history) < self.tol * n_rows
-                if converged and not is_tried and is_rough(inner, sharpness):
+                converged = _still_to_gain(history) < self.tol * n_rows
+                if converged and not is_tried and _is_rough(inner, sharpness):
                     converged, is_tried, sharpness = False, True, sharpness * SHARPER
                 elif not converged:
                     is_tried = False
@@ -411,12 +411,12 @@ def check_answers(X: Any, y: Any) -> None:
         )
 
 
-def contour_labels(evidence: FloatArray, classes: NDArray[Any]) -> Labels:
+def _contour_labels(evidence: FloatArray, classes: NDArray[Any]) -> Labels:
     """What the answers say of the classes, from logs (n, K), as labels."""
     return Labels(np.exp(evidence - evidence.max(axis=1, keepdims=True)), classes.tolist())
 
 
-def fit_classifier(
+def _fit_classifier(
     inner: Any,
     last: Learned | None,
     X: Any,
@@ -438,10 +438,10 @@ def fit_classifier(
     logs = np.empty_like(labels.contour)
     known = np.asarray(fitted.predict_proba(X), dtype=np.float64)
     logs[:, order] = np.log(np.maximum(known, TINY))
-    return Learned(fitted, logs, own_criterion(fitted, X, weight))
+    return Learned(fitted, logs, _own_criterion(fitted, X, weight))
 
 
-def the_better(
+def _the_better(
     found: Learned, last: Learned | None, evidence: FloatArray, weight: FloatArray
 ) -> tuple[Learned, FloatArray, float]:
     """The classifier with which L is higher, with posterior (n, K) and log likelihood."""
@@ -458,7 +458,7 @@ def the_better(
     return best
 
 
-def still_to_gain(history: list[float]) -> float:
+def _still_to_gain(history: list[float]) -> float:
     """What steps like the last two would still gain, which fall by the same factor each time.
 
     Examples

@@ -80,11 +80,11 @@ def manner(
             found.fixed.add(cell if not isinstance(cell, str) else key)
             found.changes[key] = (cell if not isinstance(cell, str) else key,)
         else:
-            found.changes[key] = target_of(meant, found)
+            found.changes[key] = _target_of(meant, found)
     return found
 
 
-def target_of(meant: Any, how: Manner) -> Names:
+def _target_of(meant: Any, how: Manner) -> Names:
     """What the caller says that a cell means: a class, a set, or one of the words for none."""
     if meant is None:
         return None
@@ -104,19 +104,19 @@ def target_of(meant: Any, how: Manner) -> Names:
 
 def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[Names], list[Note]]:
     """What different cells mean, each of which stands in `counts` answers."""
-    read = [read_cell(cell, how) for cell in cells]
+    read = [_read_cell(cell, how) for cell in cells]
     said = alike([one.names for one in read], how.classes)
-    notes = [*tell_words(cells, counts, read, how), *tell_unused(cells, how)]
-    said, merged = merge_spellings(cells, counts, said, how)
-    said, joined = split_compounds(counts, said, how)
-    said, minus = settle_minus_one(counts, said, how)
-    names = count_names(said, counts)
+    notes = [*_tell_words(cells, counts, read, how), *_tell_unused(cells, how)]
+    said, merged = _merge_spellings(cells, counts, said, how)
+    said, joined = _split_compounds(counts, said, how)
+    said, minus = _settle_minus_one(counts, said, how)
+    names = _count_names(said, counts)
     odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed)]
     odd = odd if how.classes is None else []
     return said, [*notes, *merged, *joined, *minus, *odd]
 
 
-def read_cell(cell: Any, how: Manner) -> Read:
+def _read_cell(cell: Any, how: Manner) -> Read:
     """The names in a cell as it stands."""
     if isinstance(cell, frozenset):
         return Read(tuple(cell), "")
@@ -193,7 +193,7 @@ def replaced(said: list[Names], change: Mapping[Any, Any]) -> list[Names]:
     return made
 
 
-def count_names(said: list[Names], counts: list[int]) -> Counter[Any]:
+def _count_names(said: list[Names], counts: list[int]) -> Counter[Any]:
     """How many answers name each class, alone or in a set."""
     found: Counter[Any] = Counter()
     for names, count in zip(said, counts, strict=True):
@@ -205,7 +205,7 @@ def count_names(said: list[Names], counts: list[int]) -> Counter[Any]:
 # -- What is told about words ----------------------------------------------------------------------
 
 
-def tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manner) -> list[Note]:
+def _tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manner) -> list[Note]:
     """Notes on cells that say nothing, that say "none of these", and on lists of JSON."""
     plain = {"word": CANNOT_TELL, "none": NONE_OF_THESE}
     found: dict[str, list[tuple[Any, int]]] = defaultdict(list)
@@ -239,7 +239,7 @@ def tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Manne
     return notes
 
 
-def tell_unused(cells: list[Any], how: Manner) -> list[Note]:
+def _tell_unused(cells: list[Any], how: Manner) -> list[Note]:
     """A note on changes that were asked for, but of cells that never occur."""
     present = {"" if cell is None else canonical(cell) for cell in cells}
     for cell in list(present):
@@ -255,11 +255,11 @@ def tell_unused(cells: list[Any], how: Manner) -> list[Note]:
 # -- Names that differ by their spelling alone -----------------------------------------------------
 
 
-def merge_spellings(
+def _merge_spellings(
     cells: list[Any], counts: list[int], said: list[Names], how: Manner
 ) -> tuple[list[Names], list[Note]]:
     """One name for all its spellings: that of the given classes, or the most frequent one."""
-    names = count_names(said, counts)
+    names = _count_names(said, counts)
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         if isinstance(name, str):
@@ -276,12 +276,12 @@ def merge_spellings(
             best = min(free, key=lambda name: (-names[name], name != name.lower(), name))
             change |= dict.fromkeys(free, best)
     change = {name: new for name, new in change.items() if name != new}
-    check_letters(change, names)
+    _check_letters(change, names)
     said = replaced(said, change)
-    return said, tell_spellings(cells, counts, said)
+    return said, _tell_spellings(cells, counts, said)
 
 
-def check_letters(change: dict[Any, Any], names: Counter[Any]) -> None:
+def _check_letters(change: dict[Any, Any], names: Counter[Any]) -> None:
     """Refuse single letters that differ by case: y and Y are one answer, a and A two letters."""
     for name, new in change.items():
         if isinstance(new, str) and len(name) == len(new) == 1 and names[new]:
@@ -294,7 +294,7 @@ def check_letters(change: dict[Any, Any], names: Counter[Any]) -> None:
             )
 
 
-def tell_spellings(cells: list[Any], counts: list[int], said: list[Names]) -> list[Note]:
+def _tell_spellings(cells: list[Any], counts: list[int], said: list[Names]) -> list[Note]:
     """A note on names that came in several spellings."""
     spelled: dict[Any, Counter[str]] = defaultdict(Counter)
     for cell, count, names in zip(cells, counts, said, strict=True):
@@ -318,11 +318,11 @@ def tell_spellings(cells: list[Any], counts: list[int], said: list[Names]) -> li
 # -- Names made of others --------------------------------------------------------------------------
 
 
-def split_compounds(
+def _split_compounds(
     counts: list[int], said: list[Names], how: Manner
 ) -> tuple[list[Names], list[Note]]:
     """Sets where a name is made of others by "or" or "/"; other compounds are refused."""
-    names = count_names(said, counts)
+    names = _count_names(said, counts)
     place = {fold(str(name)): name for name in [*names, *(how.classes or ())]}
     change: dict[Any, tuple[Any, ...]] = {}
     unclear: dict[Any, tuple[Any, ...]] = {}
@@ -330,7 +330,7 @@ def split_compounds(
         if not isinstance(name, str) or name in how.fixed:
             continue
         for pattern, found in ((EITHER, change), (TOGETHER, unclear)):
-            pieces = [fold(piece) for piece in pieces_of(name, pattern)]
+            pieces = [fold(piece) for piece in _pieces_of(name, pattern)]
             if pieces and all(piece in place and place[piece] != name for piece in pieces):
                 found[name] = tuple(dict.fromkeys(place[piece] for piece in pieces))
                 break
@@ -356,7 +356,7 @@ def split_compounds(
     return replaced(said, change), [note]
 
 
-def pieces_of(name: str, pattern: Any) -> list[str]:
+def _pieces_of(name: str, pattern: Any) -> list[str]:
     """Parts of a name that are joined by a pattern, or by commas before the last "or"."""
     pieces = parts_of(name, pattern)
     if pattern is EITHER and pieces:
@@ -367,11 +367,11 @@ def pieces_of(name: str, pattern: Any) -> list[str]:
 # -- A label of -1 ---------------------------------------------------------------------------------
 
 
-def settle_minus_one(
+def _settle_minus_one(
     counts: list[int], said: list[Names], how: Manner
 ) -> tuple[list[Names], list[Note]]:
     """-1 beside classes that count from 0 or 1 says nothing; as one of two classes, it is one."""
-    names = count_names(said, counts)
+    names = _count_names(said, counts)
     numbers = {name: number_of(name) for name in names}
     minus = [name for name, number in numbers.items() if number == -1]
     if not minus or how.classes is not None or minus[0] in how.fixed:

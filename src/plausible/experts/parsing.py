@@ -67,7 +67,7 @@ def parse_cells(
     changes: Mapping[Any, Any] | None = None,
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    codes, cells = different_cells(labels)
+    codes, cells = _different_cells(labels)
     if not check_text(separator, "separator", "the text between the classes of a set"):
         raise InputError(
             "separator should be the text between classes",
@@ -99,14 +99,14 @@ def parse_cells(
             "give classes",
         )
     place = {name: k for k, name in enumerate(names)}
-    check_strange({name for name in known if name not in place}, names, cells, said, codes)
-    sets, which = different_sets(said, place)
+    _check_strange({name for name in known if name not in place}, names, cells, said, codes)
+    sets, which = _different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
     none_bayesian = np.zeros(len(sets), dtype=bool)
     return Statements(which[codes], contours, as_names(names), none_bayesian, None, tuple(notes))
 
 
-def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
+def _different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
     """Which cell each answer is, and the different cells."""
     check_kind(labels, Iterable, "labels", "give a list of answers")
     if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
@@ -136,7 +136,7 @@ class StrangeAnswersError(InputError):
     more: str
 
 
-def check_strange(
+def _check_strange(
     strange: set[Any],
     names: list[Any],
     cells: list[Any],
@@ -165,7 +165,7 @@ def check_strange(
     raise error
 
 
-def different_sets(
+def _different_sets(
     said: list[tuple[Any, ...] | None], place: dict[Any, int]
 ) -> tuple[list[Sequence[int]], IntArray]:
     """Places of the classes of each different set, and which of these each cell names."""
@@ -224,7 +224,7 @@ def from_groups(
             rows=bad,
         )
     chosen = facts.chosen[cells.codes]
-    check_numbers(numbers, kind)
+    _check_numbers(numbers, kind)
     n_classes = len(cells.classes)
     pair = group * (n_classes + 1) + np.where(nothing, n_classes, chosen)
     twice = np.ones(len(pair), dtype=bool)
@@ -243,12 +243,12 @@ def from_groups(
     even = np.full(len(who), 1.0 if kind == "plausibility" else 1.0 / n_classes)
     rows = np.concatenate([group[there], who]), np.concatenate([chosen[there], which])
     values = np.concatenate([numbers[there], even])
-    said, codes = from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
+    said, codes = _from_table_rows(csr_array((values, rows), shape=(n_groups, n_classes)), kind)
     bayesian = np.full(said.shape[0], kind == "probability")
     return Statements(codes, said, cells.classes, bayesian, None, cells.notes)
 
 
-def check_numbers(numbers: FloatArray, kind: str) -> None:
+def _check_numbers(numbers: FloatArray, kind: str) -> None:
     """Refuse what is not in [0, 1]."""
     bad = ~((numbers >= 0) & (numbers <= 1))
     if bad.any():
@@ -261,7 +261,7 @@ def check_numbers(numbers: FloatArray, kind: str) -> None:
         )
 
 
-def from_table_rows(table: FloatArray | csr_array, kind: str) -> tuple[csr_array, IntArray]:
+def _from_table_rows(table: FloatArray | csr_array, kind: str) -> tuple[csr_array, IntArray]:
     """Different contours of rows of plausibilities or probabilities, and which each row has."""
     rows = as_rows(table)
     facts = StatementFacts(rows)
@@ -290,7 +290,7 @@ def from_mass_rows(
     cells: Statements, group: IntArray, n_groups: int, numbers: FloatArray
 ) -> Statements:
     """Mass functions of answers whose focal sets stand in rows of their own."""
-    check_numbers(numbers, "mass")
+    _check_numbers(numbers, "mass")
     check_n_classes(len(cells.classes))
     sets = sets_from_membership(cells.contours.toarray() > 0)
     focal, place = np.unique(sets, return_inverse=True)
@@ -370,7 +370,7 @@ def from_table(
         none = np.zeros(len(names), dtype=bool)
         each = rows_of_sets([(k,) for k in range(len(names))], len(names))
         return Statements(codes, each, names, none), np.repeat(row, times)
-    check_numbers(table, kind)
+    _check_numbers(table, kind)
     if kind == "set":
         bad = ((table != 0) & (table != 1)).any(axis=1)
         if bad.any():
@@ -387,5 +387,5 @@ def from_table(
         check_n_classes(len(names))
         focal = 1 << np.arange(len(names), dtype=np.int64)
         return from_masses(table, focal, names), rows
-    said, codes = from_table_rows(table, kind)
+    said, codes = _from_table_rows(table, kind)
     return Statements(codes, said, names, np.full(said.shape[0], kind == "probability")), rows

@@ -74,10 +74,10 @@ def pool_and_tell(
     if isinstance(dependence, str) and dependence == "fit":
         return pool_dependent(annotations, doubt, gold, on_conflict, options)
     if isinstance(dependence, Dependence):
-        kept = without_copies(annotations, numbers_of(annotations, dependence))
-        labels = pool_independent(kept, rule, doubt, gold, on_conflict, options)
+        kept = without_copies(annotations, _numbers_of(annotations, dependence))
+        labels = _pool_independent(kept, rule, doubt, gold, on_conflict, options)
         return temper(labels, dependence.exponent(count_answers(kept))), dependence
-    labels = pool_independent(annotations, rule, doubt, gold, on_conflict, options)
+    labels = _pool_independent(annotations, rule, doubt, gold, on_conflict, options)
     power = 1.0 if dependence == "none" else float(dependence)
     return temper(labels, np.full(len(labels), power)), None
 
@@ -98,7 +98,7 @@ def pool_dependent(
     known = gold_logs(annotations, gold)
     if not learns(annotations, doubt, None, options):
         gold = None  # which then speaks of the dependence alone
-    labels = pool_independent(kept, "dempster", doubt, gold, on_conflict, options)
+    labels = _pool_independent(kept, "dempster", doubt, gold, on_conflict, options)
     count = count_answers(kept)
     with np.errstate(divide="ignore"):
         shared, low, high, source = learn_shared(np.log(labels.contour), count, known)
@@ -117,14 +117,14 @@ def pool_dependent(
     return temper(labels, found.exponent(count)), found
 
 
-def numbers_of(annotations: Annotations, dependence: Dependence) -> list[IntArray]:
+def _numbers_of(annotations: Annotations, dependence: Dependence) -> list[IntArray]:
     """The groups of people who copy each other, by their places in other annotations."""
     place = {name: number for number, name in enumerate(annotations.annotators.tolist())}
     groups = ([place[name] for name in group if name in place] for group in dependence.copies)
     return [np.array(group) for group in groups if len(group) > 1]
 
 
-def pool_independent(
+def _pool_independent(
     annotations: Annotations,
     rule: str,
     doubt: Any,
@@ -133,7 +133,7 @@ def pool_independent(
     options: dict[str, Any],
 ) -> Labels:
     """Labels by a rule."""
-    doubts, evidence = resolve_doubt(annotations, doubt, gold, options)
+    doubts, evidence = _resolve_doubt(annotations, doubt, gold, options)
     if evidence is not None:
         if rule != "dempster":
             raise InputError(
@@ -143,26 +143,26 @@ def pool_independent(
                 value=rule,
                 settings={"model": "one_coin"},
             )
-        conflict = pool_dempster(annotations, doubts, "unknown").conflict
+        conflict = _pool_dempster(annotations, doubts, "unknown").conflict
         return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
     if rule != "dempster":
-        labels = pool_masses(annotations, rule, doubts)
-        labels.conflict = pool_dempster(annotations, doubts, "unknown").conflict
+        labels = _pool_masses(annotations, rule, doubts)
+        labels.conflict = _pool_dempster(annotations, doubts, "unknown").conflict
         return labels
-    return pool_dempster(annotations, doubts, on_conflict)
+    return _pool_dempster(annotations, doubts, on_conflict)
 
 
-def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
+def _pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule, by the shortest way."""
     n_classes, is_simple = annotations.n_classes, annotations.facts.is_simple.all()
     if n_classes > (MAX_CLASSES if is_simple else ALL_SETS) or (n_classes == 1 and is_simple):
-        return pool_many(annotations, doubts, on_conflict)
+        return _pool_many(annotations, doubts, on_conflict)
     if is_simple:
-        return pool_hard(annotations, doubts, on_conflict)
-    return pool_products(annotations, doubts, on_conflict)
+        return _pool_hard(annotations, doubts, on_conflict)
+    return _pool_products(annotations, doubts, on_conflict)
 
 
-def resolve_doubt(
+def _resolve_doubt(
     annotations: Annotations, doubt: Any, gold: Any, options: dict[str, Any]
 ) -> tuple[FloatArray, FloatArray | None]:
     """Doubts (A,) of the answers, and contours (n, K) of items where confusions were learned."""
@@ -186,15 +186,15 @@ def resolve_doubt(
             "the doubt is given",
             "leave them out",
         )
-    return with_own(given_doubt(annotations, doubt), own), None
+    return _with_own(_given_doubt(annotations, doubt), own), None
 
 
-def with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:
+def _with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:
     """Doubts after a second discount."""
     return doubt if own is None else 1 - (1 - doubt) * (1 - own)
 
 
-def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]) -> FloatArray:
+def _given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]) -> FloatArray:
     """Doubts (A,) from one number, one for each annotator, or one for each answer."""
     n_annotators = len(annotations.annotators)
     if isinstance(doubt, Mapping):
@@ -231,19 +231,19 @@ def given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]
     )
 
 
-def sum_by_item(annotations: Annotations, values: FloatArray, n_items: int) -> FloatArray:
+def _sum_by_item(annotations: Annotations, values: FloatArray, n_items: int) -> FloatArray:
     """Sums (n,) over the answers of each item."""
     return np.bincount(annotations.item, values, minlength=n_items).astype(np.float64)
 
 
-def pool_many(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+def _pool_many(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule where there are too many classes for masses."""
     contour, conflict, clash = pool_contours(annotations, doubt)
     check_clash(annotations, clash, on_conflict)
     return Labels(contour, annotations.classes.tolist(), conflict=conflict)
 
 
-def pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+def _pool_hard(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule for answers that name one class, all or none."""
     n_classes = annotations.n_classes
     values, conflict, clash = all_masses(annotations, doubt)
@@ -267,7 +267,7 @@ def check_clash(annotations: Annotations, clash: NDArray[np.bool_], on_conflict:
         )
 
 
-def pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
+def _pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule by products of the commonalities of all sets."""
     n_items, n_classes = len(annotations.items), annotations.n_classes
     sets = membership(np.arange(1 << n_classes), n_classes)
@@ -276,7 +276,7 @@ def pool_products(annotations: Annotations, doubt: FloatArray, on_conflict: str)
         for column in range(1, len(sets)):  # without the empty set
             values = annotations.commonality(sets[column])
             said = np.log(doubt + (1 - doubt) * values[annotations.statement])
-            logs[:, column] = sum_by_item(annotations, said, n_items)
+            logs[:, column] = _sum_by_item(annotations, said, n_items)
     top = logs[:, 1 << np.arange(n_classes)].max(axis=1)
     clash = top == -np.inf
     check_clash(annotations, clash, on_conflict)
@@ -305,7 +305,7 @@ def moebius(products: FloatArray, n_classes: int) -> FloatArray:
     return np.maximum(masses, 0.0)
 
 
-def pool_masses(annotations: Annotations, rule: str, doubt: FloatArray) -> Labels:
+def _pool_masses(annotations: Annotations, rule: str, doubt: FloatArray) -> Labels:
     """Any other rule: items with as many answers as each other together."""
     statement = annotations.masses()
     n_items, n_classes = len(annotations.items), annotations.n_classes

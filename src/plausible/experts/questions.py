@@ -55,7 +55,7 @@ def openness(labels: Labels) -> FloatArray:
     return np.clip(entropy, 0.0, 1.0)  # rounding may exceed the limits
 
 
-def check_labels(labels: Any, n_items: int) -> None:
+def _check_labels(labels: Any, n_items: int) -> None:
     """Refuse what are not labels of all items."""
     check_kind(labels, Labels, "labels", "make them with Annotations.pool or as_labels")
     if len(labels) != n_items:
@@ -127,7 +127,7 @@ def next_items(
     check_option(by, ("reasons", "information"), "by")
     check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
     if labels is not None:
-        check_labels(labels, len(annotations.items))
+        _check_labels(labels, len(annotations.items))
     pooled = annotations.pool(**options) if labels is None else labels
     reasons = _reasons(annotations, pooled, imprecision, weights)
     if by == "reasons":
@@ -222,7 +222,7 @@ def _with_predicted(pooled: Labels, predicted: Any) -> FloatArray:
     chance = pooled.scaled()
     if predicted is not None:
         also = as_labels(predicted, pooled.classes.tolist())
-        check_labels(also, len(pooled))
+        _check_labels(also, len(pooled))
         product = chance * also.contour
         clash = product.sum(axis=1) <= 0
         chance = np.where(clash[:, None], 1.0, product)

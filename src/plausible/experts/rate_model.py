@@ -129,7 +129,7 @@ class RateModel(AnswerProblem):
         answers = annotations.select(says)
         if (np.diff(answers.item) < 0).any():
             answers = answers.select(np.argsort(answers.item, kind="stable"))
-        self.groups, group = group_answers(answers)
+        self.groups, group = _group_answers(answers)
         self._name_classes(answers, group)
         is_sparse = self.n_cells == 1 and gold is None
         self.cells = self._find_cells() if is_sparse else None
@@ -323,7 +323,7 @@ class RateModel(AnswerProblem):
         return self._learn(counts)
 
 
-def group_answers(answers: Annotations) -> tuple[Groups, IntArray]:
+def _group_answers(answers: Annotations) -> tuple[Groups, IntArray]:
     """Answers of one annotator, size and doubt together, and the group (A,) of each."""
     sizes, size = np.unique(answers.facts.size, return_inverse=True)
     group = answers.annotator * len(sizes) + size.ravel()[answers.statement]

@@ -226,7 +226,7 @@ def fit_reliability(
             "give some",
         )
     known = gold_logs(annotations, gold)
-    shares = given_prior(prior, model, annotations.n_classes)
+    shares = _given_prior(prior, model, annotations.n_classes)
     problem = pose(annotations, model, smoothing, known, shares)
     chart: Any = LogChart() if model == "full" else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
@@ -236,7 +236,7 @@ def fit_reliability(
         random = random_from(random_state)
         rates = np.array(
             [
-                resampled_rates(annotations, model, smoothing, known, shares, random, settings)
+                _resampled_rates(annotations, model, smoothing, known, shares, random, settings)
                 for _ in range(n_bootstrap)
             ]
         )
@@ -248,7 +248,7 @@ def climb(problem: AnswerProblem, start: Parameters, **settings: Any) -> Any:
     return maximize(problem.summarize, problem.solve, [start], n_rows=problem.n_items, **settings)
 
 
-def resampled_rates(
+def _resampled_rates(
     annotations: Annotations,
     model: str,
     smoothing: float,
@@ -307,7 +307,7 @@ def conclude(
     total = n_answers + share  # as in the estimate
     accuracy = np.where(total > 0, (right + sure) / np.maximum(total, FLOOR), 1 / problem.n_classes)
     evidence = relative(problem.evidence(point))
-    tally = confirmed(annotations, problem, point, posterior, weight, counts)
+    tally = _confirmed(annotations, problem, point, posterior, weight, counts)
     known = errors_on_gold(evidence, point.prior, problem.gold)
     found = intervals(tally, accuracy, shared_errors, known, resampled)
     return Reliability(
@@ -328,7 +328,7 @@ def conclude(
     )
 
 
-def confirmed(
+def _confirmed(
     annotations: Annotations,
     problem: AnswerProblem,
     point: Parameters,
@@ -383,7 +383,7 @@ def equivalent_doubt(
     return np.clip(low / np.maximum(high, FLOOR), LEAST_DOUBT, 1.0)
 
 
-def given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
+def _given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
     """Shares (K,) of the classes, or None where they are to be learned."""
     if isinstance(prior, str):
         check_option(prior, ("auto", "fit", "uniform"), "prior")

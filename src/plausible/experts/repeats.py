@@ -38,9 +38,9 @@ def settle_repeats(
     has_several = np.zeros(n_items, dtype=bool)
     has_several[twice // n_people] = True
     several = np.flatnonzero(has_several[item])
-    group = number_repeats(pair[several])
+    group = _number_repeats(pair[several])
     several, group = several[group >= 0], group[group >= 0]  # of people who answered again
-    said = same_answers(group, statement[several], None if doubt is None else doubt[several])
+    said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
     n_equal = len(several) - len(first_said)
     n_changed = int((np.bincount(group[first_said]) > 1).sum())
@@ -57,7 +57,7 @@ def settle_repeats(
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
 
 
-def number_repeats(numbers: NDArray[Any]) -> IntArray:
+def _number_repeats(numbers: NDArray[Any]) -> IntArray:
     """For each number that comes more than once its rank among these, else -1.
 
     Examples
@@ -75,7 +75,7 @@ def number_repeats(numbers: NDArray[Any]) -> IntArray:
     return found
 
 
-def same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None) -> IntArray:
+def _same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None) -> IntArray:
     """A number for each different answer: by whom, about what, what it says, how far doubted."""
     said = group * (int(statement.max()) + 1) + statement
     if doubt is None:

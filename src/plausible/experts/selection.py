@@ -151,8 +151,8 @@ class Selection:
                 ("leave them out with without_doubt()", "give them to all"),
                 parameter="parts",
             )
-        items, item = united(given, "items", "item")
-        people, annotator = united(given, "annotators", "annotator")
+        items, item = _united(given, "items", "item")
+        people, annotator = _united(given, "annotators", "annotator")
         classes, place = joined([part.classes for part in given], in_order=True)
         sizes = [part.is_bayesian.shape[0] for part in given]
         start = np.cumsum([0, *sizes[:-1]])
@@ -171,10 +171,10 @@ class Selection:
                 item,
                 annotator,
                 np.concatenate([p.statement + s for p, s in zip(given, start, strict=True)]),
-                stacked(rows, len(classes)),
+                _stacked(rows, len(classes)),
                 None if doubts[0] is None else np.concatenate(doubts),
                 np.concatenate([part.is_bayesian for part in given]),
-                joined_masses(given, place, len(classes)),
+                _joined_masses(given, place, len(classes)),
                 tuple(notes),
             ),
         )
@@ -219,7 +219,7 @@ def joined(
     ]
 
 
-def united(parts: list[Any], names: str, codes: str) -> tuple[NDArray[Any], IntArray]:
+def _united(parts: list[Any], names: str, codes: str) -> tuple[NDArray[Any], IntArray]:
     """Names of all parts, and the places of their answers among them."""
     together, place = joined([getattr(part, names) for part in parts])
     found = [p[getattr(part, codes)] for part, p in zip(parts, place, strict=True)]
@@ -242,7 +242,7 @@ def widened(part: Any, columns: IntArray, n_classes: int) -> csr_array:
     return csr_array(filled)
 
 
-def stacked(rows: list[csr_array], n_classes: int) -> csr_array:
+def _stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     """Sparse rows one below the other."""
     ends = np.concatenate([[0], *(r.indptr[1:] + s for r, s in zip(
         rows, np.cumsum([0, *(r.nnz for r in rows[:-1])]), strict=True))])  # fmt: skip
@@ -251,7 +251,7 @@ def stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     return csr_array((data, indices, ends), shape=(sum(r.shape[0] for r in rows), n_classes))
 
 
-def joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
+def _joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
     """Mass functions of all statements on all classes, if some part was given any."""
     if all(part.given_masses is None for part in parts):
         return None

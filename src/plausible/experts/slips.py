@@ -54,7 +54,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
     """Notes on classes that may be slips of the pen, or ways to say nothing."""
     texts = {name: count for name, count in names.items() if isinstance(name, str)}
     free = {name: count for name, count in texts.items() if name not in fixed}
-    notes = tell_codes(names, fixed)
+    notes = _tell_codes(names, fixed)
     perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
     if perhaps and len(names) > len(perhaps) + 1:
         notes.append(
@@ -64,7 +64,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
                 map=first_few(perhaps),
             )
         )
-    typos = {n: meant for n in free if n not in perhaps and (meant := meant_by(n, texts))}
+    typos = {n: meant for n in free if n not in perhaps and (meant := _meant_by(n, texts))}
     if typos:
         listed = quoted((n, free[n]) for n in typos)
         notes.append(Note(f"rare names that may be typos: {listed}; {{map}}", map=first_few(typos)))
@@ -85,7 +85,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
     return notes
 
 
-def tell_codes(names: Counter[Any], fixed: set[Any]) -> list[Note]:
+def _tell_codes(names: Counter[Any], fixed: set[Any]) -> list[Note]:
     """A note on a number far from the others, such as 99, which often stands for no answer."""
     numbers = {name: number_of(name) for name in names if name not in fixed}
     codes = {name for name, number in numbers.items() if number in NO_ANSWER}
@@ -114,7 +114,7 @@ def number_of(name: Any) -> int | None:
     return int(number) if number.is_integer() else None
 
 
-def meant_by(name: str, texts: Mapping[str, int]) -> str | None:
+def _meant_by(name: str, texts: Mapping[str, int]) -> str | None:
     """The far more frequent name of which a name may be a typo."""
     if len(texts) > MOST_COMPARED:
         return None

@@ -50,7 +50,7 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
             "turn them into text",
         )
     if column.dtype.kind in "iub" and len(column):
-        return factorize_numbers(column)
+        return _factorize_numbers(column)
     places: dict[Any, int] = {}
     cells = column.tolist()
     missing = np.array([is_gone(cell) for cell in cells], dtype=bool)
@@ -113,8 +113,8 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
     names = column.names
     if names.dtype.kind not in "UO":
         return column, []
-    if not may_have_blanks(names):
-        return column, tell_alike(names.tolist()) if what == "annotators" else []
+    if not _may_have_blanks(names):
+        return column, _tell_alike(names.tolist()) if what == "annotators" else []
     texts = names.tolist()
     bare = [name.strip() if isinstance(name, str) else name for name in texts]
     notes = []
@@ -132,11 +132,11 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
             )
         column = Codes(change[column.codes], np.array(list(places)))
     if what == "annotators":
-        notes += tell_alike(column.names.tolist())
+        notes += _tell_alike(column.names.tolist())
     return column, notes
 
 
-def may_have_blanks(names: NDArray[Any]) -> bool:
+def _may_have_blanks(names: NDArray[Any]) -> bool:
     """Whether some name may begin or end with a blank, by a quick look at its letters."""
     if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
         return True
@@ -145,7 +145,7 @@ def may_have_blanks(names: NDArray[Any]) -> bool:
     return bool(letters.max() > 127 or (letters - np.uint32(1) < np.uint32(32)).any())
 
 
-def tell_alike(people: list[Any]) -> list[Note]:
+def _tell_alike(people: list[Any]) -> list[Note]:
     """A note on people whose names differ by case alone: they stay two."""
     spelled: dict[str, list[str]] = {}
     for name in people if len(people) <= MOST_PEOPLE else ():
@@ -180,7 +180,7 @@ def canonical(name: Any) -> str:
     return str(name).strip()
 
 
-def factorize_numbers(column: NDArray[Any]) -> Codes:
+def _factorize_numbers(column: NDArray[Any]) -> Codes:
     """The same for whole numbers: by a table where they lie close together, else by sorting."""
     low, high = int(column.min()), int(column.max())
     if high - low > 10 * len(column):

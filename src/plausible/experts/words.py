@@ -144,7 +144,7 @@ def from_json(text: str) -> list[Any] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        found = from_python(text)
+        found = _from_python(text)
         if found is None:
             return None
     names = names_in(found)
@@ -158,7 +158,7 @@ def from_json(text: str) -> list[Any] | None:
     return names
 
 
-def from_python(text: str) -> list[Any] | None:
+def _from_python(text: str) -> list[Any] | None:
     """A list of classes as Python prints it; None if it is none."""
     try:
         found = ast.literal_eval(text)
@@ -203,10 +203,10 @@ def is_typo_of(name: str, other: str) -> bool:
     one, two = fold(name), fold(other)
     if min(len(one), len(two)) < 4 or any(map(str.isdigit, one + two)):
         return False  # a1 and a2 are two classes
-    return edits(one, two) <= (2 if min(len(one), len(two)) >= 9 else 1)
+    return _edits(one, two) <= (2 if min(len(one), len(two)) >= 9 else 1)
 
 
-def edits(one: Sequence[Any], two: Sequence[Any]) -> int:
+def _edits(one: Sequence[Any], two: Sequence[Any]) -> int:
     """How many letters were left out, added, changed, or swapped with their neighbors."""
     before: list[int] = []
     last = list(range(len(two) + 1))

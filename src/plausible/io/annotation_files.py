@@ -103,12 +103,12 @@ def read_annotations(
     ignore = check_texts(ignore, "ignore")
     plan = plan_reading(table, layout, names, kind, columns, ignore)
     if plan.layout == "long":
-        return read_long(table, plan, given, words)
+        return _read_long(table, plan, given, words)
     if plan.layout == "classes":
         with_table = in_words_of(table, None)
         with with_table:
             return from_classes(table, plan, classes).with_notes(*notes_of(table, plan))
-    return read_wide(table, plan, given)
+    return _read_wide(table, plan, given)
 
 
 def notes_of(table: Source, plan: Plan) -> list[str]:
@@ -175,18 +175,18 @@ def coded(table: Source, name: str, gaps: bool = False) -> Codes:
 # -- A row for each answer -------------------------------------------------------------------------
 
 
-def read_long(
+def _read_long(
     table: Source, plan: Plan, given: dict[str, Any], words: Mapping[Any, float] | None
 ) -> Annotations:
     """Answers that have a row each."""
     found, notes = plan.found, notes_of(table, plan)
-    rows, told = rows_that_count(table, plan)
+    rows, told = _rows_that_count(table, plan)
     table.encoded_all([found[name] for name in ("item", "annotator", "label") if name in found])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
     if plan.choices:
-        label, told_choices = chosen_label(table, plan.choices, rows)
+        label, told_choices = _chosen_label(table, plan.choices, rows)
         told += told_choices
     else:
         label = coded(table, found["label"], gaps=True)
@@ -205,13 +205,13 @@ def read_long(
             item, label = item.taken(rows), label.taken(rows)
             annotator = None if annotator is None else annotator.taken(rows)
             more = {meaning: values[rows] for meaning, values in more.items()}
-        check_probability(table, found, item, annotator)
+        _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
-        check_free_text(made, found["label"], given)
+        _check_free_text(made, found["label"], given)
     return made.with_notes(*notes, *told)
 
 
-def chosen_label(
+def _chosen_label(
     table: Source, choices: Mapping[str, str], counted_rows: IntArray | None
 ) -> tuple[Codes, list[Note]]:
     """Answers from columns that say of each class whether it was chosen."""
@@ -236,7 +236,7 @@ def chosen_label(
     return Codes(codes.ravel(), cells), notes
 
 
-def rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:
+def _rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:
     """Rows without those that were rejected, if there are any."""
     if plan.left_out is None:
         return None, []
@@ -251,7 +251,7 @@ def rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[st
     ]
 
 
-def check_probability(
+def _check_probability(
     table: Source, found: Mapping[str, str], item: Codes, annotator: Codes | None
 ) -> None:
     """Refuse one probability for each answer: that is how sure somebody is."""
@@ -268,7 +268,7 @@ def check_probability(
         )
 
 
-def check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> None:
+def _check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> None:
     """Refuse a column in which nearly every answer is a class of its own."""
     if given["classes"] is None and is_free_text(len(made.classes), len(made)):
         raise InputError(
@@ -283,7 +283,7 @@ def check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> N
 # -- A column for each person ----------------------------------------------------------------------
 
 
-def read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
+def _read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
     """Answers with a column for each annotator; an empty cell is no answer."""
     parts = [coded(table, name, gaps=True) for name in plan.columns]
     n_rows = len(parts[0].codes)
@@ -305,5 +305,5 @@ def read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
         made = Annotations.from_long(
             item.taken(rows), Codes(who, np.array(plan.columns)), label, **given
         )
-        check_free_text(made, plan.columns[0], given)
+        _check_free_text(made, plan.columns[0], given)
     return made.with_notes(*notes_of(table, plan))

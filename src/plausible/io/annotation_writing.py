@@ -64,13 +64,13 @@ def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) ->
             "them with Annotations.from_long."
         )
     order = np.arange(len(annotations))
-    if not is_in_order(annotations.item):  # items are read in the order of their first rows
+    if not _is_in_order(annotations.item):  # items are read in the order of their first rows
         order = np.argsort(annotations.item, kind="stable")
     columns: dict[str, Any] = {"item": annotations.items[annotations.item[order]]}
     if annotations.annotators.tolist() != [ANYONE]:
         columns["annotator"] = annotations.annotators[annotations.annotator[order]]
     statement = annotations.statement[order]
-    names = cells_of(annotations) if are_sets(annotations) else None
+    names = cells_of(annotations) if _are_sets(annotations) else None
     if names is not None:
         columns["label"] = names[statement]
     else:
@@ -85,13 +85,13 @@ def plain(values: NDArray[Any]) -> Any:
     return values.tolist() if values.dtype.kind in "OUS" else values
 
 
-def is_in_order(item: NDArray[np.int64]) -> bool:
+def _is_in_order(item: NDArray[np.int64]) -> bool:
     """Whether items first come in the order of their numbers."""
     first = np.unique(item, return_index=True)[1]
     return bool((np.diff(first) > 0).all())
 
 
-def are_sets(annotations: Annotations) -> bool:
+def _are_sets(annotations: Annotations) -> bool:
     """Whether every statement is a set of classes."""
     return annotations.given_masses is None and bool((annotations.facts.rows.data == 1).all())
 
@@ -102,7 +102,7 @@ def cells_of(annotations: Annotations) -> NDArray[Any] | None:
     used = np.unique(annotations.statement)
     rows = annotations.facts.rows
     cells: list[str] = [""] * rows.shape[0]
-    quoted = in_quotes(names)
+    quoted = _in_quotes(names)
     if quoted is None:
         return None
     silent, empty = annotations.facts.is_unknown, annotations.facts.is_empty
@@ -125,7 +125,7 @@ def cells_of(annotations: Annotations) -> NDArray[Any] | None:
     return np.array(cells, dtype=object)
 
 
-def in_quotes(names: list[Any]) -> list[str] | None:
+def _in_quotes(names: list[Any]) -> list[str] | None:
     """Names as cells, in JSON's quotes where they would be read as something else."""
     if not all(isinstance(name, str) for name in names) or sorted(names, key=sort_key) != names:
         return None
@@ -145,13 +145,13 @@ def degrees(annotations: Annotations) -> dict[str, NDArray[Any]]:
     contours = annotations.contours
     is_precise = annotations.is_bayesian | facts.is_hard
     if annotations.given_masses is None and not facts.is_empty.any():
-        if are_sets(annotations):
+        if _are_sets(annotations):
             return wide("possible", names, contours.astype(np.int8))
         if not annotations.is_bayesian.any():
             return wide("plausibility", names, contours)
         if is_precise.all():
             return wide("probability", names, contours)
-    elif are_sets(annotations):
+    elif _are_sets(annotations):
         return wide("possible", names, contours.astype(np.int8))
     masses = annotations.masses()
     sets = belief.decode_sets(masses.focal_sets, names)

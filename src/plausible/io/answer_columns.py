@@ -170,7 +170,7 @@ def look_at(table: Source, names: Sequence[str]) -> dict[str, Look]:
     return found
 
 
-def likely_names(
+def _likely_names(
     table: Source, found: Mapping[str, str], looks: Mapping[str, Look]
 ) -> dict[str, str]:
     """Columns that are likely meant, for a message: by their names, and how often they repeat."""
@@ -209,7 +209,7 @@ def fits(meaning: str, look: Look) -> bool:
 def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
     """The error of a table whose columns are not known to hold answers."""
     looks = look_at(table, choose(table, None))
-    likely = likely_names(table, found, looks)
+    likely = _likely_names(table, found, looks)
     names = listed([repr(name) for name in table.names])
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
     return TableError(

@@ -85,21 +85,21 @@ def plan_reading(
         if item is not None:
             found["item"] = item
             notes.append(Note(f"items are those of the column {item!r}"))
-    layout = layout or find_layout(table, found, names, kind, ignore)
+    layout = layout or _find_layout(table, found, names, kind, ignore)
     if layout == "long":
         left_out = None if export is None else export.left_out
-        found, told = check_long(table, found, names or {}, ignore)
+        found, told = _check_long(table, found, names or {}, ignore)
         choices = {} if export is None else export.choices
         used = {*found.values(), *choices, *ignore}
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
         return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)], choices)
-    chosen = chosen_columns(table, found, columns, layout, ignore)
+    chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
     beside = prefixed(table) if kind == "mass" else []
-    used = {*chosen, *beside, *(found.get(m, "") for m in meant_beside(layout)), *ignore}
+    used = {*chosen, *beside, *(found.get(m, "") for m in _meant_beside(layout)), *ignore}
     rest = [name for name in choose(table, None) if name not in used]
     if layout == "annotators":
         people = listed([str(name) for name in chosen], len(chosen))
@@ -114,12 +114,12 @@ def unused(names: Sequence[str]) -> list[Note]:
     return [Note(f"not used: {', '.join(map(repr, names[:20]))}{', ...' * (len(names) > 20)}")]
 
 
-def meant_beside(layout: str) -> tuple[str, ...]:
+def _meant_beside(layout: str) -> tuple[str, ...]:
     """What columns may mean beside those of people or classes."""
     return ("item", "annotator", "doubt") if layout == "classes" else ("item",)
 
 
-def find_layout(
+def _find_layout(
     table: Source,
     found: Mapping[str, str],
     names: Mapping[str, str] | None,
@@ -141,7 +141,7 @@ def find_layout(
 # -- A row for each answer -------------------------------------------------------------------------
 
 
-def check_long(
+def _check_long(
     table: Source, found: dict[str, str], names: Mapping[str, str], ignore: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """Columns of a long table, refused where one may mean something else than it seems to."""
@@ -150,7 +150,7 @@ def check_long(
         check_one_label(table, found, names, ignore)
     check_sureness(table, found, names, ignore)
     if "item" not in found and "label" in found:
-        found, told = find_things(table, found, ignore)
+        found, told = _find_things(table, found, ignore)
         notes += told
     for meaning in ("item", "label"):
         if meaning not in found:
@@ -163,7 +163,7 @@ def check_long(
                 settings={"names": {meaning: likely}},
             )
     if "annotator" not in found:
-        check_anonymous(table, found, ignore)
+        _check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
     elif plainly(found["item"]) == "id" and "item" not in names:
@@ -225,7 +225,7 @@ def find_meanings(
             return export.columns
     found = find_columns(table, names, ignore)
     if "item" not in found and {"annotator", "label"} <= set(found):
-        things = things_in(table, found, ignore)
+        things = _things_in(table, found, ignore)
         found |= {"item": things[0]} if len(things) == 1 else {}
     elif "item" not in found and "label" not in found and asked.get("layout") != "long":
         aside = [*ignore, *(asked.get("columns") or ())]
@@ -234,18 +234,18 @@ def find_meanings(
     return found
 
 
-def things_in(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> list[str]:
+def _things_in(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> list[str]:
     """Columns that are called as items often are."""
     wanted = {plainly(thing) for thing in THINGS}
     free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
     return [name for name in free if plainly(name) in wanted]
 
 
-def find_things(
+def _find_things(
     table: Source, found: dict[str, str], ignore: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """The column of items, where people and labels have columns of their own."""
-    things = things_in(table, found, ignore)
+    things = _things_in(table, found, ignore)
     if len(things) == 1:
         return found | {"item": things[0]}, [Note(f"items are those of the column {things[0]!r}")]
     raise refuse_unknown(
@@ -253,7 +253,7 @@ def find_things(
     )
 
 
-def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+def _check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table without annotators if another column looks as if it named them."""
     rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
     looks = look_at(table, [found["item"], *rest])
@@ -261,7 +261,7 @@ def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[st
     if len(item.values) == len(item.codes):
         return  # one answer for each item
     for name, look in looks.items():
-        if names_people(item, look):
+        if _names_people(item, look):
             raise TableError(
                 f"{table.name} should have a column of annotators, or anonymous answers",
                 f"has no such column by name, and {name!r} looks like one",
@@ -270,7 +270,7 @@ def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[st
             )
 
 
-def names_people(item: Look, look: Look) -> bool:
+def _names_people(item: Look, look: Look) -> bool:
     """Whether a column could name people: it repeats, but not within an item."""
     n_rows, n_values = len(look.codes), len(look.values)
     if look.is_real or not 2 <= n_values <= n_rows / 2 or (look.codes < 0).any():
@@ -291,7 +291,7 @@ def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> 
     for name in rest:
         look = looks[name]
         is_thing = n_rows / 20 <= len(look.values) <= 0.7 * n_rows and not look.is_real
-        if is_thing and len(who.values) > 1 and names_people(look, who):
+        if is_thing and len(who.values) > 1 and _names_people(look, who):
             raise TableError(
                 f"Items of {table.name} should have a column",
                 f"{found['item']!r} is another one in every row, as if it counted answers, and "
@@ -304,7 +304,7 @@ def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> 
 # -- A column for each person or class -------------------------------------------------------------
 
 
-def chosen_columns(
+def _chosen_columns(
     table: Source,
     found: Mapping[str, str],
     columns: Sequence[str] | None,
@@ -324,7 +324,7 @@ def chosen_columns(
                 settings={"columns": None},
             )
         return list(columns)
-    aside = {found.get(one) for one in meant_beside(layout)} | set(ignore)
+    aside = {found.get(one) for one in _meant_beside(layout)} | set(ignore)
     rest = [name for name in choose(table, None) if name not in aside]
     marked = [name for name in prefixed(table) if name in rest]
     if layout == "classes" and marked:

@@ -46,9 +46,9 @@ def find_export(
 ) -> Export | None:
     """The columns of an export of a tool that is known by its columns, or None."""
     plain = {plainly(name): name for name in choose(table, None)}
-    if {"hitid", "workerid"} <= set(plain) and any(is_answer(name) for name in table.names):
-        return mechanical_turk(table, check_names(table, names), plain, ignore)
-    if any(f"{name}.users" in table.names for name in table.names if ends_responses(name)):
+    if {"hitid", "workerid"} <= set(plain) and any(_is_answer(name) for name in table.names):
+        return _mechanical_turk(table, check_names(table, names), plain, ignore)
+    if any(f"{name}.users" in table.names for name in table.names if _ends_responses(name)):
         raise TableError(
             f"{table.name} should have a row for each answer",
             "has lists of responses and of users, as records of Argilla have",
@@ -59,32 +59,32 @@ def find_export(
     return None
 
 
-def ends_responses(name: str) -> bool:
+def _ends_responses(name: str) -> bool:
     """Whether a column holds the responses to a question of Argilla."""
     return name.endswith(".responses")
 
 
-def is_answer(name: str) -> bool:
+def _is_answer(name: str) -> bool:
     """Whether a column holds what was answered on Mechanical Turk."""
     return name.casefold().startswith("answer.")
 
 
-def mechanical_turk(
+def _mechanical_turk(
     table: Source, found: dict[str, str], plain: Mapping[str, str], ignore: Sequence[str]
 ) -> Export:
     """Columns of results of Mechanical Turk."""
     notes = [Note(f"{table.name} was read as results of Mechanical Turk")]
     inputs = [name for name in table.names if name.casefold().startswith("input.")]
-    answers = [name for name in table.names if is_answer(name) and name not in ignore]
+    answers = [name for name in table.names if _is_answer(name) and name not in ignore]
     choices: dict[str, str] = {}
     if "label" not in found:
         chosen = [name for name in answers if not COMMENTS.search(name)] or answers
-        choices = find_choices(table, chosen)
+        choices = _find_choices(table, chosen)
         if choices:
             notes.append(Note(f"the classes are those that are chosen or not in "
                               f"{', '.join(map(repr, choices))}"))  # fmt: skip
         elif len(chosen) > 1:
-            check_one_question(table, chosen)
+            _check_one_question(table, chosen)
             raise TableError(
                 f"One column of {table.name} should hold what people answered",
                 f"there are {', '.join(map(repr, answers))}",
@@ -104,7 +104,7 @@ def mechanical_turk(
     return Export(found, None if status is None else (status, REJECTED), notes, choices)
 
 
-def find_choices(table: Source, names: list[str]) -> dict[str, str]:
+def _find_choices(table: Source, names: list[str]) -> dict[str, str]:
     """Classes by their columns of true and false, if each answer chooses among them; else none."""
     if len(names) < 2:
         return {}
@@ -122,13 +122,13 @@ def find_choices(table: Source, names: list[str]) -> dict[str, str]:
     return dict(zip(names, classes, strict=True))
 
 
-def check_one_question(table: Source, names: list[str]) -> None:
+def _check_one_question(table: Source, names: list[str]) -> None:
     """Refuse several questions, each with columns of true and false for its choices."""
     questions: dict[str, list[str]] = {}
     for name in names:
         questions.setdefault(name.rpartition(".")[0], []).append(name)
     first, *others = questions
-    if others and all(find_choices(table, columns) for columns in questions.values()):
+    if others and all(_find_choices(table, columns) for columns in questions.values()):
         rest = [name for question in others for name in questions[question]]
         raise TableError(
             f"Columns of one question of {table.name} should hold what people answered",
@@ -157,7 +157,7 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
     fields = [n for n in choose(table, None) if plainly(n) not in STUDIO]
     if "label" not in found:
         free = [name for name in fields if name not in found.values()]
-        controls = controls_among(table, free, plain["id"])
+        controls = _controls_among(table, free, plain["id"])
         if len(controls) != 1:
             listed = ", ".join(map(repr, controls or free))
             came = f"{listed} could be" if free else "there is none"
@@ -177,7 +177,7 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
     return Export(found, None, notes)
 
 
-def controls_among(table: Source, fields: list[str], task: str) -> list[str]:
+def _controls_among(table: Source, fields: list[str], task: str) -> list[str]:
     """Columns of answers: those of data are the same whenever a task comes again."""
     if len(fields) < 2:
         return fields

@@ -46,11 +46,11 @@ def read_export(
     if tool == "doccano" and not hasattr(source, "read") and source != "-":
         folder = Path(source)
         files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else [folder]
-        return of_files({file.stem: file for file in files}, tool, names, given)
-    return of_files({file_stem(source): source}, tool, names, given)
+        return _of_files({file.stem: file for file in files}, tool, names, given)
+    return _of_files({_file_stem(source): source}, tool, names, given)
 
 
-def of_files(
+def _of_files(
     files: Mapping[Any, Any],
     tool: str,
     names: Mapping[str, str] | None,
@@ -61,7 +61,7 @@ def of_files(
     gather: Callable[..., None] = TOOLS[tool]
     told = ", ".join(shown_name(file) for file in list(files.values())[:3])
     for who, file in files.items():
-        gather(found, load_records(file), shown_name(file), who)
+        gather(found, _load_records(file), shown_name(file), who)
     if not found.items:
         raise TableError(
             f"{told or 'The files'} should hold answers", "there are none", "export them again"
@@ -106,15 +106,15 @@ def flattened(source: Any) -> Any:
     """A source as it is, or the table of Label Studio's short JSON, whose cells may be objects."""
     if tool_in(source) != FLAT:
         return source
-    records = [record for _, record in load_records(source)]
+    records = [record for _, record in _load_records(source)]
     names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: as_cells([record.get(name) for record in records]) for name in names}
+    columns = {name: _as_cells([record.get(name) for record in records]) for name in names}
     stream = stream_table(columns)
     stream.table.name = shown_name(source)
     return stream
 
 
-def as_cells(values: list[Any]) -> list[Any]:
+def _as_cells(values: list[Any]) -> list[Any]:
     """Values of JSON as cells of one type: objects and lists as text."""
     cells = [json.dumps(v, ensure_ascii=False) if isinstance(v, dict | list) else v for v in values]
     kinds = {type(cell) for cell in cells if cell is not None}
@@ -129,14 +129,14 @@ def tool_in(source: Any) -> str | None:
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
         files = sorted(Path(source).glob("*.jsonl"))
         return "doccano" if files and tool_in(files[0]) == "doccano" else None
-    head = head_of(source).lstrip(b"\xef\xbb\xbf \t\r\n")
+    head = _head_of(source).lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] not in (b"[", b"{"):
         return None
-    record = first_record(head)
+    record = _first_record(head)
     return None if record is None else tool_of(record)
 
 
-def head_of(source: Any) -> bytes:
+def _head_of(source: Any) -> bytes:
     """The first bytes of a source, which stays as it is; none if they cannot be had."""
     try:
         if isinstance(source, str) and source == "-":
@@ -159,7 +159,7 @@ def head_of(source: Any) -> bytes:
     return b""
 
 
-def first_record(head: bytes) -> dict[str, Any] | None:
+def _first_record(head: bytes) -> dict[str, Any] | None:
     """The first object of a list or of lines of JSON; None if it does not end in these bytes."""
     text = head.decode("utf-8", errors="replace").lstrip("[ \t\r\n")
     try:
@@ -189,7 +189,7 @@ def shown_name(source: Any) -> str:
     return repr(Path(given).name) if isinstance(given, str) else "the file object"
 
 
-def file_stem(source: Any) -> str | None:
+def _file_stem(source: Any) -> str | None:
     """The name of a file without its ending; None where it has none."""
     if isinstance(source, str | os.PathLike) and str(source) != "-":
         return Path(source).name.split(".")[0]
@@ -214,11 +214,11 @@ def read_text(source: Any) -> str:
         ) from None
 
 
-def load_records(source: Any) -> list[tuple[str, Any]]:
+def _load_records(source: Any) -> list[tuple[str, Any]]:
     """Objects of a list or of lines of JSON, and how errors call the place of each."""
     text, name = read_text(source), shown_name(source)
     if text.lstrip()[:1] != "[":
-        return list(load_lines(text, name))
+        return list(_load_lines(text, name))
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -228,7 +228,7 @@ def load_records(source: Any) -> list[tuple[str, Any]]:
     return [(f"Task {number}", record) for number, record in enumerate(found, 1)]
 
 
-def load_lines(text: str, name: str) -> list[tuple[str, Any]]:
+def _load_lines(text: str, name: str) -> list[tuple[str, Any]]:
     """Objects of lines of JSON; one object over several lines is the only one."""
     records = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -281,7 +281,7 @@ def read_label_studio(
     ['cat']
     """
     given = {"classes": classes, **options}
-    return of_files({file_stem(source): source}, "label-studio", names, given)
+    return _of_files({_file_stem(source): source}, "label-studio", names, given)
 
 
 def read_doccano(
@@ -315,4 +315,4 @@ def read_doccano(
         paths = as_list(sources, "sources", "paths, or a dict of annotators and paths")
         sources = {check_path(path).stem: path for path in paths}
     people = {a_name(who): path for who, path in sources.items()}
-    return of_files(people, "doccano", names, {"classes": classes, **options})
+    return _of_files(people, "doccano", names, {"classes": classes, **options})

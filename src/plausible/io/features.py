@@ -328,7 +328,7 @@ def read_with_id(
     if kinds is None:
         ids = None if id is None else read_ids(table, id)
         X: Any = read_numbers(table, names, "Features", gaps=False)
-        kept = [] if columns is not None else further_ids(names, X)
+        kept = [] if columns is not None else _further_ids(names, X)
         notes += told_left_out(dict.fromkeys(kept, "it names the rows"), table.name)
         used = [i for i, name in enumerate(names) if name not in kept]
         names, X = [names[i] for i in used], X[:, used] if kept else X
@@ -349,16 +349,16 @@ def read_with_id(
         )
     notes += told_left_out(left_out, table.name)
     held = as_kinds(data, kinds)
-    return Features(as_features(data, held), list(data), ids, id, None, notes, held)
+    return Features(_as_features(data, held), list(data), ids, id, None, notes, held)
 
 
-def further_ids(names: Sequence[str], X: NDArray[np.float64]) -> list[str]:
+def _further_ids(names: Sequence[str], X: NDArray[np.float64]) -> list[str]:
     """Columns of numbers that name the rows as well, unless there would be nothing else."""
     found = [name for i, name in enumerate(names) if says_id(name) and names_rows(X[:, i])]
     return found if len(found) < len(names) else []
 
 
-def as_features(data: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Any:
+def _as_features(data: Mapping[str, NDArray[Any]], kinds: Mapping[str, str]) -> Any:
     """An array if all columns are numbers without gaps, else a table."""
     columns = list(data.values())
     are_whole = [column.dtype.kind == "f" and not np.isnan(column).any() for column in columns]

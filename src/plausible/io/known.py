@@ -120,13 +120,13 @@ def read_known(
     }
     tool = form if form in EXPORTS else tool_in(source) if form != "labels" else None
     if tool in EXPORTS:
-        return read_tool(source, str(tool), options, how)
+        return _read_tool(source, str(tool), options, how)
     stream = stream_table(flattened(source))
     table = open_table(stream)
     names = options["names"] if options.get("names") is not None else {}
     found = find_meanings(table, names, options.get("ignore", ()), options)
     if form is None:
-        form = "labels" if holds_labels(table, found, options) else "answers"
+        form = "labels" if _holds_labels(table, found, options) else "answers"
     if form == "answers":
         return pooled(read_annotations(stream, **options), table.name, **how)
     if rule != "dempster" or doubt is not None or dependence != "auto" or gold is not None:
@@ -134,14 +134,14 @@ def read_known(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule, doubt, dependence and gold out."
         )
-    labels, told = read_named_labels(stream, found, options)
+    labels, told = _read_named_labels(stream, found, options)
     items = read_ids(table, found["item"]) if "item" in found else None
     said = int((labels.informativeness > 0).sum())
     notes = [
         f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; "
         f"{in_classes(labels.classes)}",
         *told,
-        *unused([n for n in choose(table, None) if not is_used(n, found, options, table)]),
+        *unused([n for n in choose(table, None) if not _is_used(n, found, options, table)]),
         *table.notes,
     ]
     return Known(labels, items, None, notes)
@@ -153,7 +153,9 @@ def in_classes(classes: NDArray[Any]) -> str:
     return f"classes {names} ({len(classes)} in all)"
 
 
-def is_used(name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source) -> bool:
+def _is_used(
+    name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source
+) -> bool:
     """Whether a column of a table of labels is used."""
     if name in (*options.get("ignore", ()), "conflict") or prefixed(table) or "kind" in options:
         return True
@@ -164,7 +166,7 @@ def is_used(name: str, found: Mapping[str, str], options: Mapping[str, Any], tab
     )
 
 
-def read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
+def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
     """Pooled answers of an annotation tool; of doccano also a folder, with a file for each one."""
     strange = sorted(set(options) - {"classes", "names", "map", "repeats", "separator"})
     if strange:
@@ -182,7 +184,7 @@ def read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, An
     return pooled(answers, shown_name(source), **how)
 
 
-def holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> bool:
+def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> bool:
     """Whether a table has columns of labels, none of annotators, and a row for each item."""
     if "annotator" in found or "layout" in options:
         return False
@@ -197,7 +199,7 @@ def holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any
     return bool(len(items.unique()) == len(items)) or bool(items.null_count)
 
 
-def read_named_labels(
+def _read_named_labels(
     stream: TableStream, found: dict[str, str], options: Mapping[str, Any]
 ) -> tuple[Labels, list[Note]]:
     """Labels, whose columns may have other names."""
@@ -233,7 +235,7 @@ def pooled(
     """Pooled answers, with a word on how."""
     learned: list[str] = []
     try:
-        truth = None if gold is None else read_gold(gold, annotations, learned)
+        truth = None if gold is None else _read_gold(gold, annotations, learned)
         if truth and doubt is None and annotations.doubt is not None:
             found = calibrate_words(annotations, truth)
             annotations, truth = found.apply(annotations), None
@@ -273,7 +275,7 @@ def pooled(
     return Known(labels, annotations.items, annotations, notes)
 
 
-def read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[Any, Any]:
+def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[Any, Any]:
     """Classes of items that are known for sure; notes on them are added."""
     if isinstance(gold, Mapping) and not all(np.ndim(value) for value in gold.values()):
         known = dict(gold)

@@ -71,8 +71,8 @@ def pool_in_parts(
         )
     names = options.get("names") or {}
     item = find_meanings(table, names, options.get("ignore", ()), options)["item"]
-    n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else size_of(table)
-    with dealt_out(table, item, max(1, -(-n_bytes // PART_BYTES))) as paths:
+    n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else _size_of(table)
+    with _dealt_out(table, item, max(1, -(-n_bytes // PART_BYTES))) as paths:
         read = partial(read_part, table.name, options=options)
         classes = all_classes(map(read, paths))
         read = partial(read, classes=classes)
@@ -87,11 +87,11 @@ def pool_in_parts(
                 dependence == "auto" and doubt is None and rule == "dempster"
             ):
                 dependence = together.dependence(doubt)
-            learned = learn_errors(together)
+            learned = _learn_errors(together)
             how = "doubts learned from the agreement of people"
             if len(paths) > LEARNED_PARTS:
                 how += f" on {100 * LEARNED_PARTS / len(paths):.0f} % of the items"
-        pool = partial(pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
+        pool = partial(_pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
                        on_conflict=on_conflict, dependence=dependence)  # fmt: skip
         notes = [
             f"{table.name}: answers in {counted(len(paths), 'part')}; "
@@ -106,14 +106,14 @@ def pool_in_parts(
         yield LargePool(mapped(pool, paths, client), classes, notes)
 
 
-def size_of(table: Source) -> int:
+def _size_of(table: Source) -> int:
     """Bytes of the file of a table."""
     path = getattr(getattr(table, "content", None), "path", None)
     return PART_BYTES if path is None else path.stat().st_size
 
 
 @contextmanager
-def dealt_out(table: Source, item: str, n_parts: int) -> Iterator[list[Path]]:
+def _dealt_out(table: Source, item: str, n_parts: int) -> Iterator[list[Path]]:
     """Files of Arrow among which the rows of a table are dealt out by item."""
     pa, ipc = arrow(), arrow(".ipc")
     schema = table.schema(table.names)
@@ -159,14 +159,14 @@ def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
     return np.sort(Labels.unknown(1, names).classes).tolist()
 
 
-def learn_errors(answers: Annotations) -> dict[Any, float]:
+def _learn_errors(answers: Annotations) -> dict[Any, float]:
     """How often each person errs, learned from agreement; None stands for everybody else."""
     found = answers.reliability()
     errors = dict(zip(found.annotators.tolist(), (1 - found.accuracy).tolist(), strict=True))
     return errors | {None: float(np.average(1 - found.accuracy, weights=found.n_answers))}
 
 
-def pool_part(
+def _pool_part(
     path: Path,
     read: Any,
     rule: str,

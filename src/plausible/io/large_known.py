@@ -37,12 +37,12 @@ def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | 
             )
     how = dict(options) | {"form": "labels"}
     if how.get("classes") is None:
-        how["classes"] = all_classes(known.labels for known in label_pieces(table, how))
-    parts = ((known.items, known.labels) for known in label_pieces(table, how))
+        how["classes"] = all_classes(known.labels for known in _label_pieces(table, how))
+    parts = ((known.items, known.labels) for known in _label_pieces(table, how))
     return collected(parts, found["item"], [], table)
 
 
-def label_pieces(table: Source, options: dict[str, Any]) -> Iterator[Known]:
+def _label_pieces(table: Source, options: dict[str, Any]) -> Iterator[Known]:
     """What is known, from one piece of a table of labels after another."""
     for piece in pieces(table, table.names, PIECE_ROWS):
         yield read_known(piece, **options)

@@ -62,11 +62,11 @@ def match_items(
         return by_number(table, loaded.num_rows, items, str(id))
     texts = as_names(arrow().array([written(item) for item in items.tolist()]))
     if id is not None:
-        found = look_closely(table, id, texts, loaded.column(id))
+        found = _look_closely(table, id, texts, loaded.column(id))
         if found is None:
             found = Candidate(id, 0, np.full(len(items), -1))
     else:
-        found = choose_candidate(table, loaded, texts, called)
+        found = _choose_candidate(table, loaded, texts, called)
     return Match(
         found.rows, found.name, f"matched by {found.name!r}", notes_of(found, texts, loaded)
     )
@@ -93,7 +93,7 @@ def as_names(column: Any) -> Any:
     return text.combine_chunks() if hasattr(text, "combine_chunks") else text
 
 
-def loosened(text: Any, way: int) -> Any:
+def _loosened(text: Any, way: int) -> Any:
     """Names without what does not count: see `WAYS`."""
     pc = arrow(".compute")
     if way >= 1:
@@ -108,32 +108,32 @@ def are_different(text: Any) -> bool:
     return not text.null_count and arrow(".compute").count_distinct(text).as_py() == len(text)
 
 
-def rows_in(items: Any, text: Any) -> IntArray:
+def _rows_in(items: Any, text: Any) -> IntArray:
     """The first row of each item, -1 where there is none."""
     found = arrow(".compute").index_in(items, value_set=text)
     return np.asarray(found.fill_null(-1), dtype=np.int64)
 
 
-def choose_candidate(table: Source, loaded: Any, items: Any, called: str | None) -> Candidate:
+def _choose_candidate(table: Source, loaded: Any, items: Any, called: str | None) -> Candidate:
     """The column that holds all items; a refusal where there is none, or where several could be."""
     texts = {name: as_names(loaded.column(name)) for name in loaded.column_names}
     texts = {name: text for name, text in texts.items() if text is not None and len(text)}
     for way in range(len(WAYS)):
-        wanted = loosened(items, way)
+        wanted = _loosened(items, way)
         if not are_different(wanted):
             break
-        loose = {name: loosened(text, way) for name, text in texts.items()}
+        loose = {name: _loosened(text, way) for name, text in texts.items()}
         found = [
             Candidate(name, way, rows)
             for name, text in loose.items()
-            if (rows := rows_in(wanted, text)).min(initial=0) >= 0 and are_different(text)
+            if (rows := _rows_in(wanted, text)).min(initial=0) >= 0 and are_different(text)
         ]
         if found:
-            return the_one(table, found, called)
+            return _the_one(table, found, called)
     return best_of(table, texts, items, called)
 
 
-def the_one(table: Source, found: list[Candidate], called: str | None) -> Candidate:
+def _the_one(table: Source, found: list[Candidate], called: str | None) -> Candidate:
     """The candidate whose name says so, or any if all name the same rows."""
     same = [one for one in found if called is not None and one.name.lower() == called.lower()]
     usual = [one for one in found if is_usual(one.name)]
@@ -165,7 +165,7 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
     likely = sorted(named or tried, key=lambda one: -one.n_found)
     if likely and (named or 2 * likely[0].n_found > len(items)) and likely[0].n_found:
         best = likely[0]
-        found = look_closely(table, best.name, items, texts[best.name])
+        found = _look_closely(table, best.name, items, texts[best.name])
         if found is not None:
             return found
     first = items.slice(0, 5).to_pylist()
@@ -176,7 +176,7 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
         if is_usual(name) or says_id(name) or name == called
     ]
     beside = f" ({listed(held)})" if held else ""
-    check_paths(table, texts, items)
+    _check_paths(table, texts, items)
     are_numbers = all(item.isdecimal() for item in items.to_pylist())
     raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
@@ -188,14 +188,14 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
     )
 
 
-def check_paths(table: Source, texts: dict[str, Any], items: Any) -> None:
+def _check_paths(table: Source, texts: dict[str, Any], items: Any) -> None:
     """Refuse names of files that differ by their folders or endings alone, showing both."""
-    wanted = bare_names(items)
+    wanted = _bare_names(items)
     if not are_different(wanted):
         return
     for name, text in texts.items():
-        bare = bare_names(text)
-        rows = rows_in(wanted, bare)
+        bare = _bare_names(text)
+        rows = _rows_in(wanted, bare)
         if rows.min(initial=0) >= 0 and are_different(bare):
             theirs = text[int(rows[0])].as_py()
             raise TableError(
@@ -206,7 +206,7 @@ def check_paths(table: Source, texts: dict[str, Any], items: Any) -> None:
             )
 
 
-def bare_names(text: Any) -> Any:
+def _bare_names(text: Any) -> Any:
     """Names of files without folders and endings."""
     pc = arrow(".compute")
     bare = pc.replace_substring_regex(text, r"^.*[/\\]", "")
@@ -216,20 +216,20 @@ def bare_names(text: Any) -> Any:
 def look(name: str, items: Any, text: Any) -> Candidate:
     """How many items a column holds, compared no more loosely than helps."""
     tried = [
-        Candidate(name, way, rows_in(loosened(items, way), loosened(text, way)))
+        Candidate(name, way, _rows_in(_loosened(items, way), _loosened(text, way)))
         for way in range(len(WAYS))
     ]
     return max(tried, key=lambda one: one.n_found)  # the first of equal ones
 
 
-def look_closely(table: Source, name: str, items: Any, column: Any) -> Candidate | None:
+def _look_closely(table: Source, name: str, items: Any, column: Any) -> Candidate | None:
     """The rows of items by a column, of which each name must be there once."""
     text = as_names(column)
     if text is None:
         return None
     one = look(name, items, text)
     if one.way:
-        wanted, loose = loosened(items, one.way), loosened(text, one.way)
+        wanted, loose = _loosened(items, one.way), _loosened(text, one.way)
         check_clash(table, name, items, wanted, "items")
         is_hit = arrow(".compute").is_in(loose, value_set=wanted)
         check_clash(table, name, text.filter(is_hit), loose.filter(is_hit), "names of rows")
@@ -265,13 +265,13 @@ def by_number(table: Source, n_rows: int, items: NDArray[Any], id: str) -> Match
         ) from None
     start = ROWS[id]
     if start is None:
-        start = first_number(table, n_rows, numbers)
+        start = _first_number(table, n_rows, numbers)
     rows = numbers - start
     rows = np.where((rows < 0) | (rows >= n_rows), -1, rows)
     return Match(rows, None, f"whose numbers, from {start}, are the items", [])
 
 
-def first_number(table: Source, n_rows: int, numbers: IntArray) -> int:
+def _first_number(table: Source, n_rows: int, numbers: IntArray) -> int:
     """Whether rows are counted from 0 or 1: only one of these lets all items be rows."""
     can = [start for start in (0, 1) if ((numbers >= start) & (numbers < start + n_rows)).all()]
     if len(can) == 1:
@@ -309,7 +309,7 @@ def check_lost(
     """Refuse items without features, unless they may be left out."""
     lost = [written(item) for item, row in zip(items.tolist(), match.rows, strict=True) if row < 0]
     if lost and match.id is not None:
-        check_shift(match, items, table, loaded)  # or some would get the features of others
+        _check_shift(match, items, table, loaded)  # or some would get the features of others
     if not lost or (on_unmatched == "drop" and len(lost) < len(items)):
         return
     beside = ""
@@ -326,7 +326,7 @@ def check_lost(
     )
 
 
-def check_shift(match: Match, items: NDArray[Any], table: Source, loaded: Any) -> None:
+def _check_shift(match: Match, items: NDArray[Any], table: Source, loaded: Any) -> None:
     """Refuse items that are numbers from 0, where rows are numbered from 1, or the other way."""
     texts = as_names(loaded.column(match.id))
     names = [] if texts is None else texts.to_pylist()

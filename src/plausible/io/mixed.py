@@ -38,14 +38,14 @@ def read_mixed(
     data: dict[str, NDArray[Any]] = {}
     left_out: dict[str, str] = {}
     for name in loaded.column_names:
-        column = without_words(loaded.column(name), missing)
-        values = values_of_column(column, kinds.get(name), name, faults)
+        column = _without_words(loaded.column(name), missing)
+        values = _values_of_column(column, kinds.get(name), name, faults)
         if values is None:
             left_out[name] = f"it holds {str(column.type)[:40]}"
             continue
         if values.dtype.kind == "f":
             infinite.add(np.isinf(values), 0, name, column)
-        found = kind_of_column(values, name, kinds.get(name), name in asked)
+        found = _kind_of_column(values, name, kinds.get(name), name in asked)
         if found.kind == LEFT_OUT:
             left_out[name] = found.reason
         else:
@@ -60,7 +60,7 @@ def read_mixed(
                 "{kinds} if these are names",
             ),
             settings={
-                "missing": first_words(loaded, faults),
+                "missing": _first_words(loaded, faults),
                 "kinds": dict.fromkeys(faults.counts, CATEGORY),
             },
         )
@@ -72,7 +72,7 @@ def read_mixed(
     return MixedColumns(data, left_out)
 
 
-def kind_of_column(values: NDArray[Any], name: str, given: str | None, asked: bool) -> Kind:
+def _kind_of_column(values: NDArray[Any], name: str, given: str | None, asked: bool) -> Kind:
     """What a column is taken for: as it was said, or by what it holds."""
     if given is not None:
         return Kind(given, reason="as asked for" if given == LEFT_OUT else "")
@@ -82,13 +82,13 @@ def kind_of_column(values: NDArray[Any], name: str, given: str | None, asked: bo
     return found
 
 
-def values_of_column(
+def _values_of_column(
     column: Any, kind: str | None, name: str, faults: Faults
 ) -> NDArray[Any] | None:
     """Numbers, dates, or text with None in gaps; None if the type holds none of these."""
     types = arrow().types
     if types.is_date(column.type) or types.is_timestamp(column.type):
-        return as_dates(column) if kind != CATEGORY else as_texts(plain(column))
+        return _as_dates(column) if kind != CATEGORY else as_texts(plain(column))
     numbers, gaps, wrong = floats(column)
     if not types.is_string(column.type):
         if plain(column) is None:
@@ -96,13 +96,13 @@ def values_of_column(
         if kind == CATEGORY and types.is_boolean(column.type):
             return as_texts(column)
         return numbers if not wrong.any() else as_texts(plain(column))
-    if kind == NUMBER or (kind is None and is_mostly_numbers(gaps, wrong)):
+    if kind == NUMBER or (kind is None and _is_mostly_numbers(gaps, wrong)):
         faults.add(wrong, 0, name, column)
         return numbers
     return as_texts(column)
 
 
-def is_mostly_numbers(gaps: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> bool:
+def _is_mostly_numbers(gaps: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> bool:
     """Whether a column of text would be one of numbers but for some cells."""
     n_there = int((~gaps).sum())
     return bool(wrong.any()) and int(wrong.sum()) <= (1 - MOSTLY) * n_there
@@ -117,7 +117,7 @@ def as_texts(column: Any) -> NDArray[Any]:
     return cells
 
 
-def as_dates(column: Any) -> NDArray[Any]:
+def _as_dates(column: Any) -> NDArray[Any]:
     """Dates as numpy has them."""
     pa = arrow()
     zone = getattr(column.type, "tz", None)
@@ -126,7 +126,7 @@ def as_dates(column: Any) -> NDArray[Any]:
     return np.asarray(whole.to_numpy(zero_copy_only=False), dtype="datetime64[ms]")
 
 
-def without_words(column: Any, missing: Sequence[str]) -> Any:
+def _without_words(column: Any, missing: Sequence[str]) -> Any:
     """A column in which some words mean an empty cell."""
     pa, pc = arrow(), arrow(".compute")
     if not missing:
@@ -134,7 +134,7 @@ def without_words(column: Any, missing: Sequence[str]) -> Any:
     if pa.types.is_string(column.type):
         gone = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, pa.string()))
         column = pc.if_else(gone, pa.scalar(None, pa.string()), column)
-        return as_numbers_again(column)
+        return _as_numbers_again(column)
     numbers = [float(word) for word in missing if is_number(word)]
     if not numbers or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return column
@@ -142,7 +142,7 @@ def without_words(column: Any, missing: Sequence[str]) -> Any:
     return pc.if_else(gone, pa.scalar(None, column.type), column)
 
 
-def as_numbers_again(column: Any) -> Any:
+def _as_numbers_again(column: Any) -> Any:
     """A column of text whose remaining cells are all numbers, as numbers."""
     values, gaps, wrong = floats(column)
     if wrong.any() or gaps.all():
@@ -159,7 +159,7 @@ def is_number(word: str) -> bool:
     return True
 
 
-def first_words(loaded: Any, faults: Faults) -> list[str]:
+def _first_words(loaded: Any, faults: Faults) -> list[str]:
     """Some words that stand among numbers."""
     words: list[str] = []
     for name in faults.counts:

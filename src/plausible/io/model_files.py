@@ -83,7 +83,7 @@ def save(
     ...     load(path).predict([[0.7], [4.0]])
     array(['a', 'b'], dtype='<U1')
     """
-    skops = skops_io()
+    skops = _skops_io()
     name = f"The {type(model).__name__}"
     try:
         body = skops.dumps(model)
@@ -129,24 +129,24 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
 
     >>> from plausible.io import load, save
     """
-    return load_described(path, trusted)[0]
+    return _load_described(path, trusted)[0]
 
 
 def load_classifier(
     path: str | os.PathLike[str], trusted: Iterable[type] = ()
 ) -> tuple[Any, dict[str, Any]]:
     """A classifier that can answer, and what its file says about it."""
-    model, about = load_described(path, trusted)
+    model, about = _load_described(path, trusted)
     check_classifier(model, about, "standard input" if path == "-" else repr(Path(path).name))
     return model, about
 
 
-def load_described(
+def _load_described(
     path: str | os.PathLike[str], trusted: Iterable[type] = ()
 ) -> tuple[Any, dict[str, Any]]:
     """A model, and what its file says about it, from one reading."""
     further = given_types(trusted)
-    skops_io()
+    _skops_io()
     about, body, name = _open(path)
     model = _read_body(body, name, further)
     if about.get("type") != type(model).__name__:
@@ -210,7 +210,7 @@ def describe(
     }
 
 
-def skops_io() -> Any:
+def _skops_io() -> Any:
     """The module of skops that reads and writes, if it is recent enough to be safe."""
     module = needed("skops.io", "Saving and loading models")
     version = needed("skops", "Saving and loading models").__version__
@@ -259,7 +259,7 @@ def _open(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes, str]:
 
 def _read_body(body: bytes, name: str, further: list[str]) -> Any:
     """The model that skops wrote, if it names only trusted types."""
-    skops = skops_io()
+    skops = _skops_io()
     try:
         _check_archive(body, name)
         body = brought_up_to_date(body, SCHEMA)

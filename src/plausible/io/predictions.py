@@ -87,11 +87,11 @@ def read_new(
         name = usual if usual in free else find_named_id(table, free)
     read = read_with_id(table, name, names, wanted, words)
     check_usable(read, table, n_features)
-    others = kept_columns(table, read, keep)
+    others = _kept_columns(table, read, keep)
     return replace(read, others=others, notes=[*table.notes, *read.notes])
 
 
-def kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> Any:
+def _kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> Any:
     """Columns that pass through to the decisions, as a table of Arrow; None if there are none."""
     if isinstance(keep, str) and keep in KEPT:
         used = {*read.names, read.id}
@@ -237,7 +237,7 @@ def decisions_of(
     columns["set"] = sets
     for what, table in degrees.items():
         columns |= {f"{what}:{word}": table[:, k] for k, word in enumerate(words)}
-    return with_others(columns, features.others), decision
+    return _with_others(columns, features.others), decision
 
 
 def of_answers(degrees: Any, index: Any) -> Any:
@@ -246,7 +246,7 @@ def of_answers(degrees: Any, index: Any) -> Any:
     return arrow().array(chosen, mask=index < 0)
 
 
-def with_others(columns: dict[str, Any], others: Any) -> dict[str, Any]:
+def _with_others(columns: dict[str, Any], others: Any) -> dict[str, Any]:
     """Columns of decisions, with what came with the items after their names."""
     if others is None:
         return columns

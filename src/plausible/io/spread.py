@@ -25,7 +25,7 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     lazy: Any = dask  # which has no types
     da: Any = dask.array
     n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
-    shared = client.scatter(without_table(reader), broadcast=True)
+    shared = client.scatter(_without_table(reader), broadcast=True)
     first = next(reader.chunks(0, min(reader.n_rows, 1)))
     n_columns, dtype = first[0].shape[1], first[0].dtype
     n_classes = reader.labels.n_classes
@@ -45,7 +45,7 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     return rows
 
 
-def without_table(reader: Reader) -> Reader:
+def _without_table(reader: Reader) -> Reader:
     """The reader, which opens the table again where it comes to."""
     return replace(reader, opened=[])
 

@@ -100,7 +100,7 @@ class StreamedTraining(NamedTuple):
             if count >= most:
                 break
         X = [part for part, _ in parts]
-        return joined_rows(X), Labels.concatenate([labels for _, labels in parts])
+        return _joined_rows(X), Labels.concatenate([labels for _, labels in parts])
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Reader:
 
     def features(self, piece: Piece) -> Any:
         """The features of some rows."""
-        X = fast_numbers(piece, self.names)
+        X = _fast_numbers(piece, self.names)
         if X is not None and set(self.kinds or ()) <= {NUMBER}:
             return NamedArray(X, self.names)
         return read_with_id(piece, None, self.names, self.kinds, self.missing).X
@@ -177,7 +177,7 @@ class Reader:
         return self.labels[self.lookup.places(piece.table.column(self.id))]
 
 
-def joined_rows(parts: list[Any]) -> Any:
+def _joined_rows(parts: list[Any]) -> Any:
     """Features of some rows after those of others."""
     if isinstance(parts[0], NamedArray):
         return NamedArray(np.concatenate(parts), parts[0].names)
@@ -186,7 +186,7 @@ def joined_rows(parts: list[Any]) -> Any:
     )
 
 
-def fast_numbers(piece: Piece, names: Sequence[str]) -> Any:
+def _fast_numbers(piece: Piece, names: Sequence[str]) -> Any:
     """A matrix of columns that are plain finite numbers, else None."""
     types = arrow().types
     found = [piece.table.column(name) for name in names]
@@ -241,8 +241,8 @@ def stream_training(
         )
     if id is not None:
         check_id(table, id)
-    known, called = read_what_is_known(known, stream, id, asked, options)
-    looked = look_through(table, known, id, asked, on_unmatched, called)
+    known, called = _read_what_is_known(known, stream, id, asked, options)
+    looked = _look_through(table, known, id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
     is_path = isinstance(features, str | os.PathLike) and features != "-"
@@ -268,7 +268,7 @@ def stream_training(
     )  # fmt: skip
 
 
-def read_what_is_known(
+def _read_what_is_known(
     known: Any,
     features: TableStream,
     id: str | None,  # noqa: A002
@@ -298,7 +298,7 @@ class Looked(NamedTuple):
     dropped: list[str]
 
 
-def look_through(
+def _look_through(
     table: Source,
     known: Any,
     id: str | None,  # noqa: A002
@@ -307,7 +307,7 @@ def look_through(
     called: str | None,
 ) -> Looked:
     """One pass: which column holds the items, how many rows there are, and a sample of them."""
-    free = [id] if id is not None else names_of_rows(table, free_of(table, columns))
+    free = [id] if id is not None else _names_of_rows(table, free_of(table, columns))
     lookup = known.lookup if isinstance(known, LargeKnown) else None
     if isinstance(known, Known) and known.items is not None:
         lookup = Lookup(arrow().array(known.items))
@@ -336,13 +336,13 @@ def look_through(
             )
         named = find_named_id(Piece(table, sample.table(), 0), free)
         return Looked(named, None, sample.table(), n_rows, n_rows, [])
-    name = the_column(table, counts, called)
+    name = _the_column(table, counts, called)
     items = None if isinstance(known, LargeKnown) else known.items
     lost = check_counts(table, name, counts[name], items, on_unmatched)
     return Looked(name, lookup, sample.table(), n_rows, int((counts[name] > 0).sum()), lost)
 
 
-def names_of_rows(table: Source, free: Sequence[str]) -> list[str]:
+def _names_of_rows(table: Source, free: Sequence[str]) -> list[str]:
     """Columns that may name items: of whole numbers or text."""
     types = arrow().types
     schema = table.schema(list(free))
@@ -356,7 +356,7 @@ def names_of_rows(table: Source, free: Sequence[str]) -> list[str]:
     ]
 
 
-def the_column(table: Source, counts: dict[str, NDArray[np.int32]], called: str | None) -> str:
+def _the_column(table: Source, counts: dict[str, NDArray[np.int32]], called: str | None) -> str:
     """The column that holds every item once; that with most of them if none does."""
     if not counts:
         raise TableError(
@@ -386,7 +386,7 @@ def check_counts(
     on_unmatched: str,
 ) -> list[str]:
     """Items without a row, if they may be left out; items with several rows are refused."""
-    twice, lost = (called_by(items, np.flatnonzero(bad)) for bad in (count > 1, count == 0))
+    twice, lost = (_called_by(items, np.flatnonzero(bad)) for bad in (count > 1, count == 0))
     if twice:
         raise TableError(
             f"Column {name!r} of {table.name} should name every row differently, but repeats "
@@ -403,7 +403,7 @@ def check_counts(
     return lost
 
 
-def called_by(items: NDArray[Any] | None, rows: NDArray[np.int64]) -> list[str]:
+def _called_by(items: NDArray[Any] | None, rows: NDArray[np.int64]) -> list[str]:
     """Items by their names, or by the rows of the table that they come from."""
     if items is None:
         return [f"that of row {row + 1}" for row in rows.tolist()]

@@ -75,11 +75,11 @@ def stream_predictions(
     """
     table = open_table(source)
     told = Decided()
-    decide = partial(decide_piece, model=model, reject=reject, options=options)
-    found = decided_pieces(decide, pieces(table, table.names, piece_rows), client)
-    tables = counted_tables(found, told)
+    decide = partial(_decide_piece, model=model, reject=reject, options=options)
+    found = _decided_pieces(decide, pieces(table, table.names, piece_rows), client)
+    tables = _counted_tables(found, told)
     first = next(tables)
-    schema = arrow().schema([with_text(field) for field in first.schema])
+    schema = arrow().schema([_with_text(field) for field in first.schema])
 
     def batches() -> Iterator[Any]:
         yield from first.cast(schema).to_batches()
@@ -91,7 +91,7 @@ def stream_predictions(
     return told
 
 
-def decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterator[Any]:
+def _decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterator[Any]:
     """What is decided about pieces, in their order, here or on a cluster."""
     if client is None:
         yield from map(decide, parts)
@@ -100,7 +100,7 @@ def decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterator
     n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
     under_way: deque[Any] = deque()
     for piece in parts:
-        light = replace_source(piece)
+        light = _replace_source(piece)
         under_way.append(client.submit(call, shared, light, pure=False))
         if len(under_way) >= IN_FLIGHT * n_workers:
             yield under_way.popleft().result()
@@ -113,7 +113,7 @@ def call(function: Any, piece: Piece) -> Any:
     return function(piece)
 
 
-def replace_source(piece: Piece) -> Piece:
+def _replace_source(piece: Piece) -> Piece:
     """A piece that can travel: without the table that it is of."""
     return Piece(Named(piece.name), piece.table, piece.start)
 
@@ -126,7 +126,7 @@ class Named(Source):
         self.name, self.names = name, []
 
 
-def decide_piece(
+def _decide_piece(
     piece: Piece, model: Any, reject: float | None, options: dict[str, Any]
 ) -> tuple[Any, int, Features | None]:
     """A table of decisions, how many are refusals, and the features if they are the first."""
@@ -141,7 +141,7 @@ def decide_piece(
     )
 
 
-def counted_tables(found: Iterator[Any], told: Decided) -> Iterator[Any]:
+def _counted_tables(found: Iterator[Any], told: Decided) -> Iterator[Any]:
     """Tables, while what they hold is counted."""
     for table, n_refused, first in found:
         told.n_items += table.num_rows
@@ -150,7 +150,7 @@ def counted_tables(found: Iterator[Any], told: Decided) -> Iterator[Any]:
         yield table
 
 
-def with_text(field: Any) -> Any:
+def _with_text(field: Any) -> Any:
     """A field of the table; a column that is empty in the first piece may hold text later."""
     pa = arrow()
     return pa.field(field.name, pa.string()) if pa.types.is_null(field.type) else field

@@ -146,9 +146,9 @@ def read_training(
     try:
         found = match(known, table, id, asked, called, on_unmatched)
     except InputError as error:
-        raise with_fields(error, known) from None
+        raise _with_fields(error, known) from None
     if found is not None:
-        known, dropped = without_lost(known, found)
+        known, dropped = _without_lost(known, found)
         found = found._replace(rows=found.rows[found.rows >= 0])
     name = find_named_id(table, free_of(table, asked)) if found is None else found.id
     read = read_with_id(table, name, asked, wanted, words)
@@ -158,7 +158,7 @@ def read_training(
     return joined(known, read, found, dropped, table)
 
 
-def with_fields(error: InputError, known: Known) -> InputError:
+def _with_fields(error: InputError, known: Known) -> InputError:
     """An error about items that are not found; those of an export may have other names as well."""
     fields = [
         note.settings["names"]
@@ -233,7 +233,7 @@ def read_beside(
                 ("add it", "say {names}, as in item=photo"),
                 settings={"names": None},
             )
-        shared = [id] if id in stream.names else shared_names(stream, features, columns)
+        shared = [id] if id in stream.names else _shared_names(stream, features, columns)
         if shared:
             names["item"] = str(shared[0])
     try:
@@ -244,7 +244,7 @@ def read_beside(
     return (known if called is not None else known._replace(items=None)), called
 
 
-def shared_names(
+def _shared_names(
     stream: TableStream, features: TableStream, columns: Sequence[str] | None
 ) -> list[str]:
     """Columns by which two tables name the same items: of text, or of numbers that say so."""
@@ -258,12 +258,12 @@ def shared_names(
             continue
         if not types.is_string(given) and not (types.is_integer(given) and says_id(name)):
             continue
-        if holds_all(features.table, stream.table, name):
+        if _holds_all(features.table, stream.table, name):
             found.append(name)
     return found
 
 
-def holds_all(features: Source, known: Source, name: str) -> bool:
+def _holds_all(features: Source, known: Source, name: str) -> bool:
     """Whether a column of features names its rows differently, and all items of the other table."""
     pc = arrow(".compute")
     texts = [as_names(column_of(table, name)) for table in (features, known)]
@@ -287,7 +287,7 @@ def match(
         return None
     by_row = id in ROWS and id not in table.names
     names = free_of(table, columns) if id is None else table.names[:1] if by_row else [id]
-    loaded = as_written(table, names)
+    loaded = _as_written(table, names)
     check_rows(table, loaded.num_rows)
     found = match_items(table, loaded, known.items, id, called)
     if found.id is not None:
@@ -296,7 +296,7 @@ def match(
     return found
 
 
-def as_written(table: Source, names: Sequence[str]) -> Any:
+def _as_written(table: Source, names: Sequence[str]) -> Any:
     """Columns that may name items; dates as they are written."""
     types, loaded = arrow().types, table.whole(names)
     for place, field in enumerate(loaded.schema):
@@ -305,7 +305,7 @@ def as_written(table: Source, names: Sequence[str]) -> Any:
     return loaded
 
 
-def without_lost(known: Known, found: Match) -> tuple[Known, list[str]]:
+def _without_lost(known: Known, found: Match) -> tuple[Known, list[str]]:
     """What is known about the items that have features, and the items that have none."""
     keep = found.rows >= 0
     if keep.all() or known.items is None:

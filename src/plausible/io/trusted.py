@@ -45,7 +45,7 @@ LOADERS = frozenset(
 )  # fmt: skip
 
 
-def type_name(given: type) -> str:
+def _type_name(given: type) -> str:
     """Where a type is defined, and its name."""
     return f"{given.__module__}.{given.__qualname__}"
 
@@ -56,7 +56,7 @@ def trusted_types() -> list[str]:
     from sklearn.base import BaseEstimator
 
     splitters = [item for item in vars(model_selection).values() if hasattr(item, "get_n_splits")]
-    names = [*PARTS, *map(type_name, splitters)]
+    names = [*PARTS, *map(_type_name, splitters)]
     for room in ROOMS:
         try:
             module = import_module(room)
@@ -66,7 +66,7 @@ def trusted_types() -> list[str]:
             continue
         public = (getattr(module, name) for name in module.__all__)
         names += [
-            type_name(item)
+            _type_name(item)
             for item in public
             if isinstance(item, type) and issubclass(item, BaseEstimator)
         ]
@@ -82,7 +82,7 @@ def given_types(trusted: Any) -> list[str]:
                 f"trusted should be classes, but {given!r} came; import the class and give it "
                 "itself: names and functions are never trusted."
             )
-    return [type_name(given) for given in types]
+    return [_type_name(given) for given in types]
 
 
 def check_schema(schema: bytes, name: str) -> None:

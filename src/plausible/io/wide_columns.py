@@ -57,7 +57,7 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
     alike = [
         name for name, look in answers.items()
-        if sum(bool(classes_in(look) & classes_in(other)) for other in answers.values())
+        if sum(bool(_classes_in(look) & _classes_in(other)) for other in answers.values())
         > len(answers) / 2
     ]  # fmt: skip
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
@@ -75,15 +75,15 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     aside = {*found.values(), *ignore}
     names = [name for name in choose(table, None) if name not in aside]
     looks = look_at(table, names)
-    check_results(table, names)
-    check_fractions(table, looks, found)
+    _check_results(table, names)
+    _check_fractions(table, looks, found)
     check_counts(table, looks)
-    if len(names) < 2 or not share_values(looks):
+    if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
 
 
-def check_results(table: Source, names: Sequence[str]) -> None:
+def _check_results(table: Source, names: Sequence[str]) -> None:
     """Refuse what was made of answers, or is known to be right, among columns of people."""
     odd = [name for name in names if plainly(name) in RESULTS]
     if odd and len(names) > len(odd) + 1:
@@ -95,7 +95,7 @@ def check_results(table: Source, names: Sequence[str]) -> None:
         )
 
 
-def check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[str, str]) -> None:
+def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[str, str]) -> None:
     """Refuse measurements, which are no answers."""
     odd = [name for name, look in looks.items() if look.is_real]
     if odd:
@@ -151,7 +151,7 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
     if len(cells) < 2 or cells.min() < 0 or cells.max() > 1000:
         return
     sums = cells.sum(axis=1)
-    check_total(table, looks, cells)
+    _check_total(table, looks, cells)
     if cells.max() < 2:
         if (sums == 1).all():
             raise TableError(
@@ -164,7 +164,7 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
         return
     has_zeros = (cells == 0).mean() >= 0.2
     is_steady = has_zeros and sums.std() <= ALIKE * sums.mean()
-    if sums.std() == 0 or is_steady or ((cells == 0).any() and is_against(cells)):
+    if sums.std() == 0 or is_steady or ((cells == 0).any() and _is_against(cells)):
         raise TableError(
             f"{table.name} should hold answers",
             f"its columns {listed([repr(name) for name in looks])} look like counts by class, "
@@ -174,7 +174,7 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
         )
 
 
-def check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
+def _check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
     """Refuse counts by class with a column of their sums."""
     names = list(looks)
     if len(names) < 3 or len(cells) < 3 or not cells.any():
@@ -191,7 +191,7 @@ def check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
             )
 
 
-def is_against(cells: Any) -> bool:
+def _is_against(cells: Any) -> bool:
     """Whether columns are high where others are low, unlike answers of people who agree."""
     varied = cells[:, cells.std(axis=0) > 0]
     if len(cells) < 8 or varied.shape[1] < 2:
@@ -200,9 +200,9 @@ def is_against(cells: Any) -> bool:
     return bool(pairs.mean() < 0)
 
 
-def share_values(looks: Mapping[str, Look]) -> bool:
+def _share_values(looks: Mapping[str, Look]) -> bool:
     """Whether columns hold the same few classes."""
-    sets = [classes_in(look) for look in looks.values() if look.values]
+    sets = [_classes_in(look) for look in looks.values() if look.values]
     if len(sets) < 2:
         return False
     union = set().union(*sets)
@@ -217,7 +217,7 @@ def share_values(looks: Mapping[str, Look]) -> bool:
     return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
 
 
-def classes_in(look: Look) -> set[Any]:
+def _classes_in(look: Look) -> set[Any]:
     """Different classes that a column names, sets split."""
     texts = [str(value).casefold() for value in look.values]
     return {part.strip() for text in texts for part in text.split("|")} - {"", "?", "cannot tell"}

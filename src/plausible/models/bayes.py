@@ -48,13 +48,13 @@ FloatArray = NDArray[np.float64]
 MOST_CLASSES = 12  # whose sets are all listed
 
 
-def relative_likelihoods(logs: FloatArray) -> FloatArray:
+def _relative_likelihoods(logs: FloatArray) -> FloatArray:
     """Likelihoods (n, K) relative to the largest of each row; all ones where all vanish."""
     best = logs.max(axis=1, keepdims=True)
     return np.where(np.isfinite(best), np.exp(logs - np.where(np.isfinite(best), best, 0.0)), 1.0)
 
 
-def bounds_of_posterior(
+def _bounds_of_posterior(
     likelihoods: FloatArray, prior: SparseMasses
 ) -> tuple[FloatArray, FloatArray]:
     """Least and largest posterior probabilities (n, K) over all priors that the masses allow.
@@ -159,7 +159,7 @@ class GeneralizedBayesClassifier(MassClassifier):
             self.unseen_density_ = float(
                 np.quantile(highest[weight > 0], self.level, method="lower")
             )
-        self.prior_ = read_prior(self._ordered_prior(names), names)
+        self.prior_ = _read_prior(self._ordered_prior(names), names)
         self.focal_sets_ = np.arange(1, 1 << len(names))
         return self
 
@@ -211,7 +211,7 @@ class GeneralizedBayesClassifier(MassClassifier):
             )
         self.estimator_ = None
         self.estimators_ = [
-            fit_density(estimator, data, labels, weight, k) for k in range(labels.n_classes)
+            _fit_density(estimator, data, labels, weight, k) for k in range(labels.n_classes)
         ]
 
     def _log_densities(self, data: FloatArray) -> FloatArray:
@@ -224,7 +224,7 @@ class GeneralizedBayesClassifier(MassClassifier):
         logs = np.empty((len(data), len(self.classes_)))
         logs[:, self._seen] = self._log_densities(data)
         logs[:, ~self._seen] = getattr(self, "unseen_density_", 0.0)
-        return relative_likelihoods(logs)
+        return _relative_likelihoods(logs)
 
     def _masses(self, X: Any) -> SparseMasses:
         found = generalized_bayes(self._likelihoods(X), self.prior_, normalize=True)
@@ -250,10 +250,10 @@ class GeneralizedBayesClassifier(MassClassifier):
         >>> lower.round(3), upper.round(3)
         (array([[0.126, 0.   ]]), array([[1.   , 0.874]]))
         """
-        return bounds_of_posterior(self._likelihoods(self._read(X)), self.prior_)
+        return _bounds_of_posterior(self._likelihoods(self._read(X)), self.prior_)
 
 
-def fit_density(
+def _fit_density(
     estimator: Any, data: FloatArray, labels: Labels, weight: FloatArray, k: int
 ) -> Any:
     """A density estimator fitted to the rows of one class."""
@@ -275,7 +275,7 @@ def fit_density(
     return clone(estimator).fit(data[kept], **options)
 
 
-def read_prior(prior: Any, classes: NDArray[Any]) -> SparseMasses:
+def _read_prior(prior: Any, classes: NDArray[Any]) -> SparseMasses:
     """Masses (1, F) on the classes, from whatever a prior came as."""
     names, whole = classes.tolist(), (1 << len(classes)) - 1
     if prior is None:

@@ -112,7 +112,7 @@ def exact_squares(X: FloatArray, items: FloatArray, neighbors: IntArray, space: 
     squares = np.empty(neighbors.shape)
     rows = max(1, ENTRIES_AT_ONCE // (neighbors.shape[1] * X.shape[1]))
     if space == "cosine":
-        X, items = unit_length(X), unit_length(items)
+        X, items = _unit_length(X), _unit_length(items)
     for start in range(0, len(X), rows):
         part = slice(start, start + rows)
         near = items[neighbors[part]]
@@ -124,7 +124,7 @@ def exact_squares(X: FloatArray, items: FloatArray, neighbors: IntArray, space: 
     return squares
 
 
-def unit_length(X: FloatArray) -> FloatArray:
+def _unit_length(X: FloatArray) -> FloatArray:
     """Rows divided by their length; zero stays zero."""
     length = np.sqrt(np.square(X).sum(axis=1, keepdims=True))
     return X / np.where(length > 0.0, length, 1.0)

@@ -82,7 +82,7 @@ class SparseCombiner(Differentiable):
         """Masses of all items."""
         labels = {int(j): self._label(j) for j in np.unique(neighbors)}
         parts = [
-            combine_row([labels[j] for j in row], degrees, self.n_classes, number)
+            _combine_row([labels[j] for j in row], degrees, self.n_classes, number)
             for number, (row, degrees) in enumerate(zip(neighbors.tolist(), trust, strict=True))
         ]
         sizes = np.array([len(sets) for _, sets in parts])
@@ -150,7 +150,7 @@ class SparseCombiner(Differentiable):
     def _make_plan(self, neighbors: IntArray) -> Plan:
         labels = {int(j): self._label(j) for j in np.unique(neighbors)}
         rows = [
-            plan_row([labels[j] for j in row], self.n_classes, number)
+            _plan_row([labels[j] for j in row], self.n_classes, number)
             for number, row in enumerate(neighbors.tolist())
         ]
         sizes = np.array([against.shape[1] for against, _ in rows])
@@ -162,7 +162,7 @@ class SparseCombiner(Differentiable):
         )
 
 
-def combine_row(labels: list[Label], trust: FloatArray, n_classes: int, number: int) -> Label:
+def _combine_row(labels: list[Label], trust: FloatArray, n_classes: int, number: int) -> Label:
     """Normalized masses of one item, and their sets."""
     frame = full_set(n_classes)
     values, sets = np.ones(1), np.array([frame])
@@ -178,7 +178,7 @@ def combine_row(labels: list[Label], trust: FloatArray, n_classes: int, number: 
     return values, sets
 
 
-def plan_row(labels: list[Label], n_classes: int, number: int) -> tuple[FloatArray, FloatArray]:
+def _plan_row(labels: list[Label], n_classes: int, number: int) -> tuple[FloatArray, FloatArray]:
     """1 - q_j (k, c) on the sets of one item, and how each counts in the bets (c, K)."""
     frame = full_set(n_classes)
     sets = np.array([frame])

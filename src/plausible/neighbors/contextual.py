@@ -48,7 +48,7 @@ class Fitted(NamedTuple):
     cost: float
 
 
-def contextual_trust(lists: Lists, gamma: FloatArray, max_mass: float) -> FloatArray:
+def _contextual_trust(lists: Lists, gamma: FloatArray, max_mass: float) -> FloatArray:
     """Trust (n, k, K) in neighbors if the class is each one."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exponent = lists.squares[:, :, None] * gamma
@@ -73,14 +73,14 @@ class EvidentialCost:
 
     def __call__(self, gamma: FloatArray, max_mass: float) -> float:
         """The cost alone."""
-        trust = contextual_trust(self.lists, gamma, max_mass)
+        trust = _contextual_trust(self.lists, gamma, max_mass)
         shares = normalized(log_contours(self.excluded, self.lists.neighbors, trust))
         return float(-np.log(np.maximum((shares * self.contour).sum(axis=1), TINY)).mean())
 
     def with_gradient(self, point: FloatArray) -> tuple[float, FloatArray]:
         """The cost at (log gamma, logit of the trust), and its gradient."""
         gamma, max_mass = np.exp(point[:-1]), float(expit(point[-1]))
-        trust = contextual_trust(self.lists, gamma, max_mass)
+        trust = _contextual_trust(self.lists, gamma, max_mass)
         shares = normalized(log_contours(self.excluded, self.lists.neighbors, trust))
         agreed = np.maximum((shares * self.contour).sum(axis=1, keepdims=True), TINY)
         slopes = (shares - shares * self.contour / agreed) / len(agreed)
@@ -95,7 +95,7 @@ class EvidentialCost:
         return cost, np.append(by_log_gamma, by_log_trust * (1.0 - max_mass))
 
 
-def fit_contextual(cost: EvidentialCost, start: FloatArray, max_mass: float | None) -> Fitted:
+def _fit_contextual(cost: EvidentialCost, start: FloatArray, max_mass: float | None) -> Fitted:
     """Gamma for each class, and the trust at distance zero unless it is given."""
     level = START if max_mass is None else min(max_mass, MOST)
     first = cost(start, level)
@@ -116,7 +116,7 @@ def fit_contextual(cost: EvidentialCost, start: FloatArray, max_mass: float | No
     return Fitted(gamma, trust, last) if last <= first else Fitted(start, level, first)
 
 
-def fit_level(cost: EvidentialCost, gamma: FloatArray) -> float:
+def _fit_level(cost: EvidentialCost, gamma: FloatArray) -> float:
     """The trust at distance zero alone."""
     found = minimize_scalar(
         lambda point: cost(gamma, float(expit(point))),
@@ -229,7 +229,7 @@ class ContextualNeighborsClassifier(NearestItems):
         return ContextualCombiner(evidence)
 
     def _trust(self, lists: Lists) -> FloatArray:
-        return contextual_trust(lists, self.gamma_, self.max_mass_)
+        return _contextual_trust(lists, self.gamma_, self.max_mass_)
 
     def _cost(self, k: int) -> EvidentialCost:
         """The leave-one-out cost on the items whose labels say something."""
@@ -251,10 +251,10 @@ class ContextualNeighborsClassifier(NearestItems):
         if start is None:
             start = heuristic_gamma(cost.lists, self._told, rows, each=True)
         if given is None and self.gamma == "fit":
-            return fit_contextual(cost, start, self._given_max_mass)
+            return _fit_contextual(cost, start, self._given_max_mass)
         level = self._given_max_mass
         if level is None:
-            level = fit_level(cost, start)
+            level = _fit_level(cost, start)
         return Fitted(start, level, cost(start, level))
 
     def _cost_of_fit(self) -> float:

@@ -41,7 +41,7 @@ def discounted(masses: FloatArray, trust: FloatArray) -> FloatArray:
     return values
 
 
-def discounted_less_one(masses: FloatArray, trust: FloatArray) -> FloatArray:
+def _discounted_less_one(masses: FloatArray, trust: FloatArray) -> FloatArray:
     """The same less one, exact where trust is tiny."""
     total, change = masses.copy(), np.zeros_like(masses)
     for k in range(trust.shape[1]):
@@ -99,7 +99,7 @@ class ContextualCombiner:
         assert self.labels is not None
         change = np.zeros((len(neighbors), 1 << self.n_classes))
         for j in range(neighbors.shape[1]):
-            step = discounted_less_one(self.labels[neighbors[:, j]].to_dense(), trust[:, j])
+            step = _discounted_less_one(self.labels[neighbors[:, j]].to_dense(), trust[:, j])
             change += step + change * step
         return change
 

@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def consonant_slopes(contour: FloatArray, slopes: FloatArray) -> FloatArray:
+def _consonant_slopes(contour: FloatArray, slopes: FloatArray) -> FloatArray:
     """From slopes in the bets of a contour to slopes in its logarithms."""
     order = np.argsort(-contour, axis=1, kind="stable")
     sums = np.cumsum(np.take_along_axis(slopes, order, axis=1), axis=1)
@@ -68,7 +68,7 @@ class ContourCombiner(Differentiable):
         contour = self.contour(neighbors, trust)
 
         def back(slopes: FloatArray) -> FloatArray:
-            inner = consonant_slopes(contour, slopes)
+            inner = _consonant_slopes(contour, slopes)
             found = np.empty(trust.shape)
             for j in range(neighbors.shape[1]):
                 excluded = self.excluded[neighbors[:, j]]

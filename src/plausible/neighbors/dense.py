@@ -40,7 +40,7 @@ FAR = 1e-2  # total trust below which q - 1 is multiplied out
 STRONG = 300.0  # exponent from which products could vanish, and their logarithms are added
 
 
-def closed_under_intersection(sets: IntArray) -> IntArray:
+def _closed_under_intersection(sets: IntArray) -> IntArray:
     """The non-empty intersections of sets, sorted."""
     found = np.unique(sets)
     while True:
@@ -73,7 +73,7 @@ def far_rows(trust: FloatArray) -> BoolArray:
     return np.asarray(trust.sum(axis=1) < FAR)
 
 
-def strong_rows(trust: FloatArray) -> BoolArray:
+def _strong_rows(trust: FloatArray) -> BoolArray:
     """Items with neighbors so near that products may vanish."""
     return np.asarray(-np.log1p(-trust.max(axis=1)) * trust.shape[1] > STRONG)
 
@@ -95,7 +95,7 @@ class DenseCombiner(Differentiable):
         self.against = 1.0 - commonality(masses[first])
         self.against[:, 0] = 0.0
         frame = (1 << self.n_classes) - 1
-        self.focal_sets = closed_under_intersection(np.append(masses.focal_sets, frame))
+        self.focal_sets = _closed_under_intersection(np.append(masses.focal_sets, frame))
 
     @staticmethod
     def fits(evidence: LabelEvidence) -> bool:
@@ -138,7 +138,7 @@ class DenseCombiner(Differentiable):
         self, kinds: IntArray, trust: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Rows whose neighbors are so near that products vanish, with their q."""
-        rows = np.flatnonzero(strong_rows(trust))
+        rows = np.flatnonzero(_strong_rows(trust))
         for part in self._blocks(len(rows)):
             some = rows[part]
             yield some, self._strong_commonalities(kinds[some], trust[some])
@@ -234,7 +234,7 @@ class DenseCombiner(Differentiable):
         shares = share_of_sets(self.n_classes)
         found = np.empty(trust.shape)
         for part in self._blocks(len(kinds)):
-            strong = strong_rows(trust[part])
+            strong = _strong_rows(trust[part])
             q = self._commonalities(kinds[part], trust[part])
             q[strong] = self._strong_commonalities(kinds[part][strong], trust[part][strong])
             weights = (inner[part] @ shares.T) * q
@@ -255,7 +255,7 @@ class DenseCombiner(Differentiable):
         shares = share_of_sets(self.n_classes)
         found = on_threads(squared_costs, by_row, (self.against, shares.T.copy()))
         found[~loss.counted] = 0.0
-        rows = np.flatnonzero(strong_rows(trust))
+        rows = np.flatnonzero(_strong_rows(trust))
         if len(rows) > 0:
             part = loss.some(rows)
             cost, slopes = super().cost(neighbors[rows], trust[rows], part)

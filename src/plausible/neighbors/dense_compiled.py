@@ -88,7 +88,7 @@ def sums(
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def inner_slopes(
+def _inner_slopes(
     sums: FloatArray, contour: FloatArray, together: FloatArray, inner: FloatArray
 ) -> float:
     """Squared cost of one item, and its slopes (K,) in the bets before normalization."""
@@ -136,7 +136,7 @@ def squared_costs(
         if is_far[i]:
             fill(before[k], kinds[i], trust[i], against, True)
         bets_of(before[k], shares, is_far[i], bets)
-        found[i, 0] = inner_slopes(bets, contour[i], together[i], inner)
+        found[i, 0] = _inner_slopes(bets, contour[i], together[i], inner)
         after[:] = 0.0
         for c in range(n_classes):
             for s in range(n_sets):

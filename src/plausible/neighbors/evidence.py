@@ -58,10 +58,10 @@ class LabelEvidence:
         self.masses = known_masses(labels)
         if self.masses is None:
             self.contour = labels.scaled()
-            self.single, self.whole = single_of_contour(self.contour)
+            self.single, self.whole = _single_of_contour(self.contour)
         else:
             self.contour = contour_of(self.masses)
-            self.single, self.whole = single_and_whole(self.masses)
+            self.single, self.whole = _single_and_whole(self.masses)
         if self.n_classes == 1:  # the only class is the whole frame
             self.single, self.whole = np.zeros_like(self.single), np.ones_like(self.whole)
         told = self.single.sum(axis=1) + self.whole
@@ -112,7 +112,7 @@ def contour_of(masses: SparseMasses) -> FloatArray:
     return np.minimum(masses.values @ inside, 1.0)
 
 
-def single_and_whole(masses: SparseMasses) -> tuple[FloatArray, FloatArray]:
+def _single_and_whole(masses: SparseMasses) -> tuple[FloatArray, FloatArray]:
     """Masses (n, K) of single classes, and (n,) of the whole frame."""
     values, sets = masses.values, masses.focal_sets
     single = np.zeros((len(values), masses.n_classes))
@@ -122,7 +122,7 @@ def single_and_whole(masses: SparseMasses) -> tuple[FloatArray, FloatArray]:
     return single, whole
 
 
-def single_of_contour(contour: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _single_of_contour(contour: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The same of consonant masses with this contour, whose largest entries are one."""
     ranked = np.sort(contour, axis=1)
     single = np.zeros_like(contour)

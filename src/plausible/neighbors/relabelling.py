@@ -47,7 +47,7 @@ def take_rows(X: Any, rows: NDArray[Any]) -> Any:
     return (X if hasattr(X, "shape") else np.asarray(X))[numbers]
 
 
-def check_rule(rule: Any, name: str) -> Any:
+def _check_rule(rule: Any, name: str) -> Any:
     """The classifier that was given, or the evidential k-NN rule where none was."""
     if rule is None:
         return EvidentialNeighborsClassifier()
@@ -142,7 +142,7 @@ class Relabeller(MetaEstimatorMixin, BaseEstimator):
         self.estimator_: Any = None
         self.labels_ = labels
         if is_unknown.any():
-            estimator = check_rule(self.estimator, "estimator")
+            estimator = _check_rule(self.estimator, "estimator")
             self.estimator_ = fit_on(estimator, take_rows(X, ~is_unknown), labels[~is_unknown])
             beliefs = believe(self.estimator_, take_rows(X, is_unknown))
             self.labels_ = joined(labels, is_unknown, beliefs)
@@ -202,7 +202,7 @@ class RelabellingClassifier(MetaEstimatorMixin, BeliefClassifier):
         self
         """
         check_option(self.unknown, UNKNOWN, "unknown")
-        first, final = check_rule(self.first, "first"), check_rule(self.final, "final")
+        first, final = _check_rule(self.first, "first"), _check_rule(self.final, "final")
         data = self._features(X, reset=True)
         labels, _ = check_labels_and_weights(self, y, None, data.shape[0])
         relabeller = Relabeller(first)

@@ -54,9 +54,9 @@ class Search:
     """
 
     def __init__(self, X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> None:
-        check_scale(X)
+        _check_scale(X)
         self.options, self.hnsw = options, HNSW_OPTIONS | hnsw
-        self.shift = far_center(X, options)
+        self.shift = _far_center(X, options)
         self.items = X if self.shift is None else X - self.shift
         self.index: Any = None
         self._built()
@@ -77,7 +77,7 @@ class Search:
 
     def nearest(self, X: FloatArray, k: int) -> Lists:
         """The k nearest training items of each row."""
-        X = within_scale(X if self.shift is None else X - self.shift)
+        X = _within_scale(X if self.shift is None else X - self.shift)
         if self.options["algorithm"] == "hnsw":
             return self._nearest_hnsw(X, k)
         distances, neighbors = self._built().kneighbors(X, k)
@@ -86,7 +86,7 @@ class Search:
     def others(self, k: int) -> Lists:
         """The k nearest other items of each training item."""
         if self.options["algorithm"] == "hnsw":
-            return without_self(self._nearest_hnsw(self.items, k + 1))
+            return _without_self(self._nearest_hnsw(self.items, k + 1))
         distances, neighbors = self._built().kneighbors(None, k)
         return Lists(np.asarray(neighbors, dtype=np.int64), squared(distances))
 
@@ -121,7 +121,7 @@ def check_search(algorithm: Any, ann_options: Any, n_jobs: Any) -> None:
         check_whole(value, name, 2 if name == "M" else 1)
 
 
-def check_scale(X: FloatArray) -> None:
+def _check_scale(X: FloatArray) -> None:
     """Refuse features whose squared differences are beyond all numbers, or vanish."""
     spread = float(np.ptp(X, axis=0).max()) if np.abs(X).max() <= LARGEST_FEATURE else np.inf
     if 0.0 < spread < SMALLEST_SPREAD or spread > LARGEST_FEATURE:
@@ -134,7 +134,7 @@ def check_scale(X: FloatArray) -> None:
         )
 
 
-def within_scale(X: FloatArray) -> FloatArray:
+def _within_scale(X: FloatArray) -> FloatArray:
     """New items; what lies beyond all items is moved to where distances are still numbers."""
     if np.abs(X).max() <= LARGEST_FEATURE:
         return X
@@ -147,7 +147,7 @@ def squared(distances: NDArray[Any]) -> FloatArray:
         return np.square(distances, dtype=np.float64)
 
 
-def far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
+def _far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
     """Mean of items that lie far from zero, where products of features lose digits."""
     if options["metric"] not in SHIFTABLE or options["p"] != 2:
         return None
@@ -156,7 +156,7 @@ def far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
     return center if np.square(center).sum() > FAR**2 * spread else None
 
 
-def without_self(found: Lists) -> Lists:
+def _without_self(found: Lists) -> Lists:
     """Drop each item from its own list, or the last one where it was not found."""
     n, k = found.neighbors.shape
     own = found.neighbors == np.arange(n)[:, None]

@@ -43,7 +43,7 @@ def histogram(
     key: str, title: str, edges: Sequence[float], counts: Sequence[int], x: str
 ) -> Markup:
     """Bars over equal bins of [0, 1]."""
-    top = nice_top(max(counts, default=0))
+    top = _nice_top(max(counts, default=0))
     bars = [
         tag("rect", tag("title", f"{low:.2f} to {high:.2f}: {count:,}"), class_="fill",
             x=_round(_x(low) + 0.75), y=_round(_y(count / top)),
@@ -82,7 +82,7 @@ def curve(
     return _chart(key, title, x, y, heights, shapes)
 
 
-def nice_top(most: float) -> int:
+def _nice_top(most: float) -> int:
     """The least 1, 2, 4 or 6 times a power of ten that is not below a count, and even.
 
     Examples

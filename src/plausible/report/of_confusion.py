@@ -39,7 +39,7 @@ MOST_PAIRS = 10  # pairs of classes that are listed
 MOST_SCORED = 50  # classes with scores of their own
 
 
-def hard_votes(annotations: Annotations) -> csr_array:
+def _hard_votes(annotations: Annotations) -> csr_array:
     """How many hard answers (n, K) each item has for each class, as a sparse table."""
     hard = annotations.is_hard[annotations.statement]
     item, said = annotations.item[hard], annotations.facts.chosen[annotations.statement[hard]]
@@ -49,16 +49,16 @@ def hard_votes(annotations: Annotations) -> csr_array:
 
 def pairs_of_answers(annotations: Annotations) -> tuple[NDArray[np.int64], FloatArray]:
     """Classes that are compared, and ordered pairs of hard answers about one item."""
-    votes = hard_votes(annotations)
+    votes = _hard_votes(annotations)
     votes.sum_duplicates()
-    kept = most_frequent(np.asarray(votes.sum(axis=0)).ravel())
+    kept = _most_frequent(np.asarray(votes.sum(axis=0)).ravel())
     votes = votes[:, kept]
     found = np.asarray((votes.T @ votes).toarray())
     found[np.diag_indices_from(found)] -= np.asarray(votes.sum(axis=0)).ravel()
     return kept, found
 
 
-def most_frequent(weight: FloatArray) -> NDArray[np.int64]:
+def _most_frequent(weight: FloatArray) -> NDArray[np.int64]:
     """The places of the largest weights, in order; all but where there are very many."""
     return np.sort(np.argsort(-weight, kind="stable")[:MOST_COMPARED])
 
@@ -87,7 +87,7 @@ def divide(truth: Labels, beliefs: Beliefs) -> Divided:
 def expected_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], FloatArray]:
     """Classes (K,) that are compared, and expected counts (K, K) of class against answer."""
     classes, shares, answer = found = divide(truth, beliefs)
-    kept = most_frequent(shares.sum(axis=0) + found.by_answer(shares.sum(axis=1)))
+    kept = _most_frequent(shares.sum(axis=0) + found.by_answer(shares.sum(axis=1)))
     n_items = len(answer)
     which = csr_array(
         (np.ones(n_items), (answer, np.arange(n_items))), shape=(len(classes), n_items)
@@ -101,14 +101,14 @@ def divided(credit: FloatArray, weight: FloatArray) -> FloatArray:
     return credit * (weight / np.where(total > 0, total, 1.0))[:, None]
 
 
-def most_confused(counts: FloatArray, most: int = MOST_IN_MATRIX) -> NDArray[np.int64]:
+def _most_confused(counts: FloatArray, most: int = MOST_IN_MATRIX) -> NDArray[np.int64]:
     """The classes that are confused most, in their order; all if there are few."""
     off = counts - np.diag(np.diag(counts))
     involved = off.sum(axis=0) + off.sum(axis=1)
     return np.sort(np.lexsort((-np.diag(counts), -involved))[:most])
 
 
-def shares_of_rows(counts: FloatArray) -> FloatArray:
+def _shares_of_rows(counts: FloatArray) -> FloatArray:
     """Counts relative to the whole of their row; NaN where that is empty."""
     total = counts.sum(axis=1, keepdims=True)
     return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
@@ -116,12 +116,12 @@ def shares_of_rows(counts: FloatArray) -> FloatArray:
 
 def matrix(classes: list[str], counts: FloatArray, n_classes: int) -> dict[str, Any]:
     """The part of a matrix that is shown, of so many classes in all."""
-    kept = most_confused(counts)
+    kept = _most_confused(counts)
     return {
         "classes": [classes[k] for k in kept],
         "n_classes_left_out": n_classes - len(kept),
         "counts": counts[np.ix_(kept, kept)],
-        "shares": shares_of_rows(counts)[np.ix_(kept, kept)],
+        "shares": _shares_of_rows(counts)[np.ix_(kept, kept)],
     }
 
 
@@ -160,7 +160,7 @@ def confused_model(truth: Labels, beliefs: Beliefs, about: str) -> dict[str, Any
     named, counts = expected_counts(truth, beliefs)
     if counts.sum() == 0:
         return None
-    classes, shares = names_of(named), shares_of_rows(counts)
+    classes, shares = names_of(named), _shares_of_rows(counts)
     wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")
     order = order[: min(int((wrong > 1e-9).sum()), MOST_PAIRS)]

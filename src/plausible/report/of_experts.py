@@ -26,7 +26,7 @@ def summarize_clash(
     order = np.argsort(-conflict, kind="stable")
     order = order[: int((conflict > 0).sum())]
     worst = order[:n_worst].tolist()
-    told = who_said_what(annotations, worst)
+    told = _who_said_what(annotations, worst)
     listed = ({"item": items[row], "conflict": conflict[row]} for row in order)
     return {
         "mean": conflict.mean() if len(conflict) else None,
@@ -36,12 +36,12 @@ def summarize_clash(
             {"item": items[row], "conflict": conflict[row], "answers": answers}
             for row, answers in zip(worst, told, strict=True)
         ],
-        "agreement": None if annotations is None else summarize_agreement(annotations),
+        "agreement": None if annotations is None else _summarize_agreement(annotations),
         "list": take_away("items in conflict", ("item", "conflict"), listed, len(order)),
     }
 
 
-def summarize_agreement(annotations: Annotations) -> dict[str, Any]:
+def _summarize_agreement(annotations: Annotations) -> dict[str, Any]:
     """Agreement beyond chance, and how many answers there are."""
     found = annotations.agreement()
     count = np.bincount(annotations.item, minlength=len(annotations.items))
@@ -60,7 +60,7 @@ def summarize_agreement(annotations: Annotations) -> dict[str, Any]:
     }
 
 
-def who_said_what(annotations: Annotations | None, rows: list[Any]) -> list[list[dict[str, Any]]]:
+def _who_said_what(annotations: Annotations | None, rows: list[Any]) -> list[list[dict[str, Any]]]:
     """Statements about some items, each with the people who made it; most frequent first."""
     if annotations is None or not rows:
         return [[] for _ in rows]
@@ -105,7 +105,7 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
     That is how often they are right. Their own doubts, which may admit the errors, stand beside it.
     """
     found = annotations.without_doubt().reliability(**options)
-    own = mean_doubts(annotations)
+    own = _mean_doubts(annotations)
     rows = [
         {
             "annotator": name_of(found.annotators[row]),
@@ -135,7 +135,7 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
     }
 
 
-def mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
+def _mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
     """Mean doubt of each annotator in what they say; NaN for those who say nothing."""
     if annotations.doubt is None:
         return None

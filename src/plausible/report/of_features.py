@@ -36,10 +36,10 @@ def summarize_features(
 ) -> dict[str, Any]:
     """Kind, gaps, range and histogram of features, and how far they tell the classes apart."""
     columns = list(columns_of(X, names))
-    shares = None if labels is None or not len(labels) else shares_of_classes(labels)
+    shares = None if labels is None or not len(labels) else _shares_of_classes(labels)
     means = [] if labels is None or shares is None else _largest(labels, shares)
     found = [
-        describe_column(name, column, shares, [k for k, _ in means])
+        _describe_column(name, column, shares, [k for k, _ in means])
         for name, column in columns[:MOST_LOOKED_AT]
     ]
     telling = sorted(range(len(found)), key=lambda j: -(found[j]["separation"] or 0.0))
@@ -63,7 +63,7 @@ def _largest(labels: Labels, shares: FloatArray) -> list[tuple[int, str]]:
     return [(int(k), names[k]) for k in np.sort(order) if weight[k] > 0]
 
 
-def shares_of_classes(labels: Labels) -> FloatArray:
+def _shares_of_classes(labels: Labels) -> FloatArray:
     """The parts (n, K) of the items that their labels give to the classes."""
     told = read_truth(labels)
     return divided(told.credit, told.weight)
@@ -100,7 +100,7 @@ def named(names: Sequence[str] | None, n_columns: int) -> list[str]:
     return list(check_texts(names, "feature_names", "names of columns"))
 
 
-def describe_column(
+def _describe_column(
     name: str, column: NDArray[Any], shares: FloatArray | None, classes: list[int]
 ) -> dict[str, Any]:
     """One feature in numbers."""
@@ -113,7 +113,7 @@ def describe_column(
         return _gaps(name, "empty", len(values)) | {"separation": None}
     low, first, middle, third, high = np.quantile(kept, [0, 0.25, 0.5, 0.75, 1])
     usable = None if shares is None or len(shares) != len(values) else shares[known]
-    separation, means = (None, None) if usable is None else tell_apart(kept, usable)
+    separation, means = (None, None) if usable is None else _tell_apart(kept, usable)
     return _gaps(name, kind_of(kept), int((~known).sum())) | {
         "missing": 1 - len(kept) / len(values),
         "low": low,
@@ -121,7 +121,7 @@ def describe_column(
         "median": middle,
         "third_quartile": third,
         "high": high,
-        "histogram": small_histogram(kept),
+        "histogram": _small_histogram(kept),
         "separation": separation,
         "means": None if means is None else [means[k] for k in classes],
     }
@@ -159,7 +159,7 @@ def kind_of(values: FloatArray) -> str:
     return "whole number" if (values == np.floor(values)).all() else "number"
 
 
-def small_histogram(values: FloatArray) -> NDArray[np.int64]:
+def _small_histogram(values: FloatArray) -> NDArray[np.int64]:
     """Counts in equal bins from the least to the largest value."""
     scaled = standard(values)
     place = np.clip((scaled * N_BINS).astype(np.int64), 0, N_BINS - 1)
@@ -173,7 +173,7 @@ def standard(values: FloatArray) -> FloatArray:
     return half / (high / 2 - low / 2) if high > low else np.zeros(len(values))
 
 
-def tell_apart(values: FloatArray, shares: FloatArray) -> tuple[float | None, FloatArray]:
+def _tell_apart(values: FloatArray, shares: FloatArray) -> tuple[float | None, FloatArray]:
     """Share of the variance between classes, and their means (K,); None without variance."""
     low, span = values.min(), values.max() / 2 - values.min() / 2
     x = standard(values)

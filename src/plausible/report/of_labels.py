@@ -20,16 +20,16 @@ def summarize_labels(labels: Labels, items: list[str]) -> dict[str, Any]:
     return {
         "n_items": len(labels),
         "n_classes": labels.n_classes,
-        "kinds": count_kinds(labels),
-        "sizes": count_sizes(labels),
-        "classes": count_classes(labels),
+        "kinds": _count_kinds(labels),
+        "sizes": _count_sizes(labels),
+        "classes": _count_classes(labels),
         "n_classes_left_out": max(labels.n_classes - MOST_CLASSES, 0),
         "informativeness": labels.informativeness.mean() if len(labels) else None,
         "list": take_away("items without a label", ["item"], listed, len(empty)),
     }
 
 
-def count_kinds(labels: Labels) -> dict[str, int]:
+def _count_kinds(labels: Labels) -> dict[str, int]:
     """How many labels name one class, name a set, give degrees, or say nothing."""
     scaled = labels.scaled()
     is_crisp = ((scaled <= CERTAIN) | (scaled >= 1 - CERTAIN)).all(axis=1)
@@ -53,7 +53,7 @@ def classes_left(scaled: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.floor(scaled.sum(axis=1) + 0.5).astype(np.int64)
 
 
-def count_sizes(labels: Labels) -> list[dict[str, Any]]:
+def _count_sizes(labels: Labels) -> list[dict[str, Any]]:
     """How many labels leave 1, 2, 3 ... classes open."""
     return tally(classes_left(labels.scaled()), 1, labels.n_classes)
 
@@ -68,7 +68,7 @@ def tally(sizes: NDArray[np.int64], least: int, most: int) -> list[dict[str, Any
     ]
 
 
-def count_classes(labels: Labels) -> list[dict[str, Any]]:
+def _count_classes(labels: Labels) -> list[dict[str, Any]]:
     """How often each class is the only one or the most plausible one, and its share of belief."""
     known = ~labels.is_unknown
     best = np.bincount(labels.contour.argmax(axis=1)[known], minlength=labels.n_classes)

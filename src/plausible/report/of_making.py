@@ -36,7 +36,7 @@ NEEDED_BY_THE_COMMAND = {
 }
 
 
-def is_by_command(command: str | Sequence[str] | None) -> bool:
+def _is_by_command(command: str | Sequence[str] | None) -> bool:
     """Whether a report was made by the command `plausible`."""
     if command is None:
         return False
@@ -75,7 +75,7 @@ def describe(
         "seed": seed,
         "model": None if model is None else type(model).__name__,
         "parameters": {} if model is None else parameters(model),
-        "by_command": is_by_command(command),
+        "by_command": _is_by_command(command),
         "command": None if command is None else name_of(without_folders(command), 1000),
         "date": None if date is None else name_of(date),
     }

@@ -28,7 +28,7 @@ def summarize_beliefs(
     names = names_of(beliefs.classes)
     answers = np.bincount(beliefs.probability.argmax(axis=1), minlength=len(names))
     chosen = spread(beliefs, shown)
-    listed = refused_rows(beliefs, refused, items, names)
+    listed = _refused_rows(beliefs, refused, items, names)
     return {
         "n_items": len(beliefs),
         "answers": [
@@ -47,7 +47,7 @@ def summarize_beliefs(
             }
             for row in chosen
         ],
-        "suspicious": None if labels is None else suspects(beliefs, labels, items, worst),
+        "suspicious": None if labels is None else _suspects(beliefs, labels, items, worst),
         "list": take_away("refusals", REFUSAL, listed, int(refused.sum())),
     }
 
@@ -57,7 +57,7 @@ def refusals(beliefs: Beliefs, reject: float) -> NDArray[np.bool_]:
     return beliefs.decide(reject=reject).refused
 
 
-def refused_rows(
+def _refused_rows(
     beliefs: Beliefs, refused: NDArray[np.bool_], items: list[str], names: list[str]
 ) -> Iterator[dict[str, Any]]:
     """Items about which the model would rather not answer, the least probable first."""
@@ -90,7 +90,7 @@ def bars(beliefs: Beliefs, row: int, names: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def compatibility(labels: Labels, beliefs: Beliefs) -> FloatArray:
+def _compatibility(labels: Labels, beliefs: Beliefs) -> FloatArray:
     """How far (n,) label and model can both be right: max over classes of the product.
 
     One if the model's first choice is fully possible by the label, zero if they contradict.
@@ -103,9 +103,9 @@ def compatibility(labels: Labels, beliefs: Beliefs) -> FloatArray:
     return (wide.scaled() * theirs).max(axis=1)
 
 
-def suspects(beliefs: Beliefs, labels: Labels, items: list[str], most: int) -> dict[str, Any]:
+def _suspects(beliefs: Beliefs, labels: Labels, items: list[str], most: int) -> dict[str, Any]:
     """Labels that the model finds implausible, the worst first."""
-    fits, scaled = compatibility(labels, beliefs), labels.scaled()
+    fits, scaled = _compatibility(labels, beliefs), labels.scaled()
     count = int((fits < SUSPICIOUS).sum())
     said, believed = names_of(labels.classes), names_of(beliefs.classes)
     rows = [

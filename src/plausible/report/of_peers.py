@@ -35,7 +35,7 @@ def summarize_peers(annotations: Annotations) -> dict[str, Any] | None:
         return None
     agree = np.divide(same, common, out=np.full(common.shape, np.nan), where=common > 0)
     kappa = beyond_chance(agree, chance)
-    shown = side_by_side(agree[:MOST_IN_MATRIX, :MOST_IN_MATRIX])
+    shown = _side_by_side(agree[:MOST_IN_MATRIX, :MOST_IN_MATRIX])
     names = names_of(annotations.annotators[active])
     rows = _pairs(names, common, agree, kappa)
     enough = [row for row in rows if row["common"] >= LEAST_COMMON]
@@ -84,7 +84,7 @@ def beyond_chance(agree: FloatArray, chance: FloatArray) -> FloatArray:
     return np.divide(agree - chance, rest, out=np.full_like(agree, np.nan), where=rest > 1e-12)
 
 
-def side_by_side(agree: FloatArray) -> NDArray[np.int64]:
+def _side_by_side(agree: FloatArray) -> NDArray[np.int64]:
     """An order in which annotators who agree stand side by side."""
     if len(agree) < 3:
         return np.arange(len(agree))

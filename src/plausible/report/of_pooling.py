@@ -42,13 +42,13 @@ def summarize_pooling(
     return {
         "has_answers": True,
         "rule": given.get("rule", "dempster") if is_known else None,
-        "doubt": kind_of_doubt(annotations, given) if is_known else None,
-        "own_doubt": own_doubts(annotations),
+        "doubt": _kind_of_doubt(annotations, given) if is_known else None,
+        "own_doubt": _own_doubts(annotations),
         "notes": told,
     }
 
 
-def kind_of_doubt(annotations: Annotations, given: Mapping[str, Any]) -> str | float:
+def _kind_of_doubt(annotations: Annotations, given: Mapping[str, Any]) -> str | float:
     """Whose doubts were used: "own", "learned", "given", or one number."""
     doubt = given.get("doubt")
     if doubt is None:
@@ -60,7 +60,7 @@ def kind_of_doubt(annotations: Annotations, given: Mapping[str, Any]) -> str | f
     return float(doubt) if np.ndim(doubt) == 0 and not isinstance(doubt, Mapping) else "given"
 
 
-def own_doubts(annotations: Annotations) -> dict[str, Any] | None:
+def _own_doubts(annotations: Annotations) -> dict[str, Any] | None:
     """Doubts that came with the answers."""
     if annotations.doubt is None or not len(annotations):
         return None

@@ -90,7 +90,7 @@ class Bins(NamedTuple):
         return Bins(self.place[chosen], *(column[chosen] for column in floats))
 
 
-def bin_rows(truth: Labels, beliefs: Beliefs) -> Bins:
+def _bin_rows(truth: Labels, beliefs: Beliefs) -> Bins:
     """Bins of confidence, as `expected_calibration_error` has them."""
     told = read_truth(truth, None, beliefs.classes)
     p = read_probabilities(beliefs.probability, told.labels, beliefs.classes)
@@ -112,7 +112,7 @@ def summarize_scores(
     rng = np.random.default_rng(seed)
     groups = np.array_split(rng.permutation(len(counted)), min(len(counted), MOST_GROUPS))
     draws = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), size=n_bootstrap)
-    bins = bin_rows(labels, answers)
+    bins = _bin_rows(labels, answers)
     curve = rejection_curve(labels, answers.probability, classes=answers.classes)
     return {
         "n_items": len(truth),
@@ -125,7 +125,7 @@ def summarize_scores(
         "by_class": scores_by_class(labels, answers),
         "calibration": calibration(bins),
         "rejection": thinned(curve.rejected, curve.accuracy)
-        | {"area": curve.area, "chosen": chosen_refusal(answers, bins, reject)},
+        | {"area": curve.area, "chosen": _chosen_refusal(answers, bins, reject)},
     }
 
 
@@ -192,7 +192,7 @@ def calibration(bins: Bins) -> list[dict[str, Any]]:
     ]
 
 
-def chosen_refusal(beliefs: Beliefs, bins: Bins, reject: float) -> dict[str, Any]:
+def _chosen_refusal(beliefs: Beliefs, bins: Bins, reject: float) -> dict[str, Any]:
     """What refusing at this loss gains: the point of the curve that was chosen."""
     kept = ~refusals(beliefs, reject)
     weight = bins.weight[kept].sum()

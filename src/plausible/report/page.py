@@ -64,13 +64,13 @@ def render(summary: dict[str, Any]) -> str:
         tag("title", summary["title"]),
         tag("style", Markup(STYLE)),
     )
-    whole = with_words(with_contents(summary))
+    whole = _with_words(_with_contents(summary))
     sections = [_section(key, whole[key]) for key in SECTIONS]
     body = tag("body", _header(summary), _contents(), tag("main", *sections))
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def with_words(summary: dict[str, Any]) -> dict[str, Any]:
+def _with_words(summary: dict[str, Any]) -> dict[str, Any]:
     """The same, with how labels came about beside them, in words of Python or of the command."""
     by_command = summary["made"]["by_command"]
     told = {"pooling": summary["pooling"], "untold": untold(by_command)}
@@ -79,7 +79,7 @@ def with_words(summary: dict[str, Any]) -> dict[str, Any]:
     return summary | parts
 
 
-def with_contents(summary: dict[str, Any]) -> dict[str, Any]:
+def _with_contents(summary: dict[str, Any]) -> dict[str, Any]:
     """The same, with texts and pictures beside the items that are listed."""
     contents = summary.get("contents")
     if not contents:

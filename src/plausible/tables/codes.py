@@ -42,7 +42,7 @@ def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
     """A column by its distinct values, of which those are missing that `clean` makes so."""
     if not len(column) or column.null_count == len(column):
         return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
-    start, keys = short_keys(column) if has_many_names(column) else (b"", None)
+    start, keys = short_keys(column) if _has_many_names(column) else (b"", None)
     codes, names = distinct(column if keys is None else keys)
     if keys is not None:
         names = spelled(start, names.to_numpy())
@@ -62,7 +62,7 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     return codes.astype(np.int64), encoded.dictionary
 
 
-def has_many_names(column: Any) -> bool:
+def _has_many_names(column: Any) -> bool:
     """Whether the first rows of a long column have so many names that numbers would be faster."""
     return len(column) >= FEW and len(column.slice(0, LOOK).unique()) > min(LOOK, FEW) // 4
 

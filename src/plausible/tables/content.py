@@ -58,7 +58,7 @@ FOREIGN = {
 }
 
 
-def is_encodable(name: str) -> bool:
+def _is_encodable(name: str) -> bool:
     """Whether a name is text; one of bytes that are not UTF-8 can be opened by Python alone."""
     return not any(0xD800 <= ord(letter) < 0xE000 for letter in name)
 
@@ -195,7 +195,7 @@ class Content:
             size = self.path.stat().st_size
             if size > most:
                 return None
-            if size and is_encodable(str(self.path)):
+            if size and _is_encodable(str(self.path)):
                 with arrow().memory_map(str(self.path)) as file:
                     return file.read_buffer()
         with reading(self.name, "a file"), self.open() as opened:
@@ -212,7 +212,7 @@ class Content:
 
     def open_random(self) -> Any:
         """What pyarrow can read at any place: a path, or a file that is not compressed."""
-        if self.path is not None and not self.is_compressed and is_encodable(str(self.path)):
+        if self.path is not None and not self.is_compressed and _is_encodable(str(self.path)):
             return str(self.path)
         return self.open_file()
 

@@ -53,7 +53,7 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
         said = TOLD.fullmatch(first)
         first = (_first_line(file) or first) if said else first
         more = list(islice(_short_lines(file), N_LINES))
-    delimiter = "\t" if is_tabbed else find_delimiter(first, more)
+    delimiter = "\t" if is_tabbed else _find_delimiter(first, more)
     delimiter = said[1] if said else delimiter
     with reading(text.name, "a CSV file"), text.open_text() as file:
         if said:
@@ -63,15 +63,15 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
         names = next(rows)
         is_alone = _next(rows) is None
     if delimiter == ",":
-        check_bars(text.name, first, more)
-    check_title(text.name, names, more, delimiter)
+        _check_bars(text.name, first, more)
+    _check_title(text.name, names, more, delimiter)
     check_names(text.name, names)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
     return Header(delimiter, names, is_alone, notes, n_before=1 if said else 0)
 
 
-def find_delimiter(first: str, more: list[str]) -> str:
+def _find_delimiter(first: str, more: list[str]) -> str:
     """The most frequent mark of a header, among those that cut the lines below alike."""
     outside = "".join(first.split('"')[::2])
     marks = sorted(DELIMITERS, key=outside.count, reverse=True)
@@ -82,7 +82,7 @@ def find_delimiter(first: str, more: list[str]) -> str:
     return marks[0] if marks else ","
 
 
-def check_bars(name: str, first: str, more: list[str]) -> None:
+def _check_bars(name: str, first: str, more: list[str]) -> None:
     """Refuse a file whose cells are separated by bars."""
     count = first.count(BAR)
     if count and "," not in first and all(line.count(BAR) == count for line in more) and more:
@@ -92,7 +92,7 @@ def check_bars(name: str, first: str, more: list[str]) -> None:
         )
 
 
-def check_title(name: str, names: list[str], more: list[str], delimiter: str) -> None:
+def _check_title(name: str, names: list[str], more: list[str], delimiter: str) -> None:
     """Refuse a file that begins with a title."""
     given = [cell for cell in names if cell.strip()]
     if len(given) != 1:

@@ -29,7 +29,7 @@ def records(file: TextIO, delimiter: str) -> Iterator[Record]:
     for number, line in enumerate(file, 1):
         if not inside:
             begin, n_cells, good = number, 1, True
-        inside, n_more = scan(line, inside, delimiter)
+        inside, n_more = _scan(line, inside, delimiter)
         n_cells += n_more
         good = good and "\ufffd" not in line
         if not inside and (begin < number or line.strip("\r\n")):
@@ -38,7 +38,7 @@ def records(file: TextIO, delimiter: str) -> Iterator[Record]:
         yield Record(begin, n_cells, good, False)
 
 
-def scan(line: str, inside: bool, delimiter: str) -> tuple[bool, int]:
+def _scan(line: str, inside: bool, delimiter: str) -> tuple[bool, int]:
     """Whether a line ends within quotes, and how many delimiters it has outside of them.
 
     `inside` says whether it begins within quotes, or else at the start of a cell.

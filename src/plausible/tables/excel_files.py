@@ -29,7 +29,7 @@ from plausible.tables.source import CHUNK_ROWS, Source
 EXACT = 2**53  # up to here, floats are exact whole numbers
 
 
-def is_wide(rows: list[list[Any]]) -> bool:
+def _is_wide(rows: list[list[Any]]) -> bool:
     """Whether a sheet has more than one column that holds something."""
     return sum(any(map(is_given, column)) for column in zip(*rows, strict=True)) > 1
 
@@ -74,7 +74,7 @@ class ExcelSource(Source):
         if len(full) < 2:
             return list(sheets[full[0]]) if full else []
         # A page of notes has one column, and is no table where another sheet is.
-        wide = [name for name in full if len(sheets[name]) > 1 and is_wide(sheets[name])]
+        wide = [name for name in full if len(sheets[name]) > 1 and _is_wide(sheets[name])]
         chosen = (wide or full)[0]
         other = next(name for name in full if name != chosen)
         self.notes.append(

@@ -209,7 +209,7 @@ def _numbers(column: Any, likely: set[str]) -> Any:
                 numbers = pc.cast(column, type_)
             except pa.ArrowInvalid:
                 continue
-            return None if has_identifiers(column, numbers) else numbers
+            return None if _has_identifiers(column, numbers) else numbers
     return None
 
 
@@ -314,7 +314,7 @@ def without_nan(column: Any) -> Any:
     return pc.if_else(nowhere, arrow().scalar(None, column.type), column)
 
 
-def has_identifiers(column: Any, numbers: Any) -> bool:
+def _has_identifiers(column: Any, numbers: Any) -> bool:
     """Whether text that can be read as numbers has leading zeros, or too many digits."""
     pc = arrow(".compute")
     if arrow().types.is_floating(numbers.type):

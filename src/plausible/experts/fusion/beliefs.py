@@ -66,11 +66,11 @@ def fit_source(
     own = rows._replace(X=part).rows(present)
     try:
         if calibrate == "yes":
-            model, found = fit_calibrated(source.estimator, own)
+            model, found = _fit_calibrated(source.estimator, own)
         elif calibrate == "no":
-            model, found = fit_plain(source.estimator, own, tested)
+            model, found = _fit_plain(source.estimator, own, tested)
         else:
-            model, found = fit_better(source.estimator, own)
+            model, found = _fit_better(source.estimator, own)
     except Exception as error:
         error.add_note(f"This came from the source {source.name!r}.")
         raise
@@ -80,7 +80,7 @@ def fit_source(
     return Learned(model, contour)
 
 
-def fit_calibrated(estimator: Any, rows: FusionRows) -> Learned:
+def _fit_calibrated(estimator: Any, rows: FusionRows) -> Learned:
     """A source with calibrated scores."""
     X, labels, weight, folds = rows
     frozen = isinstance(estimator, FrozenEstimator)
@@ -94,9 +94,9 @@ def fit_calibrated(estimator: Any, rows: FusionRows) -> Learned:
     return Learned(model, contour_on(beliefs, rows.labels.classes))
 
 
-def fit_better(estimator: Any, rows: FusionRows) -> Learned:
+def _fit_better(estimator: Any, rows: FusionRows) -> Learned:
     """A source at its word, or calibrated if that makes labels more likely out of fold."""
-    plain, calibrated = fit_plain(estimator, rows, True), fit_calibrated(estimator, rows)
+    plain, calibrated = _fit_plain(estimator, rows, True), _fit_calibrated(estimator, rows)
     first, second = (worth(one.contour, rows) for one in (plain, calibrated))
     return calibrated if second > first + ROUNDING * max(1.0, abs(first)) else plain
 
@@ -117,7 +117,7 @@ def known_to(frozen: Any, labels: Labels, weight: FloatArray) -> tuple[Labels, F
     return Labels.from_plausibility(inside, labels.classes[known].tolist()), weight * share
 
 
-def fit_plain(estimator: Any, rows: FusionRows, tested: bool) -> Learned:
+def _fit_plain(estimator: Any, rows: FusionRows, tested: bool) -> Learned:
     """A source that is taken at its word."""
     X, labels, weight, folds = rows
     if isinstance(estimator, FrozenEstimator):
@@ -126,13 +126,13 @@ def fit_plain(estimator: Any, rows: FusionRows, tested: bool) -> Learned:
     contour = np.ones(labels.contour.shape)
     for fold in np.unique(folds[folds >= 0]) if tested else ():
         test, train = np.flatnonzero(folds == fold), rows.rows(np.flatnonzero(folds != fold))
-        if can_learn(train):
+        if _can_learn(train):
             found = fit_learner(estimator, train.X, train.labels, train.weight)
             contour[test] = contour_on(asked(found, take_rows(X, test)), labels.classes)
     return Learned(model, contour)
 
 
-def can_learn(rows: FusionRows) -> bool:
+def _can_learn(rows: FusionRows) -> bool:
     """Whether rows favor two classes at least, or there is but one."""
     contour, shares = rows.labels.contour, rows.labels.is_probability
     if not len(contour) or contour.shape[1] == 1:

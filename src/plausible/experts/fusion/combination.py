@@ -44,11 +44,11 @@ def combined(parts: Sequence[SparseMasses], rule: str) -> SparseMasses:
     given = [to_sparse(part) for part in parts]
     n_classes = given[0].n_classes
     if sum(len(part.focal_sets) for part in given) > 1 << n_classes:  # quicker over all sets
-        return to_sparse(by_rule([part.to_dense() for part in given], rule))
-    return to_sparse(by_rule(given, rule))
+        return to_sparse(_by_rule([part.to_dense() for part in given], rule))
+    return to_sparse(_by_rule(given, rule))
 
 
-def by_rule(given: list[MassesT], rule: str) -> MassesT:
+def _by_rule(given: list[MassesT], rule: str) -> MassesT:
     """The same for masses of one form."""
     if rule == "dempster":
         return combine(given, rule, on_conflict="vacuous")
@@ -104,11 +104,11 @@ def conflict_of_present(parts: Sequence[SourceMasses]) -> FloatArray:
     conflict = np.zeros(len(parts[0][0]))
     for rows, given in patterns(parts):
         if len(given) > 1:
-            conflict[rows] = mass_on_nothing(conjunctive(*given))
+            conflict[rows] = _mass_on_nothing(conjunctive(*given))
     return conflict
 
 
-def mass_on_nothing(masses: SparseMasses) -> FloatArray:
+def _mass_on_nothing(masses: SparseMasses) -> FloatArray:
     """Mass (n,) on the empty set."""
     return masses.values[:, masses.focal_sets == 0].sum(axis=1)
 

@@ -108,13 +108,13 @@ def log_likelihood(doubts: FloatArray, said: Said, way: str) -> tuple[float, Flo
     at_once = max(1, ENTRIES_AT_ONCE // (n_sources * n_classes))
     for start in range(0, n_rows, at_once):
         part = said.rows(slice(start, start + at_once))
-        own, by_plausibility = block_likelihood(doubts, part, way)
+        own, by_plausibility = _block_likelihood(doubts, part, way)
         value += own
         slopes += gathered(by_plausibility, part.contours, way)
     return value, slopes
 
 
-def block_likelihood(doubts: FloatArray, said: Said, way: str) -> tuple[float, FloatArray]:
+def _block_likelihood(doubts: FloatArray, said: Said, way: str) -> tuple[float, FloatArray]:
     """The same for some items, with slopes (S, n, K) of each."""
     plausible = relaxed(said.contours, doubts, way)
     bets = normalized(np.log(plausible).sum(axis=0))

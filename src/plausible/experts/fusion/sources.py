@@ -69,11 +69,11 @@ def check_sources(estimators: Any, own: dict[str, Any], calibrate: str) -> list[
             parameter="estimators",
         )
     for source in kept:
-        check_source(source, calibrate)
+        _check_source(source, calibrate)
     return kept
 
 
-def check_source(source: Source, calibrate: str) -> None:
+def _check_source(source: Source, calibrate: str) -> None:
     """Refuse a source that is no classifier, or says less than is asked of it."""
     given = source.estimator
     if isinstance(given, type) or not (hasattr(given, "fit") and is_classifier(given)):
@@ -122,7 +122,7 @@ def find_columns(source: Source, X: Any, names: Sequence[Any] | None) -> IntArra
     if wanted is None:
         return np.arange(n_columns)
     if isinstance(wanted, slice):
-        found = sliced(source, wanted, n_columns, names)
+        found = _sliced(source, wanted, n_columns, names)
     elif isinstance(wanted, str) or is_whole(wanted):
         found = [place_of(source, wanted, n_columns, names)]
     else:
@@ -154,7 +154,9 @@ def chosen(
     return [place_of(source, one, n_columns, names) for one in wanted]
 
 
-def sliced(source: Source, wanted: slice, n_columns: int, names: Sequence[Any] | None) -> list[int]:
+def _sliced(
+    source: Source, wanted: slice, n_columns: int, names: Sequence[Any] | None
+) -> list[int]:
     """Places of a slice of numbers, or of names, whose last one is part of it."""
     start, stop = wanted.start, wanted.stop
     if isinstance(start, str):
@@ -192,7 +194,7 @@ def take_columns(X: Any, columns: IntArray) -> Any:
     return X[:, columns]
 
 
-def missing_entries(X: Any) -> BoolArray:
+def _missing_entries(X: Any) -> BoolArray:
     """Which entries (n, d) of features are missing."""
     if hasattr(X, "toarray"):
         holes = X.tocoo()
@@ -200,12 +202,12 @@ def missing_entries(X: Any) -> BoolArray:
         found[holes.row[where], holes.col[where]] = True
         return found
     if hasattr(X, "columns"):
-        columns = [missing_in(np.asarray(X[name])) for name in X.columns]
+        columns = [_missing_in(np.asarray(X[name])) for name in X.columns]
         return np.column_stack(columns)
     return np.asarray(np.isnan(X)) if X.dtype.kind == "f" else np.zeros(X.shape, dtype=bool)
 
 
-def missing_in(column: NDArray[Any]) -> BoolArray:
+def _missing_in(column: NDArray[Any]) -> BoolArray:
     """Which entries (n,) of a column of any kind are missing."""
     if column.dtype.kind == "f":
         return np.asarray(np.isnan(column))
@@ -213,10 +215,10 @@ def missing_in(column: NDArray[Any]) -> BoolArray:
         return np.asarray(np.isnat(column))
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.array([is_nothing(entry) for entry in column.tolist()], dtype=bool)
+    return np.array([_is_nothing(entry) for entry in column.tolist()], dtype=bool)
 
 
-def is_nothing(entry: Any) -> bool:
+def _is_nothing(entry: Any) -> bool:
     """Whether an entry is None, NaN, or what pandas has for them."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
@@ -229,7 +231,7 @@ def lacking(estimator: Any, part: Any) -> BoolArray:
     One that knows what to do with missing values lacks rows in which all are missing, any other
     those in which one is.
     """
-    holes = missing_entries(part)
+    holes = _missing_entries(part)
     by_row = holes.all if get_tags(estimator).input_tags.allow_nan else holes.any
     return np.asarray(by_row(axis=1))
 
@@ -238,7 +240,7 @@ def distinguishable(X: Any) -> Any:
     """Features whose rows can be told apart and put in order where values are missing."""
     if hasattr(X, "columns") or hasattr(X, "toarray"):
         return X
-    holes = missing_entries(X)
+    holes = _missing_entries(X)
     return np.hstack([np.where(holes, 0.0, X), holes]) if holes.any() else X
 
 

@@ -172,7 +172,7 @@ class Bernoulli(ExponentialFamily):
 
     def read(self, data: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
         """Plausibilities of failure and success."""
-        contours, weight = read_labels(data, weight, binary_classes(data))
+        contours, weight = read_labels(data, weight, _binary_classes(data))
         names = contours.classes.tolist()
         if len(names) != 2:
             raise InputError(
@@ -230,7 +230,7 @@ class Bernoulli(ExponentialFamily):
         )
 
 
-def binary_classes(data: Any) -> list[int] | None:
+def _binary_classes(data: Any) -> list[int] | None:
     """Both classes of an array of zeros and ones, of which one may not occur."""
     if isinstance(data, Labels) or hasattr(data, "columns"):
         return None

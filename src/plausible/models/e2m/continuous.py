@@ -30,7 +30,7 @@ class Given(NamedTuple):
     variance: FloatArray
 
 
-def normal_given(values: UncertainValues, mean: Any, variance: Any) -> Given:
+def _normal_given(values: UncertainValues, mean: Any, variance: Any) -> Given:
     """A normal law and what is known of each value; all of one shape, or broadcast to it."""
     shape = values.shape
     mean, variance = (
@@ -38,13 +38,13 @@ def normal_given(values: UncertainValues, mean: Any, variance: Any) -> Given:
     )
     logs = np.zeros(shape)
     sure = values.is_precise
-    logs[sure] = log_normal((values.mean - mean)[sure], variance[sure])
+    logs[sure] = _log_normal((values.mean - mean)[sure], variance[sure])
     fuzzy = values.is_fuzzy
     if fuzzy.any():
         spread = values.sd[fuzzy] ** 2
         total = variance[fuzzy] + spread
         gap = values.mean[fuzzy] - mean[fuzzy]
-        logs[fuzzy] = log_normal(gap, total) + 0.5 * (LOG_2PI + np.log(spread))
+        logs[fuzzy] = _log_normal(gap, total) + 0.5 * (LOG_2PI + np.log(spread))
         mean[fuzzy] += gap * variance[fuzzy] / total
         variance[fuzzy] *= spread / total
     cut = ~sure & (np.isfinite(values.low) | np.isfinite(values.high))
@@ -58,7 +58,7 @@ def normal_given(values: UncertainValues, mean: Any, variance: Any) -> Given:
     return Given(logs, mean, variance)
 
 
-def log_normal(gap: FloatArray, variance: FloatArray) -> FloatArray:
+def _log_normal(gap: FloatArray, variance: FloatArray) -> FloatArray:
     """Log density of a normal law at a distance from its mean."""
     return -0.5 * (LOG_2PI + np.log(variance) + gap**2 / variance)
 
@@ -89,7 +89,7 @@ class Normal(ExponentialFamily):
         """Values, one for each row."""
         values = check_column(as_values(data))
         check_support(values, self.support)
-        refuse_one_cell(values, weight)
+        _refuse_one_cell(values, weight)
         return values, weight
 
     def start_from(self, data: UncertainValues, weight: FloatArray) -> Params:
@@ -106,11 +106,11 @@ class Normal(ExponentialFamily):
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Of the normal law."""
-        return log_normal(x - params["mean"], np.asarray(params["variance"]))
+        return _log_normal(x - params["mean"], np.asarray(params["variance"]))
 
     def e_step(self, data: UncertainValues, params: Params) -> tuple[FloatArray, FloatArray]:
         """Deviations from the mean and their squares."""
-        found = normal_given(data, params["mean"], params["variance"])
+        found = _normal_given(data, params["mean"], params["variance"])
         gap = found.mean - params["mean"]
         return found.log_likelihood, np.stack([gap, gap**2 + found.variance], axis=1)
 
@@ -157,7 +157,7 @@ class Normal(ExponentialFamily):
         return Curvature(slopes, bends, np.diag([1 / v, -0.5 / v**2]))
 
 
-def refuse_one_cell(values: UncertainValues, weight: FloatArray) -> None:
+def _refuse_one_cell(values: UncertainValues, weight: FloatArray) -> None:
     """Refuse intervals that share a value: they are likeliest if all values are that one."""
     known = ~values.is_missing & (weight > 0)
     low, high = values.low[known], values.high[known]
@@ -215,7 +215,7 @@ class Exponential(ExponentialFamily):
 
     def e_step(self, data: UncertainValues, params: Params) -> tuple[FloatArray, FloatArray]:
         """Expected times."""
-        found = exponential_given(data, params["rate"])
+        found = _exponential_given(data, params["rate"])
         return found.log_likelihood, found.mean[:, None]
 
     def m_step(self, statistics: FloatArray, params: Params) -> Params:
@@ -224,7 +224,7 @@ class Exponential(ExponentialFamily):
 
     def covariances(self, data: UncertainValues, params: Params) -> FloatArray:
         """Of the times."""
-        return exponential_given(data, params["rate"]).variance[:, None, None]
+        return _exponential_given(data, params["rate"]).variance[:, None, None]
 
     def curvature(self, params: Params) -> Curvature:
         """Of minus the rate."""
@@ -232,14 +232,14 @@ class Exponential(ExponentialFamily):
         return Curvature(np.full((1, 1), -1.0), np.zeros((1, 1, 1)), np.full((1, 1), rate**-2))
 
 
-def exponential_given(values: UncertainValues, rate: float) -> Given:
+def _exponential_given(values: UncertainValues, rate: float) -> Given:
     """An exponential law and what is known of each value."""
     sure, fuzzy = values.is_precise, values.is_fuzzy
     logs = np.log(rate) - rate * values.mean
     mean, variance = values.mean.copy(), np.zeros(len(values))
     cut = ~sure & ~fuzzy
     if cut.any():
-        logs[cut], mean[cut], variance[cut] = exponential_between(
+        logs[cut], mean[cut], variance[cut] = _exponential_between(
             values.low[cut], values.high[cut], rate
         )
     if fuzzy.any():
@@ -251,7 +251,7 @@ def exponential_given(values: UncertainValues, rate: float) -> Given:
     return Given(logs, mean, variance)
 
 
-def exponential_between(low: FloatArray, high: FloatArray, rate: float) -> Given:
+def _exponential_between(low: FloatArray, high: FloatArray, rate: float) -> Given:
     """Log probability, mean and variance of an exponential variable within bounds."""
     u = rate * (high - low)
     small, ended = u < SERIES, np.isinf(u)

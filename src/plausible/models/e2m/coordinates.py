@@ -123,11 +123,11 @@ def check_init(init: Any, start: Params, bounds: Bounds) -> Params:
         )
     params = {**start, **given}
     for name, value in params.items():
-        params[name] = check_entry(name, value, bounds.get(name, ANYWHERE), start.get(name, value))
+        params[name] = _check_entry(name, value, bounds.get(name, ANYWHERE), start.get(name, value))
     return params
 
 
-def check_entry(name: str, value: Any, limits: tuple[float, float], like: Any) -> Any:
+def _check_entry(name: str, value: Any, limits: tuple[float, float], like: Any) -> Any:
     """A parameter strictly within its bounds, where EM can move it."""
     low, high = limits
     array = as_floats(value, f"init[{name!r}]")

@@ -28,10 +28,10 @@ def gradient(f: Function, u: FloatArray, step: FloatArray) -> FloatArray:
 
 def hessian(f: Function, u: FloatArray, step: FloatArray) -> FloatArray:
     """Second derivatives of f at u."""
-    return (4 * plain_hessian(f, u, step / 2) - plain_hessian(f, u, step)) / 3
+    return (4 * _plain_hessian(f, u, step / 2) - _plain_hessian(f, u, step)) / 3
 
 
-def plain_hessian(f: Function, u: FloatArray, step: FloatArray) -> FloatArray:
+def _plain_hessian(f: Function, u: FloatArray, step: FloatArray) -> FloatArray:
     """Second derivatives with one step, to the second order."""
     p, here, moves = len(u), f(u), np.diag(step)
     found = np.empty((p, p))
@@ -50,7 +50,7 @@ def newton_climb(f: Function, start: FloatArray) -> FloatArray:
     for _ in range(MOST_STEPS):
         step = np.full(len(u), STEP)
         slope = gradient(f, u, step)
-        move = uphill(slope, hessian(f, u, step))
+        move = _uphill(slope, hessian(f, u, step))
         if not np.isfinite(move).all() or np.abs(move).max() < SHORTEST:
             break
         for halving in range(MOST_HALVINGS):
@@ -64,7 +64,7 @@ def newton_climb(f: Function, start: FloatArray) -> FloatArray:
     return u
 
 
-def uphill(slope: FloatArray, curvature: FloatArray) -> FloatArray:
+def _uphill(slope: FloatArray, curvature: FloatArray) -> FloatArray:
     """Newton's step where the function is concave, and else one that rises in every direction."""
     if not (np.isfinite(slope).all() and np.isfinite(curvature).all()):
         return np.full_like(slope, np.nan)

@@ -162,7 +162,7 @@ class E2M(BaseEstimator):
         self._check_options()
         problem = self._pose(X, sample_weight)
         start = check_init(self.init, problem.start(), problem.bounds)
-        check_start(start, problem)
+        _check_start(start, problem)
         path: list[Params] = []
         result = self._climb(problem, start, path)
         self._keep(result, problem, path)
@@ -170,7 +170,7 @@ class E2M(BaseEstimator):
         return self
 
     def _pose(self, X: Any, sample_weight: ArrayLike | None) -> Problem:
-        n_rows = count_values(X)
+        n_rows = _count_values(X)
         weight = np.array(check_weights(sample_weight, n_rows))
         if not weight.sum() > 0:
             raise InputError(
@@ -204,7 +204,7 @@ class E2M(BaseEstimator):
         self.log_likelihood_ = result.criterion
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
-        self.path_ = kept_path(path, result)
+        self.path_ = _kept_path(path, result)
         classes = getattr(getattr(problem, "data", None), "classes", None)
         if classes is not None:
             self.classes_ = classes
@@ -300,7 +300,7 @@ class E2M(BaseEstimator):
         check_verbose(self.verbose)
 
 
-def count_values(X: Any) -> int:
+def _count_values(X: Any) -> int:
     """Number of rows of data of any kind."""
     if isinstance(X, Labels | UncertainValues):
         return len(X)
@@ -310,7 +310,7 @@ def count_values(X: Any) -> int:
     return len(as_list(X, "X", "values"))
 
 
-def check_start(start: Params, problem: Problem) -> None:
+def _check_start(start: Params, problem: Problem) -> None:
     """Refuse a start at which nothing is known, or data are impossible."""
     if not start:
         raise InputError(
@@ -329,7 +329,7 @@ def check_start(start: Params, problem: Problem) -> None:
         )
 
 
-def kept_path(path: list[Params], result: Result) -> dict[str, FloatArray]:
+def _kept_path(path: list[Params], result: Result) -> dict[str, FloatArray]:
     """The parameters behind each entry of the history, in which a step may not have been kept."""
     kept = list(path[: len(result.history)])
     for place in range(1, len(kept)):

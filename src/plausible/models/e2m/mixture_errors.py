@@ -115,7 +115,7 @@ def steps(parameters: Gaussians, kind: str) -> FloatArray:
     return STEP * np.concatenate([least, spread.ravel(), of_covariances.ravel()])
 
 
-def shaped_like(
+def _shaped_like(
     values: FloatArray, last_weight: float, parameters: Gaussians, kind: str
 ) -> dict[str, Any]:
     """Values of the free parameters by name, in the shapes of the parameters."""
@@ -128,7 +128,7 @@ def errors_of(covariance: FloatArray, parameters: Gaussians, kind: str) -> dict[
     """Standard errors by name, from the covariance (p, p) of the free parameters."""
     n_free = len(parameters.weights) - 1
     last = float(np.sqrt(max(covariance[:n_free, :n_free].sum(), 0.0)))
-    return shaped_like(np.sqrt(np.diagonal(covariance)), last, parameters, kind)
+    return _shaped_like(np.sqrt(np.diagonal(covariance)), last, parameters, kind)
 
 
 def limits_of(parameters: Gaussians, kind: str) -> NDArray[np.float64]:

@@ -61,7 +61,7 @@ def points_of_values(
     known = ~values.is_missing
     table = np.stack([values.mean, values.sd, low, high], axis=1)
     kinds, which = np.unique(table[known], axis=0, return_inverse=True)
-    make = counts_of if discrete else nodes_of
+    make = _counts_of if discrete else _nodes_of
     made = [make(tuple(kind), anchors, scale, support) for kind in kinds.tolist()]
     sizes = np.array([len(x) for x, _ in made], dtype=np.int64)[which.ravel()]
     x, log_weight = (np.concatenate([made[k][part] for k in which.ravel()]) for part in (0, 1))
@@ -78,7 +78,7 @@ def landmarks(values: UncertainValues, support: tuple[float, float]) -> tuple[Fl
     return np.unique(np.quantile(ends, np.linspace(0, 1, 9))), scale
 
 
-def nodes_of(
+def _nodes_of(
     value: tuple[float, ...], anchors: FloatArray, scale: float, support: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Points and log weights of one value."""
@@ -116,7 +116,7 @@ def tail(end: float, scale: float) -> tuple[FloatArray, FloatArray]:
     return end + scale * TAIL_NODES / rest, abs(scale) * TAIL_WEIGHTS / rest**2
 
 
-def counts_of(
+def _counts_of(
     value: tuple[float, ...], anchors: FloatArray, scale: float, support: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Whole numbers and log weights of one value; an open end stops far beyond the data."""

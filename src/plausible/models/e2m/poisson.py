@@ -64,9 +64,9 @@ class Poisson(ExponentialFamily):
     def read(self, data: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
         """Bounds of the counts, and points of those with other contours."""
         if isinstance(data, Labels):
-            return read_count_labels(data, weight)
+            return _read_count_labels(data, weight)
         values = check_column(as_values(data))
-        refuse_fractions(values)
+        _refuse_fractions(values)
         check_support(values, self.support, whole=True)
         low, high = np.ceil(np.maximum(values.low, 0.0)), np.floor(values.high)
         fuzzy = np.flatnonzero(values.is_fuzzy)
@@ -99,7 +99,7 @@ class Poisson(ExponentialFamily):
         n_rows = len(data.between) + len(data.fuzzy)
         found = np.empty((3, n_rows))
         rows = data.between
-        found[:, rows] = counts_between(data.low[rows], data.high[rows], params["rate"])
+        found[:, rows] = _counts_between(data.low[rows], data.high[rows], params["rate"])
         if data.points is not None:
             points = data.points
             logs = self.log_density(points.x, params) + points.log_weight
@@ -126,7 +126,7 @@ class Poisson(ExponentialFamily):
         return Curvature(np.full((1, 1), slope), np.full((1, 1, 1), -(slope**2)), np.zeros((1, 1)))
 
 
-def read_count_labels(labels: Labels, weight: FloatArray) -> tuple[CountData, FloatArray]:
+def _read_count_labels(labels: Labels, weight: FloatArray) -> tuple[CountData, FloatArray]:
     """Labels whose classes are counts."""
     contours, weight = read_labels(labels, weight)
     names = contours.classes
@@ -147,7 +147,7 @@ def read_count_labels(labels: Labels, weight: FloatArray) -> tuple[CountData, Fl
     return CountData(*everything, none, np.arange(len(weight)), points), weight
 
 
-def refuse_fractions(values: UncertainValues) -> None:
+def _refuse_fractions(values: UncertainValues) -> None:
     """Refuse precise values that are no counts."""
     bad = values.is_precise & (values.mean % 1 != 0)
     if bad.any():
@@ -159,11 +159,11 @@ def refuse_fractions(values: UncertainValues) -> None:
         )
 
 
-def counts_between(
+def _counts_between(
     low: FloatArray, high: FloatArray, rate: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log probability, mean and variance of counts within whole bounds."""
-    log_mass = np.array([log_between(low - k, high - k, rate) for k in range(3)])
+    log_mass = np.array([_log_between(low - k, high - k, rate) for k in range(3)])
     with np.errstate(invalid="ignore", over="ignore"):
         mean = rate * np.exp(log_mass[1] - log_mass[0])
         twice = rate**2 * np.exp(log_mass[2] - log_mass[0])
@@ -173,12 +173,12 @@ def counts_between(
     return log_mass[0], mean, variance
 
 
-def log_between(low: FloatArray, high: FloatArray, rate: float) -> FloatArray:
+def _log_between(low: FloatArray, high: FloatArray, rate: float) -> FloatArray:
     """Log probability that a count lies within whole bounds, in the tail where it is exact."""
     with np.errstate(divide="ignore", invalid="ignore"):
         upper = low > rate
-        large = np.where(upper, log_above(low - 1, rate), log_up_to(high, rate))
-        small = np.where(upper, log_above(high, rate), log_up_to(low - 1, rate))
+        large = np.where(upper, _log_above(low - 1, rate), _log_up_to(high, rate))
+        small = np.where(upper, _log_above(high, rate), _log_up_to(low - 1, rate))
         gap = np.where(np.isneginf(small), -np.inf, small - large)
         found = large + np.log1p(-np.exp(np.minimum(gap, 0.0)))
         near = np.where(upper, low, high)  # so far out, the nearest counts are all there is
@@ -194,14 +194,14 @@ def log_probability(x: FloatArray, rate: float) -> FloatArray:
     return np.where(x < 0, -np.inf, xlogy(there, rate) - rate - gammaln(there + 1))
 
 
-def log_up_to(x: FloatArray, rate: float) -> FloatArray:
+def _log_up_to(x: FloatArray, rate: float) -> FloatArray:
     """Log probability of counts up to x, which may be below 0 or infinite."""
     inside = (x >= 0) & np.isfinite(x)
     logs = np.log(pdtr(np.where(inside, x, 0.0), rate))
     return np.where(inside, logs, np.where(x < 0, -np.inf, 0.0))
 
 
-def log_above(x: FloatArray, rate: float) -> FloatArray:
+def _log_above(x: FloatArray, rate: float) -> FloatArray:
     """Log probability of counts above x, which may be below 0 or infinite."""
     inside = (x >= 0) & np.isfinite(x)
     logs = np.log(pdtrc(np.where(inside, x, 0.0), rate))

@@ -76,7 +76,7 @@ class StatedSteps:
         if isinstance(self.family, ExponentialFamily):
             with np.errstate(all="ignore"):
                 return louis_information(self.family, self.data, self.weight, params)
-        return differenced_information(self, params)
+        return _differenced_information(self, params)
 
 
 class StatedDensity:
@@ -163,7 +163,7 @@ class StatedDensity:
 
     def information(self, params: Params) -> FloatArray:
         """Observed information (p, p), by differences of the log likelihood."""
-        return differenced_information(self, params)
+        return _differenced_information(self, params)
 
 
 Problem = StatedSteps | StatedDensity
@@ -190,7 +190,7 @@ def total(logs: Any, weight: FloatArray) -> float:
     return -np.inf if np.isnan(found) else found
 
 
-def differenced_information(problem: Problem, params: Params) -> FloatArray:
+def _differenced_information(problem: Problem, params: Params) -> FloatArray:
     """Observed information by differences of the log likelihood, for few parameters."""
     limits = entry_bounds(params, problem.bounds)
     here = listed(params)

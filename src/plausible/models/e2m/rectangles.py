@@ -7,7 +7,7 @@ second in closed form given it,
 
 by Gauss-Legendre points in panels that end where the inner probability rises and falls: exact to
 about ten digits, also far from the mean and for strong correlations. For more than two there is no
-such rule: `by_lattice` takes a fixed set of points (Genz 1992), with an error of about 1 / their
+such rule: `_by_lattice` takes a fixed set of points (Genz 1992), with an error of about 1 / their
 number, and only on request.
 """
 
@@ -49,7 +49,7 @@ def within(
     for start in range(0, len(mean), size):
         some = slice(start, start + size)
         given = mean[some], covariance[some], low[some], high[some]
-        parts.append(two(*given) if points is None else by_lattice(*given, points))
+        parts.append(two(*given) if points is None else _by_lattice(*given, points))
     return Rectangles(*(np.concatenate(one) for one in zip(*parts, strict=True)))
 
 
@@ -117,12 +117,12 @@ def panels(
 
 def lattice(n_points: int, dimensions: int) -> FloatArray:
     """Points (S, dimensions) that fill the unit cube evenly, always the same."""
-    steps = np.sqrt(primes(dimensions))
+    steps = np.sqrt(_primes(dimensions))
     shifted = np.arange(1, n_points + 1)[:, None] * steps % 1.0
     return np.clip(1 - np.abs(2 * shifted - 1), 1e-12, 1 - 1e-12)  # periodized
 
 
-def primes(count: int) -> FloatArray:
+def _primes(count: int) -> FloatArray:
     """The first primes."""
     found: list[int] = []
     number = 2
@@ -133,7 +133,7 @@ def primes(count: int) -> FloatArray:
     return np.array(found, dtype=np.float64)
 
 
-def by_lattice(
+def _by_lattice(
     mean: FloatArray, covariance: FloatArray, low: FloatArray, high: FloatArray, points: FloatArray
 ) -> Rectangles:
     """Several bounded features, one after the other at fixed points; the last in closed form."""

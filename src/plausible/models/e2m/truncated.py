@@ -48,7 +48,7 @@ def standard_truncated(a: FloatArray, b: FloatArray) -> Truncated:
     mode = np.clip(0.0, a, b)
     calm = (np.abs(mode) <= CALM_MODE) & (b - a >= CALM_WIDTH)
     free = np.isinf(a) & np.isinf(b)
-    for part, method in ((calm & ~free, by_formula), (~calm, by_quadrature)):
+    for part, method in ((calm & ~free, _by_formula), (~calm, _by_quadrature)):
         rows = np.flatnonzero(part)
         if len(rows):
             for whole, some in zip(found, method(a[rows], b[rows]), strict=True):
@@ -56,7 +56,7 @@ def standard_truncated(a: FloatArray, b: FloatArray) -> Truncated:
     return found
 
 
-def by_formula(a: FloatArray, b: FloatArray) -> Truncated:
+def _by_formula(a: FloatArray, b: FloatArray) -> Truncated:
     """The closed forms, with the interval turned to the lower tail, where logs are exact."""
     flip = a + b > 0
     left, right = np.where(flip, -b, a), np.where(flip, -a, b)
@@ -69,7 +69,7 @@ def by_formula(a: FloatArray, b: FloatArray) -> Truncated:
     return Truncated(log_mass, np.where(flip, -mean, mean), variance)
 
 
-def by_quadrature(a: FloatArray, b: FloatArray) -> Truncated:
+def _by_quadrature(a: FloatArray, b: FloatArray) -> Truncated:
     """The same by quadrature."""
     log_mass, mean, central = central_moments(a, b, 2)
     return Truncated(log_mass, mean, central[0])
@@ -80,7 +80,7 @@ def central_moments(
 ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
     """Log mass and mean within [a, b] (m,), and central moments from the second up to `order`."""
     parts = [
-        quadrature_moments(a[rows], b[rows], order)
+        _quadrature_moments(a[rows], b[rows], order)
         for rows in (slice(s, s + BLOCK) for s in range(0, max(len(a), 1), BLOCK))
     ]
     log_mass, mean = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
@@ -91,7 +91,7 @@ def central_moments(
     )
 
 
-def quadrature_moments(
+def _quadrature_moments(
     a: FloatArray, b: FloatArray, order: int
 ) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
     """`central_moments` of one block, about the mode so that no digits are lost."""

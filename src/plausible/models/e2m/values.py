@@ -61,8 +61,8 @@ class UncertainValues:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, mean: ArrayLike, sd: ArrayLike, low: ArrayLike, high: ArrayLike) -> None:
-        parts = same_shape({"mean": mean, "sd": sd, "low": low, "high": high})
-        self._set(*check_parts(*parts))
+        parts = _same_shape({"mean": mean, "sd": sd, "low": low, "high": high})
+        self._set(*_check_parts(*parts))
 
     def _set(self, mean: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray) -> None:
         """Keep checked parts; a precise value has itself as both bounds."""
@@ -85,7 +85,7 @@ class UncertainValues:
         >>> UncertainValues.from_precise([1.0, np.nan]).is_missing
         array([False,  True])
         """
-        (x,) = same_shape({"values": values})
+        (x,) = _same_shape({"values": values})
         refuse(np.isinf(x), x, "Precise values should be finite", "give NaN for a missing value")
         gone = np.isnan(x)
         infinite = np.where(gone, np.inf, x)
@@ -113,7 +113,7 @@ class UncertainValues:
         >>> UncertainValues.from_intervals([-np.inf], 0.05).is_interval
         array([ True])
         """
-        a, b = same_shape({"low": low, "high": high})
+        a, b = _same_shape({"low": low, "high": high})
         return cls(np.zeros_like(a), np.full_like(a, np.inf), a, b)
 
     @classmethod
@@ -133,7 +133,7 @@ class UncertainValues:
         >>> UncertainValues.from_fuzzy([0.0, 5.0], 2.0).plausibility(2.0).round(3)
         array([0.607, 0.325])
         """
-        center, spread = same_shape({"mean": mean, "sd": sd})
+        center, spread = _same_shape({"mean": mean, "sd": sd})
         no_bound = np.full_like(center, np.inf)
         return cls(center, spread, -no_bound, no_bound)
 
@@ -193,7 +193,7 @@ class UncertainValues:
         >>> UncertainValues.from_precise(x).where(x > 0.1, below)
         <UncertainValues (3,): 2 precise, 1 interval, 0 fuzzy, 0 missing>
         """
-        mask, rest = check_mask(keep, self.shape), as_values(other)
+        mask, rest = _check_mask(keep, self.shape), as_values(other)
         if rest.shape != self.shape:
             raise InputError(
                 f"other should have the shape {self.shape}",
@@ -250,7 +250,7 @@ class UncertainValues:
         >>> UncertainValues.from_intervals([0.0, 1.0], 2.0).plausibility([0.5, 0.5])
         array([1., 0.])
         """
-        (value,) = same_shape({"x": x}, self.shape)
+        (value,) = _same_shape({"x": x}, self.shape)
         inside = (value >= self.low) & (value <= self.high)
         finite = self.is_fuzzy
         gap = np.where(finite, value - self.mean, 0.0) / np.where(finite, self.sd, 1.0)
@@ -333,7 +333,7 @@ def as_values(values: Any) -> UncertainValues:
     return UncertainValues.from_precise(values)
 
 
-def same_shape(given: dict[str, Any], like: tuple[int, ...] | None = None) -> list[FloatArray]:
+def _same_shape(given: dict[str, Any], like: tuple[int, ...] | None = None) -> list[FloatArray]:
     """Numbers by name as float arrays of one shape, (n,) or (n, d)."""
     arrays = {name: as_floats(values, name) for name, values in given.items()}
     try:
@@ -352,7 +352,7 @@ def same_shape(given: dict[str, Any], like: tuple[int, ...] | None = None) -> li
     return [np.array(np.broadcast_to(array, shape)) for array in arrays.values()]
 
 
-def check_parts(
+def _check_parts(
     mean: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Refuse parts that describe no set of numbers; where no value is favored the mean is 0."""
@@ -383,7 +383,7 @@ def refuse(bad: BoolArray, values: FloatArray, expected: str, remedy: str) -> No
         )
 
 
-def check_mask(keep: Any, shape: tuple[int, ...]) -> BoolArray:
+def _check_mask(keep: Any, shape: tuple[int, ...]) -> BoolArray:
     """A truth value for each value."""
     mask = as_array(keep, "keep")
     if mask.dtype != bool or mask.ndim > len(shape):

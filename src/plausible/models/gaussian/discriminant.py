@@ -183,7 +183,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _make_prior(self, problem: SoftMixture) -> Prior | None:
         if self.shrinkage is None or self.shrinkage == 0 or not problem.labeled:
             return None
-        return shrinkage_prior(problem, self.shrinkage)
+        return _shrinkage_prior(problem, self.shrinkage)
 
     def _check_options(self) -> None:
         super()._check_options()
@@ -193,7 +193,7 @@ class DiscriminantClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             check_number(self.shrinkage, "shrinkage", 0.0, 1.0)
 
 
-def shrinkage_prior(problem: SoftMixture, shrinkage: float | str) -> Prior | None:
+def _shrinkage_prior(problem: SoftMixture, shrinkage: float | str) -> Prior | None:
     """A prior whose covariances are (1 - shrinkage) estimate + shrinkage target."""
     moments = problem.class_moments()
     if not moments.counts.any():
@@ -228,7 +228,7 @@ def ledoit_wolf(
     by_class = np.broadcast_to(positive, (n_classes, positive.shape[1])).copy()
     if len(positive) > 1:
         by_class[problem.owner] = positive
-    fourth = problem.all_rows.reduce(sum_over_shares, fourth_pass, moments.mean, by_class)
+    fourth = problem.all_rows.reduce(sum_over_shares, _fourth_pass, moments.mean, by_class)
     d = positive.shape[1]
     tied = len(covariance) == 1
     items = np.array([moments.counts.sum()]) if tied else moments.counts[problem.owner]
@@ -242,7 +242,7 @@ def ledoit_wolf(
     return np.clip(noise / np.maximum(spread, 1e-300), 0.0, 1.0)
 
 
-def fourth_pass(columns: Columns, means: FloatArray, variances: FloatArray) -> FloatArray:
+def _fourth_pass(columns: Columns, means: FloatArray, variances: FloatArray) -> FloatArray:
     """Sums, by the class that rows favor, of their fourth powers of standardized distance."""
     X, plausibility, weight = as_float64(columns)
     assert plausibility is not None

@@ -44,7 +44,7 @@ def n_features_of_map(kind: str, d: int) -> int:
     return 1 + d + {"full": d * (d + 1) // 2, "tied": 0, "diag": d, "spherical": 1}[kind]
 
 
-def feature_map(
+def _feature_map(
     X: FloatArray, center: FloatArray, kind: str, out: FloatArray | None = None
 ) -> FloatArray:
     """phi(x - center) of each row of X, as columns (P, b); written into `out` where it fits."""
@@ -90,10 +90,10 @@ def log_joint(
     W, far = linear_form(parameters, center, kind)
     if not use_linear(kind, X.shape[1], far):
         form = centered_form(parameters, kind)
-        return np.concatenate([centered_scores(part, form, kind).T for part in blocks_of(X, 4096)])
+        return np.concatenate([centered_scores(part, form, kind).T for part in _blocks_of(X, 4096)])
     size = max(BLOCK_DOUBLES // W.shape[1], 64)
     result = np.concatenate(
-        [(W @ feature_map(part, center, kind)).T for part in blocks_of(X, size)]
+        [(W @ _feature_map(part, center, kind)).T for part in _blocks_of(X, size)]
     )
     if kind == "tied" and not up_to_constant:
         white = (X - center) @ inverse_factor(cholesky(parameters.covariances, kind)).T
@@ -104,7 +104,7 @@ def log_joint(
     return result
 
 
-def blocks_of(X: FloatArray, size: int) -> list[FloatArray]:
+def _blocks_of(X: FloatArray, size: int) -> list[FloatArray]:
     """The rows of X in blocks; one empty block for no rows."""
     return [X[start : start + size] for start in range(0, max(len(X), 1), size)]
 
@@ -127,7 +127,7 @@ def linear_form(parameters: Gaussians, center: FloatArray, kind: str) -> tuple[F
     shifted = means - center
     linear = apply(precision, shifted, kind)
     far = (linear * shifted).sum(axis=1)
-    worst = max(float(far.max()), correlation_cost(parameters, precision, shifted, kind))
+    worst = max(float(far.max()), _correlation_cost(parameters, precision, shifted, kind))
     constants = log_weights(weights) - 0.5 * (d * LOG_2PI + log_determinants(factor, kind, d) + far)
     return assemble(constants, linear, precision, kind), worst
 
@@ -150,7 +150,7 @@ def assemble(
     return form
 
 
-def correlation_cost(
+def _correlation_cost(
     parameters: Gaussians, precision: FloatArray, shifted: FloatArray, kind: str
 ) -> float:
     """Size of the terms of x' P x relative to their sum: large for nearly collinear features."""
@@ -199,10 +199,10 @@ def linear_pass(
     phi = None
     for start in range(0, len(X), size):
         rows = slice(start, start + size)
-        phi = feature_map(X[rows], center, kind, phi)
+        phi = _feature_map(X[rows], center, kind, phi)
         pl = None if plausibility is None else plausibility[rows]
         w = None if weight is None else weight[rows]
-        active = active_components(pl, owner)
+        active = _active_components(pl, owner)
         for place, W in enumerate(forms):
             sums, criterion = result[place]
             responsibility, gain = respond(W[active] @ phi, pl, w, owner[active])
@@ -211,7 +211,7 @@ def linear_pass(
     return result
 
 
-def active_components(plausibility: FloatArray | None, owner: NDArray[np.int64]) -> Any:
+def _active_components(plausibility: FloatArray | None, owner: NDArray[np.int64]) -> Any:
     """Components whose class is plausible for some row of a block."""
     if plausibility is None:
         return slice(None)
@@ -274,7 +274,7 @@ def given_pass(
     size = max(BLOCK_DOUBLES // len(sums), 64)
     for start in range(0, len(X), size):
         rows = slice(start, start + size)
-        sums += feature_map(X[rows], center, kind) @ favor[rows]
+        sums += _feature_map(X[rows], center, kind) @ favor[rows]
     return sums, float(logs.sum())
 
 

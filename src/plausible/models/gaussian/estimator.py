@@ -175,12 +175,12 @@ class GaussianClassifier(EvidenceClassifier):
         try:
             init = self.init
             if isinstance(init, Mapping):
-                init = named_start(self, init, problem, training.classes)
+                init = _named_start(self, init, problem, training.classes)
             starts = make_starts(problem, init, self.n_init, random)
             return Fit(self._maximize(problem, starts, checkpoint), problem, weight)
         except SingularCovarianceError as error:
             names = training.classes[problem.owner]
-            raise ValueError(explain_singular(error, names, problem)) from None
+            raise ValueError(_explain_singular(error, names, problem)) from None
 
     def _pose(self, training: TrainingRows) -> SoftMixture:
         """The EM problem: components for the classes that some row finds plausible."""
@@ -197,9 +197,9 @@ class GaussianClassifier(EvidenceClassifier):
                 stacklevel=3,
             )
         owner = np.repeat(np.arange(len(sizes)), np.where(present, sizes, 0))
-        check_memory(self._kind, len(owner), len(census.center))
+        _check_memory(self._kind, len(owner), len(census.center))
         if not self._has_prior:
-            check_work(self._kind, len(owner), census, self.reg_covar)
+            _check_work(self._kind, len(owner), census, self.reg_covar)
         if rows is training.rows:
             return SoftMixture(rows, census, self._kind, owner, self.reg_covar)
         parts = self._parts(training.rows, owner)
@@ -318,7 +318,7 @@ class GaussianClassifier(EvidenceClassifier):
         The share is taken among 20,000 items drawn from the model, with `random_state`. All
         features must be known: densities of fewer features are no measure beside these.
         """
-        check_known(self._read(X))
+        _check_known(self._read(X))
         density = self.score_samples(X)
         own = np.sort(self.score_samples(self.sample(NOVELTY_DRAWS)[0]))
         return 1.0 - np.searchsorted(own, density, side="right") / len(own)
@@ -391,7 +391,7 @@ class GaussianClassifier(EvidenceClassifier):
             check_path(self.checkpoint, "checkpoint")
 
 
-def named_start(
+def _named_start(
     model: GaussianClassifier, init: Mapping[str, Any], problem: SoftMixture, classes: NDArray[Any]
 ) -> dict[str, Any]:
     """Parts of a start that are given by class, as arrays in the order of the components."""
@@ -409,7 +409,7 @@ def named_start(
     return parts
 
 
-def check_known(data: Any) -> None:
+def _check_known(data: Any) -> None:
     """Refuse items of which some features are missing, or known only in part."""
     bad = np.isnan(data).any(axis=1) if isinstance(data, np.ndarray) else np.ones(len(data), bool)
     if bad.any():
@@ -434,7 +434,7 @@ REMEDY = (
 )
 
 
-def check_memory(kind: str, n_components: int, d: int) -> None:
+def _check_memory(kind: str, n_components: int, d: int) -> None:
     """Refuse covariances that no memory holds, before anything is computed."""
     n_numbers = {"full": n_components * d * d, "tied": d * d}.get(kind, n_components * d)
     if n_numbers > MOST_NUMBERS:
@@ -449,7 +449,7 @@ def check_memory(kind: str, n_components: int, d: int) -> None:
         )
 
 
-def check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float) -> None:
+def _check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float) -> None:
     """Refuse work of minutes on covariances that only `reg_covar` would make invertible."""
     d = len(census.center)
     if kind not in ("full", "tied"):
@@ -470,7 +470,7 @@ def check_work(kind: str, n_components: int, census: RowCensus, reg_covar: float
         )
 
 
-def explain_singular(
+def _explain_singular(
     error: SingularCovarianceError, names: NDArray[Any], problem: SoftMixture
 ) -> str:
     """Which class has a singular covariance, on how many items it rests, and what to do."""
@@ -497,7 +497,7 @@ def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: Soft
         message = f"Every component should keep some items, but those of {empty} lost theirs; use "
         message += "fewer components, another start, or a prior on the weights."
         warnings.warn(message, EmptyClassWarning, stacklevel=4)
-    narrow = held_up(result.parameters.covariances, problem)
+    narrow = _held_up(result.parameters.covariances, problem)
     if narrow.any():
         k = int(np.argmax(narrow))
         shared = problem.kind == "tied"
@@ -513,7 +513,7 @@ def warn_of_weak_points(model: GaussianClassifier, result: Result, problem: Soft
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
-def held_up(covariances: FloatArray, problem: SoftMixture) -> NDArray[np.bool_]:
+def _held_up(covariances: FloatArray, problem: SoftMixture) -> NDArray[np.bool_]:
     """Which covariances have a direction with hardly more variance than `reg_covar`."""
     if problem.kind in ("full", "tied"):  # far quicker than eigenvalues
         rest = covariances - 2 * problem.reg_covar * np.eye(covariances.shape[-1])

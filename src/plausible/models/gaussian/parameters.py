@@ -132,11 +132,11 @@ def solve(moments: Moments, kind: str, reg_covar: float, prior: Prior | None) ->
         scatter = scatter + prior.scale + (gap.sum(axis=0) if kind == "tied" else gap)
         mean = mean + pull[:, None] * (prior.mean - mean)
         strength = prior.strength
-    covariances = regularize(scatter, count, strength, mean.shape[1], kind, reg_covar)
+    covariances = _regularize(scatter, count, strength, mean.shape[1], kind, reg_covar)
     return Gaussians(weights / weights.sum(), mean, covariances)
 
 
-def regularize(
+def _regularize(
     scatter: FloatArray, count: FloatArray, strength: Any, d: int, kind: str, reg_covar: float
 ) -> FloatArray:
     """Covariances from scatters; a component without rows gets the average of the others."""

@@ -50,7 +50,7 @@ class Part(Protocol):
         """Expected moments of all features, and the log likelihood."""
 
 
-def group_by_pattern(seen: BoolArray) -> list[Group]:
+def _group_by_pattern(seen: BoolArray) -> list[Group]:
     """Groups of rows of a table (n, d) of which features they have."""
     n_rows, d = seen.shape
     if not n_rows:
@@ -69,7 +69,7 @@ def group_by_pattern(seen: BoolArray) -> list[Group]:
     ]
 
 
-def marginal(parameters: Gaussians, seen: BoolArray, kind: str) -> Gaussians:
+def _marginal(parameters: Gaussians, seen: BoolArray, kind: str) -> Gaussians:
     """The law of the features that are there."""
     weights, means, covariances = parameters
     if kind in ("full", "tied"):
@@ -120,7 +120,7 @@ class PatternPart:
 
     def summarize(self, parameters: Gaussians) -> tuple[Moments, float]:
         """Expected moments of all features, and the log likelihood."""
-        (found,) = self.problem.summarize([marginal(parameters, self.seen, self.kind)])
+        (found,) = self.problem.summarize([_marginal(parameters, self.seen, self.kind)])
         if self.seen.all():
             return found.moments, found.criterion
         return lifted(found.moments, parameters, self.seen, self.kind), found.criterion
@@ -192,7 +192,7 @@ def parts_of(columns: Columns, kind: str, owner: NDArray[np.int64]) -> list[Part
     counted = np.arange(len(np.asarray(columns[0])))
     if columns[2] is not None:
         counted = counted[np.asarray(columns[2]) > 0]
-    groups = group_by_pattern(~np.isnan(np.asarray(columns[0])[counted]))
+    groups = _group_by_pattern(~np.isnan(np.asarray(columns[0])[counted]))
     parts: list[Part] = []
     few = []
     for group in groups:
@@ -235,10 +235,10 @@ def log_joint_of_seen(
     if seen.all():
         return log_joint(X, parameters, kind, up_to_constant)
     found = np.empty((len(X), len(parameters.weights)))
-    for rows, here in group_by_pattern(seen):
+    for rows, here in _group_by_pattern(seen):
         if here.any():
             part = np.ascontiguousarray(X[np.ix_(rows, np.flatnonzero(here))])
-            law = marginal(parameters, here, kind)
+            law = _marginal(parameters, here, kind)
             found[rows] = log_joint(part, law, kind, up_to_constant)
         else:
             found[rows] = log_weights(parameters.weights)

@@ -47,9 +47,9 @@ def make_prior(
             "rename or leave them out",
         )
     d = len(census.center)
-    concentration = at_least(prior.get("weights", 1.0), 1.0, "weights")
-    precision = at_least(prior.get("mean_precision", 0.0), 0.0, "mean_precision")
-    freedom = at_least(prior.get("degrees_of_freedom", d + 2.0), 0.0, "degrees_of_freedom")
+    concentration = _at_least(prior.get("weights", 1.0), 1.0, "weights")
+    precision = _at_least(prior.get("mean_precision", 0.0), 0.0, "mean_precision")
+    freedom = _at_least(prior.get("degrees_of_freedom", d + 2.0), 0.0, "degrees_of_freedom")
     mean = as_floats(prior.get("mean", census.center), "prior mean")
     default = census.spread**2 / n_components ** (2 / d)
     scale = matrix(as_floats(prior.get("scale", default), "prior scale"), d)
@@ -72,7 +72,7 @@ def make_prior(
     )
 
 
-def at_least(value: Any, low: float, name: str) -> float:
+def _at_least(value: Any, low: float, name: str) -> float:
     """A number that is not below `low`."""
     try:
         return check_number(value, name, low)

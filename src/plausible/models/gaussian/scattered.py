@@ -64,10 +64,10 @@ def condition(
     center = mean + np.einsum("nij,ni->nj", across, white)
     rest = covariance - np.swapaxes(across, 1, 2) @ solved[:, :, :-1]
     rest = np.where(exact[:, :, None] | exact[:, None, :], 0.0, 0.5 * (rest + rest.swapaxes(1, 2)))
-    return Conditional(logs + peak_constants(noise), np.where(exact, y, center), rest)
+    return Conditional(logs + _peak_constants(noise), np.where(exact, y, center), rest)
 
 
-def condition_independent(
+def _condition_independent(
     y: FloatArray, noise: FloatArray, mean: FloatArray, variance: FloatArray
 ) -> Conditional:
     """The same for independent features with variances (d,)."""
@@ -79,10 +79,10 @@ def condition_independent(
     rest = variance * (1 - share)
     rest[noise == 0] = 0.0
     center = np.where(noise == 0, y, mean + share * gap)
-    return Conditional(logs + peak_constants(noise), center, rest)
+    return Conditional(logs + _peak_constants(noise), center, rest)
 
 
-def peak_constants(noise: FloatArray) -> FloatArray:
+def _peak_constants(noise: FloatArray) -> FloatArray:
     """What a plausibility of one at its peak has more than a density of errors, by row."""
     fuzzy = np.isfinite(noise) & (noise > 0)
     return 0.5 * (LOG_2PI * fuzzy + np.log(np.where(fuzzy, noise, 1.0))).sum(axis=1)
@@ -129,7 +129,7 @@ class ScatteredPart:
         if self.kind in ("full", "tied"):
             return condition(self.y[rows], self.noise[rows], mean, covariance)
         variance = np.broadcast_to(covariance, mean.shape)
-        return condition_independent(self.y[rows], self.noise[rows], mean, variance)
+        return _condition_independent(self.y[rows], self.noise[rows], mean, variance)
 
     def conditionals(self, rows: slice, parameters: Gaussians) -> list[Conditional]:
         """Each component, given what is known of some rows."""

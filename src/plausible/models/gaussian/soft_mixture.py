@@ -60,7 +60,7 @@ class RowCensus(NamedTuple):
     spread: FloatArray
 
 
-def settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which rows have one plausible class, and that class one component (`single`).
 
     Or probabilities of such classes.
@@ -90,7 +90,7 @@ def census_pass(
         return len(X), 0, np.full(len(single), sums[0]), *sums
     counts = np.ones(len(X)) if weight is None else weight
     support = (plausibility > 0).T @ counts
-    n_settled = int((settled_rows(columns, single) & (counts > 0)).sum())
+    n_settled = int((_settled_rows(columns, single) & (counts > 0)).sum())
     return int((counts > 0).sum()), n_settled, support, *sums
 
 
@@ -106,7 +106,7 @@ def check_finite(X: FloatArray) -> None:
         )
 
 
-def check_range(weight: float, squares: FloatArray) -> None:
+def _check_range(weight: float, squares: FloatArray) -> None:
     """Refuse weights and features whose sums, or sums of squares, no number holds."""
     if not np.isfinite(weight):
         raise InputError(
@@ -142,7 +142,7 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
             "all weights are zero",
             "give weights above zero to the rows that should count",
         )
-    check_range(weight, twice)
+    _check_range(weight, twice)
     shift = once / weight
     spread = np.sqrt(np.maximum(twice / weight - shift**2, 0.0))
     spread = np.where(spread > 0, spread, 1.0)
@@ -166,7 +166,7 @@ def candidate_codes(
     else:
         values = np.int64(1) << (np.arange(n_classes) % 14)
         codes = ((possible @ values) % 32749).astype(np.int16)
-        codes[settled_rows(columns, single) != settled] = LEFT_OUT
+        codes[_settled_rows(columns, single) != settled] = LEFT_OUT
     if columns[2] is not None:
         codes[columns[2] == 0] = LEFT_OUT
     return codes

@@ -38,24 +38,24 @@ def make_starts(
     if not isinstance(init, str):
         return [given_start(problem, init)]
     if init == "labels":
-        starts = [label_start(problem, random)]
+        starts = [_label_start(problem, random)]
         if n_init > 1:
-            starts.append(cluster_start(problem, random))
-        return starts + [jitter(starts[0], problem, random) for _ in range(n_init - 2)]
-    make = {"kmeans": cluster_start, "random": random_start}[init]
+            starts.append(_cluster_start(problem, random))
+        return starts + [_jitter(starts[0], problem, random) for _ in range(n_init - 2)]
+    make = {"kmeans": _cluster_start, "random": _random_start}[init]
     return [make(problem, random) for _ in range(n_init)]
 
 
-def label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
+def _label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """Components where the labels put their classes."""
     if not problem.labeled:
-        return cluster_start(problem, random)
+        return _cluster_start(problem, random)
     moments = problem.class_moments()
     if not moments.counts.any():
-        return cluster_start(problem, random)
+        return _cluster_start(problem, random)
     owner, kind = problem.owner, problem.kind
     if len(np.unique(owner)) < len(owner):
-        return nested_start(problem, moments, random)
+        return _nested_start(problem, moments, random)
     moments = Moments(
         moments.counts[owner],
         moments.mean[owner],
@@ -65,7 +65,7 @@ def label_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussian
         return problem.solve_moments(moments)
     start = cautious_solve(problem, moments)
     unseen = moments.counts <= 1e-9 * moments.counts.sum()
-    return separate(fill_unseen(start, unseen, problem, random), problem, random)
+    return separate(_fill_unseen(start, unseen, problem, random), problem, random)
 
 
 def cautious_solve(problem: SoftMixture, moments: Moments) -> Gaussians:
@@ -97,7 +97,7 @@ def widen(covariances: FloatArray, problem: SoftMixture) -> FloatArray:
     return covariances + (little if problem.kind == "diag" else little.mean())
 
 
-def fill_unseen(
+def _fill_unseen(
     start: Gaussians,
     unseen: NDArray[np.bool_],
     problem: SoftMixture,
@@ -108,7 +108,7 @@ def fill_unseen(
         return start
     X, plausibility, _ = as_float64(problem.rows.sample(SAMPLE, random))
     weights, means = start.weights.copy(), start.means.copy()
-    nearest = np.min([scaled_distance(X, mean, problem) for mean in means[~unseen]], axis=0)
+    nearest = np.min([_scaled_distance(X, mean, problem) for mean in means[~unseen]], axis=0)
     for k in np.flatnonzero(unseen):
         able = nearest.copy()
         if plausibility is not None:
@@ -118,11 +118,11 @@ def fill_unseen(
         row = random.choice(len(X), p=able / able.sum())
         means[k] = X[row]
         weights[k] = weights[~unseen].mean()
-        nearest = np.minimum(nearest, scaled_distance(X, means[k], problem))
+        nearest = np.minimum(nearest, _scaled_distance(X, means[k], problem))
     return Gaussians(weights / weights.sum(), means, start.covariances)
 
 
-def scaled_distance(X: FloatArray, mean: FloatArray, problem: SoftMixture) -> FloatArray:
+def _scaled_distance(X: FloatArray, mean: FloatArray, problem: SoftMixture) -> FloatArray:
     """Squared distances with every feature in units of its spread."""
     return (((X - mean) / problem.census.spread) ** 2).sum(axis=1)
 
@@ -137,7 +137,7 @@ def separate(start: Gaussians, problem: SoftMixture, random: np.random.RandomSta
     return start._replace(means=means)
 
 
-def jitter(start: Gaussians, problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
+def _jitter(start: Gaussians, problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """The start with its means moved at random."""
     noise = random.normal(size=start.means.shape) * problem.census.spread
     return start._replace(means=start.means + 0.3 * noise)
@@ -152,9 +152,9 @@ def cluster(X: FloatArray, n_clusters: int, weight: FloatArray | None, seed: int
     return np.eye(n_clusters)[:, found]
 
 
-def cluster_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
+def _cluster_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """Components at the clusters of k-means, given to the classes they agree with best."""
-    X, plausibility, weight = sampled(problem, random)
+    X, plausibility, weight = _sampled(problem, random)
     n_components = len(problem.owner)
     seed = random.randint(2**31 - 1)
     members = cluster(X / problem.census.spread, n_components, weight, seed)
@@ -170,7 +170,7 @@ def cluster_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussi
     return separate(start, problem, random)
 
 
-def sampled(
+def _sampled(
     problem: SoftMixture, random: np.random.RandomState
 ) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
     """A sample of rows with some weight."""
@@ -181,9 +181,9 @@ def sampled(
     return X[keep], None if plausibility is None else plausibility[keep], weight[keep]
 
 
-def random_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
+def _random_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """Means at random rows where their class is plausible, covariances that of all rows."""
-    X, plausibility, weight = sampled(problem, random)
+    X, plausibility, weight = _sampled(problem, random)
     n_components = len(problem.owner)
     rows = []
     for k in range(n_components):
@@ -197,11 +197,11 @@ def random_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussia
     return separate(start._replace(means=X[rows]), problem, random)
 
 
-def nested_start(
+def _nested_start(
     problem: SoftMixture, classes: Moments, random: np.random.RandomState
 ) -> Gaussians:
     """Several components for a class: k-means among the rows that favor it."""
-    X, plausibility, weight = sampled(problem, random)
+    X, plausibility, weight = _sampled(problem, random)
     assert plausibility is not None
     favor = (
         favor_by_class(plausibility)
@@ -222,12 +222,12 @@ def nested_start(
         members[mine[: len(parts), None], rows] = parts * chance
         unseen[mine[len(parts) :]] = True
     if unseen.all():
-        return cluster_start(problem, random)
+        return _cluster_start(problem, random)
     start = cautious_solve(problem, moments_of(X, members, problem.kind))
     share = np.maximum(classes.counts, 1e-9)[problem.owner]
     within = start.weights / np.bincount(problem.owner, start.weights)[problem.owner]
     start = start._replace(weights=share * within / (share * within).sum())
-    return separate(fill_unseen(start, unseen, problem, random), problem, random)
+    return separate(_fill_unseen(start, unseen, problem, random), problem, random)
 
 
 def moments_of(X: FloatArray, members: FloatArray, kind: str) -> Moments:

@@ -83,7 +83,7 @@ class Standard(NamedTuple):
         """Credit (n,) of the answers of a mixture."""
         assert self.rows[0] is not None
         kind, owner = fit.problem.kind, fit.problem.owner
-        answers = classify(self.rows[0], fit.result.parameters, kind, owner)
+        answers = _classify(self.rows[0], fit.result.parameters, kind, owner)
         return self.credit[np.arange(len(answers)), answers]
 
     def is_missed_by(self, earned: FloatArray, errors: float = FAR) -> bool:
@@ -101,40 +101,40 @@ def mind_labels(fit: Fit, rows: Rows, climb: Climb) -> Fit:
     """
     if not fit.problem.labeled or not fit.problem.n_open:
         return fit
-    labeled, idle = rows.reduce(weigh_kinds)
-    standard = set_standard(fit.problem, rows) if labeled > 0 and idle > 0 else None
+    labeled, idle = rows.reduce(_weigh_kinds)
+    standard = _set_standard(fit.problem, rows) if labeled > 0 and idle > 0 else None
     if standard is None:
         return fit
     earned = standard.of(fit)
     if not standard.is_missed_by(earned, errors=0.0):
         return fit
-    others = sample_unlabeled(rows, idle)
+    others = _sample_unlabeled(rows, idle)
     if not standard.is_missed_by(earned):  # perhaps only because labels were learned by heart
         if len(earned) < ENOUGH_LABELED:
             return fit
-        earned = out_of_trials(1.0, standard, others, climb)
+        earned = _out_of_trials(1.0, standard, others, climb)
         if not standard.is_missed_by(earned):
             return fit
     before = mean(earned, standard.weight)
     weights = [w for w in (ratio * labeled / idle for ratio in RATIOS) if w < 1.0]
-    weight, now = best_weight(weights, standard, others, climb)
+    weight, now = _best_weight(weights, standard, others, climb)
     if now <= before:
         weight, now = 1.0, before
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptyClassWarning)  # the first fit has said so
             fit = climb(rows, weight, False)
-    say_what_was_done(before, standard.agreement, now, weight)
+    _say_what_was_done(before, standard.agreement, now, weight)
     return fit
 
 
-def best_weight(
+def _best_weight(
     weights: list[float], standard: Standard, others: Columns, climb: Climb
 ) -> tuple[float, float]:
     """The weight with the best agreement out of fold, and that; rising weights until it falls."""
     best, found = 0.0, -1.0
     for weight in sorted(weights):
-        earned = out_of_trials(weight, standard, others, climb)
+        earned = _out_of_trials(weight, standard, others, climb)
         agreement = mean(earned, standard.weight)
         if agreement >= found:
             best, found = weight, agreement
@@ -143,14 +143,14 @@ def best_weight(
     return best, found
 
 
-def out_of_trials(weight: float, standard: Standard, others: Columns, climb: Climb) -> FloatArray:
+def _out_of_trials(weight: float, standard: Standard, others: Columns, climb: Climb) -> FloatArray:
     """Credits (n,), out of fold, of fits with a weight of unlabeled rows; -1 if there are none."""
     n_rows = len(standard.weight)
     fold = np.random.RandomState(0).permutation(n_rows) % N_TRIALS
     answers = np.empty(n_rows, dtype=np.int64)
     for f in range(N_TRIALS):
         train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        known = with_weights(take(standard.rows, train))
+        known = _with_weights(take(standard.rows, train))
         rows = ArrayRows(*(stack(pair) for pair in zip(known, others, strict=True)))
         try:
             with warnings.catch_warnings():
@@ -159,26 +159,26 @@ def out_of_trials(weight: float, standard: Standard, others: Columns, climb: Cli
         except ValueError:  # too few rows for such covariances
             return np.full(n_rows, -1.0)
         X, owner = take(standard.rows, test)[0], fit.problem.owner
-        answers[test] = classify(X, fit.result.parameters, fit.problem.kind, owner)
+        answers[test] = _classify(X, fit.result.parameters, fit.problem.kind, owner)
     return standard.credit[np.arange(n_rows), answers]
 
 
-def with_weights(columns: Columns) -> Columns:
+def _with_weights(columns: Columns) -> Columns:
     """The same with weights, which may have been left out."""
     if columns[2] is not None:
         return columns
     return (*columns[:2], np.ones(len(np.asarray(columns[1]))), *columns[3:])
 
 
-def sample_unlabeled(rows: Rows, weight: float) -> Columns:
+def _sample_unlabeled(rows: Rows, weight: float) -> Columns:
     """Some of the rows without a label, with the weight of all of them."""
-    found = rows.arrange(unlabeled_code).sample(MOST_UNLABELED, np.random.RandomState(0))
-    found = with_weights(found)
+    found = rows.arrange(_unlabeled_code).sample(MOST_UNLABELED, np.random.RandomState(0))
+    found = _with_weights(found)
     own = np.asarray(found[2])
     return (*found[:2], own * (weight / own.sum()), *found[3:])
 
 
-def say_what_was_done(before: float, expected: float, now: float, weight: float) -> None:
+def _say_what_was_done(before: float, expected: float, now: float, weight: float) -> None:
     """Warn that unlabeled rows made the model forget its labels."""
     done = (
         f"so each was given the weight {weight:.3g}, with which it is {now:.2f}; another "
@@ -202,7 +202,7 @@ def unlabeled(columns: Columns) -> NDArray[np.bool_]:
     return nothing if len(columns) < 4 else nothing & ~np.asarray(columns[3])
 
 
-def weigh_kinds(columns: Columns) -> FloatArray:
+def _weigh_kinds(columns: Columns) -> FloatArray:
     """Weight of the rows with and without a label."""
     nothing = unlabeled(columns)
     weight = np.ones(len(nothing)) if columns[2] is None else np.asarray(columns[2])
@@ -224,24 +224,24 @@ def with_factor(rows: Rows, factor: float) -> Rows:
     return ArrayRows(*made, order=rows.order, chunk_rows=rows.chunk_rows)
 
 
-def labeled_code(columns: Columns) -> NDArray[np.int8]:
+def _labeled_code(columns: Columns) -> NDArray[np.int8]:
     """0 for rows with a label and some weight, -1 for the others."""
-    return wanted_code(columns, ~unlabeled(columns))
+    return _wanted_code(columns, ~unlabeled(columns))
 
 
-def unlabeled_code(columns: Columns) -> NDArray[np.int8]:
+def _unlabeled_code(columns: Columns) -> NDArray[np.int8]:
     """0 for rows without a label and with some weight, -1 for the others."""
-    return wanted_code(columns, unlabeled(columns))
+    return _wanted_code(columns, unlabeled(columns))
 
 
-def wanted_code(columns: Columns, wanted: NDArray[np.bool_]) -> NDArray[np.int8]:
+def _wanted_code(columns: Columns, wanted: NDArray[np.bool_]) -> NDArray[np.int8]:
     """0 for rows that are wanted and have some weight, -1 for the others."""
     if columns[2] is not None:
         wanted = wanted & (np.asarray(columns[2]) > 0)
     return np.where(wanted, 0, -1).astype(np.int8)
 
 
-def classify(
+def _classify(
     X: Any, parameters: Gaussians, kind: str, owner: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Most probable class (n,) of each row."""
@@ -257,9 +257,9 @@ def mean(values: FloatArray, weight: FloatArray) -> float:
     return float(weight @ values / weight.sum())
 
 
-def set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
+def _set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
     """What labeled rows alone foretell; None where they are too few to tell."""
-    columns = rows.arrange(labeled_code).sample(MOST_LABELED, np.random.RandomState(0))
+    columns = rows.arrange(_labeled_code).sample(MOST_LABELED, np.random.RandomState(0))
     table = np.asarray(columns[1], dtype=np.float64)
     if len(table) < 2 * N_FOLDS:
         return None
@@ -284,7 +284,7 @@ def out_of_fold(problem: SoftMixture, columns: Columns) -> NDArray[np.int64]:
         train, test = np.flatnonzero(fold != f), fold == f
         part = tuple(None if c is None else np.asarray(c)[train] for c in columns)
         parameters, owner = alone(problem, part)
-        answers[test] = classify(np.asarray(columns[0])[test], parameters, problem.kind, owner)
+        answers[test] = _classify(np.asarray(columns[0])[test], parameters, problem.kind, owner)
     return answers
 
 

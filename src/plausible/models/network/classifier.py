@@ -47,14 +47,14 @@ LEAST_SQUARE = 1e-200  # a sum of squares that still leaves room for products
 ADVICE = "raise max_iter or tol, or scale the features"
 
 
-def with_targets(columns: Columns, loss: str) -> Columns:
+def _with_targets(columns: Columns, loss: str) -> Columns:
     """Rows with what a loss compares bets to, instead of plausibilities."""
     X, plausibility, weight, shares = (*columns, None, None)[:4]
     assert plausibility is not None
-    return X, targets_of(plausibility, shares, loss), weight, *columns[3:]
+    return X, _targets_of(plausibility, shares, loss), weight, *columns[3:]
 
 
-def targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) -> FloatArray:
+def _targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) -> FloatArray:
     """Targets (n, K) of labels: bets, or for "likelihood" the degrees; probabilities as they are.
 
     The bets are those of the least committed masses with these plausibilities, of any scale.
@@ -71,9 +71,9 @@ def targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) ->
 def comparable(rows: Rows, classes: NDArray[Any], y: Any, loss: str) -> Rows:
     """Rows with targets: bets of masses where these are known, else those of contours."""
     if loss == "likelihood" or not (isinstance(y, Labels) and y.has_masses):
-        return rows.map(partial(with_targets, loss=loss))
+        return rows.map(partial(_with_targets, loss=loss))
     if not isinstance(rows, ArrayRows):
-        return rows.map(partial(with_targets, loss=loss))
+        return rows.map(partial(_with_targets, loss=loss))
     X, _, *others = rows.columns
     return ArrayRows(X, pignistic(y.reorder(classes.tolist()).masses()), *others)
 
@@ -95,14 +95,14 @@ def count_pass(columns: Columns) -> int:
     return int((says_something(columns) == 0).sum())
 
 
-def weight_pass(columns: Columns) -> float:
+def _weight_pass(columns: Columns) -> float:
     """Weight of some rows."""
     _, degrees, weight = (*columns, None)[:3]
     assert degrees is not None
     return float(len(degrees) if weight is None else weight.sum())
 
 
-def moment_pass(columns: Columns) -> tuple[FloatArray, FloatArray]:
+def _moment_pass(columns: Columns) -> tuple[FloatArray, FloatArray]:
     """Weighted sums of the features of some rows, and of their squares."""
     X, _, weight = (*columns, None)[:3]
     assert X is not None
@@ -114,7 +114,7 @@ def moment_pass(columns: Columns) -> tuple[FloatArray, FloatArray]:
 def spread_of(rows: Rows, weight: float) -> float:
     """Root of the total variance of the features; one where rows are all the same."""
     with np.errstate(over="ignore", invalid="ignore"):
-        first, second = rows.reduce(moment_pass)
+        first, second = rows.reduce(_moment_pass)
         variance = float(np.maximum(second / weight - (first / weight) ** 2, 0.0).sum())
     if not LEAST_SQUARE <= float(second.sum()) <= 1.0 / LEAST_SQUARE and second.any():
         raise InputError(
@@ -279,7 +279,7 @@ class EvidentialNetworkClassifier(MassClassifier):
             )
         if is_told:
             rows = rows.arrange(says_something)
-        return rows, float(rows.reduce(weight_pass))
+        return rows, float(rows.reduce(_weight_pass))
 
     def _form(self, network: Network, scale: float) -> Form:
         """The form of a start, with the gamma of a prototype as wide as `widest` allows."""
@@ -308,7 +308,7 @@ class EvidentialNetworkClassifier(MassClassifier):
         X, degrees, weight, shares = (*rows.sample(MOST_ROWS, random), None, None)[:4]
         assert X is not None
         assert degrees is not None
-        targets = degrees if self.loss != "likelihood" else targets_of(degrees, shares, "squared")
+        targets = degrees if self.loss != "likelihood" else _targets_of(degrees, shares, "squared")
         ones = np.ones(len(X)) if weight is None else weight
         count = PER_CLASS * n_classes if self.n_prototypes is None else int(self.n_prototypes)
         data = X.astype(np.float64)

@@ -52,7 +52,7 @@ def activate_block(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def rescale_block(products: FloatArray, ignorance: FloatArray) -> None:
+def _rescale_block(products: FloatArray, ignorance: FloatArray) -> None:
     """Bring products back to the size of numbers, so that the largest of each row is one."""
     n_classes, n_rows = products.shape
     scale = np.full(n_rows, LEAST**RESCALE)
@@ -71,7 +71,7 @@ def rescale_block(products: FloatArray, ignorance: FloatArray) -> None:
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def combine_block(
+def _combine_block(
     strength: FloatArray, others: FloatArray, products: FloatArray, ignorance: FloatArray
 ) -> None:
     """Q / S (K, b) and O / S (b,) of one block, written into the last two."""
@@ -89,7 +89,7 @@ def combine_block(
         for b in range(n_rows):
             ignorance[b] *= (1.0 - strong[b]) * (1.0 - stronger[b])
         if (i + 2) % RESCALE == 0:
-            rescale_block(products, ignorance)
+            _rescale_block(products, ignorance)
     for i in range(n_even, len(strength)):
         for k in range(n_classes):
             for b in range(n_rows):
@@ -107,7 +107,7 @@ def combine_block(
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def loss_block(
+def _loss_block(
     shares: FloatArray,
     ignorance: FloatArray,
     targets: FloatArray,
@@ -155,7 +155,7 @@ def loss_block(
 
 # Sums of vectors may be taken in any order.
 @numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-def pull_back_block(
+def _pull_back_block(
     strength: FloatArray,
     others: FloatArray,
     by_product: FloatArray,
@@ -219,9 +219,9 @@ def evidence_pass(
         block = np.empty_like(found)
         activate_block(found, alpha, gamma, block)
         products, ignorance = np.empty((n_classes, size)), np.empty(size)
-        combine_block(block, others, products, ignorance)
+        _combine_block(block, others, products, ignorance)
         part = slice(start, start + size)
-        value += loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
-        pull_back_block(block, others, products, ignorance, by_membership, found)
+        value += _loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
+        _pull_back_block(block, others, products, ignorance, by_membership, found)
         by_strength[:, start : start + size] = found
     return value

@@ -50,7 +50,7 @@ def loss_pass(
         rows = evidence.around(X[part], center)
         squared = evidence.distances_by(partners, rows)
         said = Said(targets, weight, shares).rows(part)
-        found = (compiled_slopes if compiled else plain_slopes)(squared, network, said, loss)
+        found = (_compiled_slopes if compiled else _plain_slopes)(squared, network, said, loss)
         value += found[0]
         by_membership += found[1]
         more, squares = evidence.pull_back(rows, squared, found[2])
@@ -60,7 +60,7 @@ def loss_pass(
     return value, evidence.pack_slopes(slopes, vector, form)
 
 
-def plain_slopes(
+def _plain_slopes(
     squared: FloatArray, network: Network, said: Said, loss: str
 ) -> tuple[float, FloatArray, FloatArray]:
     """Loss, and its derivatives by memberships (r, K) and by the logs of strengths (r, n)."""
@@ -74,7 +74,7 @@ def plain_slopes(
     return float(value.sum()), *found
 
 
-def compiled_slopes(
+def _compiled_slopes(
     squared: FloatArray, network: Network, said: Said, loss: str
 ) -> tuple[float, FloatArray, FloatArray]:
     """The same, compiled."""

@@ -23,7 +23,7 @@ Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 LEAST = 1e-300
 
 
-def squared_loss(bets: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _squared_loss(bets: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Losses (n,) and slopes (K, n) of bets (K, n)."""
     apart = bets - targets
     return (apart**2).sum(axis=0), 2.0 * apart
@@ -34,16 +34,16 @@ def c1_loss(bets: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArr
     return 1.0 - (bets * targets).sum(axis=0), -targets
 
 
-def likelihood_loss(bets: FloatArray, plausibility: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _likelihood_loss(bets: FloatArray, plausibility: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Losses (n,) and slopes (K, n) of bets (K, n)."""
     fit = np.maximum((bets * plausibility).sum(axis=0), LEAST)
     return -np.log(fit), -plausibility / fit
 
 
-LOSSES: dict[str, Loss] = {"squared": squared_loss, "c1": c1_loss, "likelihood": likelihood_loss}
+LOSSES: dict[str, Loss] = {"squared": _squared_loss, "c1": c1_loss, "likelihood": _likelihood_loss}
 
 
-def cross_entropy(bets: FloatArray, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _cross_entropy(bets: FloatArray, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Losses (n,) and slopes (K, n) of bets (K, n)."""
     bets = np.maximum(bets, LEAST)
     return -(probability * np.log(bets)).sum(axis=0), -probability / bets
@@ -55,6 +55,6 @@ def evaluate(
     """Losses (n,) and slopes (K, n), where some of the targets are probabilities."""
     value, slope = LOSSES[name](bets, targets)
     if name == "likelihood" and is_probability is not None and is_probability.any():
-        there = cross_entropy(bets[:, is_probability], targets[:, is_probability])
+        there = _cross_entropy(bets[:, is_probability], targets[:, is_probability])
         value[is_probability], slope[:, is_probability] = there
     return value, slope

@@ -42,14 +42,14 @@ def centers(X: FloatArray, weight: FloatArray, count: int, seed: int) -> FloatAr
     return found.cluster_centers_
 
 
-def by_kmeans(
+def _by_kmeans(
     X: FloatArray, targets: FloatArray, weight: FloatArray, count: int, seed: int
 ) -> FloatArray:
     """Prototypes wherever rows are dense, whatever their class."""
     return centers(X, weight, count, seed)
 
 
-def by_classes(
+def _by_classes(
     X: FloatArray, targets: FloatArray, weight: FloatArray, count: int, seed: int
 ) -> FloatArray:
     """About as many prototypes for each class, where its rows are dense."""
@@ -67,7 +67,7 @@ def by_classes(
     return np.concatenate(parts)
 
 
-WAYS = {"kmeans": by_kmeans, "classes": by_classes}
+WAYS = {"kmeans": _by_kmeans, "classes": _by_classes}
 
 
 def start(

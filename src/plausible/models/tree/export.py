@@ -49,7 +49,7 @@ class Node(NamedTuple):
     cut: bool
 
 
-def check_tree(model: Any, feature_names: Sequence[str] | None, max_depth: int) -> list[str]:
+def _check_tree(model: Any, feature_names: Sequence[str] | None, max_depth: int) -> list[str]:
     """Refuse what is no fitted tree, and give the names of its features."""
     check_kind(model, BeliefTreeClassifier, "model", "of a forest, take one of estimators_")
     check_is_fitted(model)
@@ -68,13 +68,13 @@ def check_tree(model: Any, feature_names: Sequence[str] | None, max_depth: int) 
     return names
 
 
-def masses_of_nodes(model: BeliefTreeClassifier) -> FloatArray:
+def _masses_of_nodes(model: BeliefTreeClassifier) -> FloatArray:
     """Mass functions (N, F) of all nodes."""
     tree = model.tree_
     return tree.masses(np.arange(tree.node_count), len(model.focal_sets_))
 
 
-def set_names(model: BeliefTreeClassifier) -> list[str]:
+def _set_names(model: BeliefTreeClassifier) -> list[str]:
     """Focal sets in words."""
     classes = model.classes_.tolist()
     return [
@@ -83,7 +83,7 @@ def set_names(model: BeliefTreeClassifier) -> list[str]:
     ]
 
 
-def conditions(
+def _conditions(
     model: BeliefTreeClassifier, node: int, names: list[str], decimals: int
 ) -> tuple[str, str]:
     """What sends items to the left and to the right of an inner node."""
@@ -104,7 +104,7 @@ def walk(
 ) -> Iterator[Node]:
     """Nodes in words, from left to right, children after their parents."""
     tree, classes = model.tree_, model.classes_.tolist()
-    masses, sets = masses_of_nodes(model), set_names(model)
+    masses, sets = _masses_of_nodes(model), _set_names(model)
     bets = pignistic(SparseMasses(masses, model.focal_sets_, len(classes)))
     stack = [(0, 0, "")]
     while stack:
@@ -117,7 +117,7 @@ def walk(
         items = f"{tree.weighted_n_node_samples[number]:.6g}"
         items += " item" if items == "1" else " items"
         ends = is_leaf or depth >= max_depth
-        sides = ("", "") if is_leaf else conditions(model, number, names, decimals)
+        sides = ("", "") if is_leaf else _conditions(model, number, names, decimals)
         question = "" if ends else sides[0]
         cut = ends and not is_leaf
         yield Node(number, depth, condition, question, answer, said, items, cut)
@@ -159,7 +159,7 @@ def export_text(
     |--- size > 5.00
     |   |--- b: {b} 0.50, {b, c} 0.25, anything 0.25 (3 items)
     """
-    names = check_tree(model, feature_names, max_depth)
+    names = _check_tree(model, feature_names, max_depth)
     check_whole(decimals, "decimals", 0, 17)
     lines = []
     for node in walk(model, names, max_depth, decimals):
@@ -202,7 +202,7 @@ def export_svg(
     >>> export_svg(model)[:38]
     '<svg xmlns="http://www.w3.org/2000/svg'
     """
-    names = check_tree(model, feature_names, max_depth)
+    names = _check_tree(model, feature_names, max_depth)
     check_whole(decimals, "decimals", 0, 17)
     nodes = list(walk(model, names, max_depth, decimals))
     x, y = places(model.tree_, nodes)
@@ -210,12 +210,12 @@ def export_svg(
     legend = sum(30 + LETTER * len(name) for name in [*classes, "anything"])
     width = max(max(x.values()) + BOX_WIDTH / 2, legend) + MARGIN
     height = max(y.values()) + BOX_HEIGHT + MARGIN
-    masses, inside = masses_of_nodes(model), membership(model.focal_sets_, len(classes))
-    parts = [draw_legend(classes)]
-    parts += [draw_edges(model.tree_, node, x, y) for node in nodes if node.question]
+    masses, inside = _masses_of_nodes(model), membership(model.focal_sets_, len(classes))
+    parts = [_draw_legend(classes)]
+    parts += [_draw_edges(model.tree_, node, x, y) for node in nodes if node.question]
     for node in nodes:
         at = (x[node.number] - BOX_WIDTH / 2, y[node.number])
-        parts.append(draw_node(node, at, masses[node.number], inside))
+        parts.append(_draw_node(node, at, masses[node.number], inside))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" font-family="sans-serif" '
@@ -242,7 +242,7 @@ def color(k: int) -> str:
     return COLORS[k] if k < len(COLORS) else f"hsl({(137.5 * k) % 360:.0f}, 55%, 50%)"
 
 
-def draw_legend(classes: list[str]) -> str:
+def _draw_legend(classes: list[str]) -> str:
     """Names of the classes beside their colors."""
     parts, at = [], float(MARGIN)
     for k, name in enumerate([*classes, "anything"]):
@@ -253,7 +253,7 @@ def draw_legend(classes: list[str]) -> str:
     return "".join(parts)
 
 
-def draw_edges(tree: Tree, node: Node, x: dict[int, float], y: dict[int, float]) -> str:
+def _draw_edges(tree: Tree, node: Node, x: dict[int, float], y: dict[int, float]) -> str:
     """Lines from a node to its children: yes to the left, no to the right."""
     parts = []
     bottom = y[node.number] + BOX_HEIGHT
@@ -271,7 +271,7 @@ def draw_edges(tree: Tree, node: Node, x: dict[int, float], y: dict[int, float])
     return "".join(parts)
 
 
-def draw_node(
+def _draw_node(
     node: Node, at: tuple[float, float], masses: FloatArray, inside: NDArray[np.bool_]
 ) -> str:
     """A box with the question or the answer, a bar of masses, and the number of items."""
@@ -286,13 +286,13 @@ def draw_node(
         f'<g><title>{escape(title)}</title><rect x="{left:.1f}" y="{top}" width="{BOX_WIDTH}" '
         f'height="{BOX_HEIGHT}" rx="4" fill="#f4f6f8" stroke="#6b7078"{dash}/>'
         f'<text x="{left + 8:.1f}" y="{top + 18}" font-weight="{weight}">{escape(shown)}</text>'
-        f"{draw_bar(left + 8, top + 27, masses, inside)}"
+        f"{_draw_bar(left + 8, top + 27, masses, inside)}"
         f'<text x="{left + 8:.1f}" y="{top + 56}" fill="#565b63" font-size="11">'
         f"{escape(node.items)}{', more below' if node.cut else ''}</text></g>"
     )
 
 
-def draw_bar(left: float, top: float, masses: FloatArray, inside: NDArray[np.bool_]) -> str:
+def _draw_bar(left: float, top: float, masses: FloatArray, inside: NDArray[np.bool_]) -> str:
     """Masses as lengths, sets of one class first; a set of several has a band for each class."""
     sizes = inside.sum(axis=1)
     parts = []

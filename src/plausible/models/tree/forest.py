@@ -66,7 +66,7 @@ class OutOfBagWarning(UserWarning):
     """
 
 
-def grow_in_bag(
+def _grow_in_bag(
     forest: Any,
     features: Features,
     knowledge: Knowledge,
@@ -207,7 +207,7 @@ class BeliefForestClassifier(TreeBased):
         seeds = random_from(self.random_state).randint(1, MODULUS, (self.n_estimators, 2))
         fast = use_compiled(distinct, known, self.n_estimators)
         grown = self._parallel()(
-            delayed(grow_in_bag)(self, distinct, known, kinds, n_draws, settings, pair, fast)
+            delayed(_grow_in_bag)(self, distinct, known, kinds, n_draws, settings, pair, fast)
             for pair in seeds.tolist()
         )
         self.estimators_ = [

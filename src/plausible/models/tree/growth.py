@@ -94,7 +94,7 @@ def draw_order(d: int, state: int) -> IntArray:
     return order
 
 
-def split_costs(
+def _split_costs(
     codes: NDArray[np.int32],
     knowledge: Knowledge,
     dense: FloatArray,
@@ -128,7 +128,7 @@ def split_costs(
     return np.where(allowed, cost, np.inf), ranked
 
 
-def best_split(
+def _best_split(
     features: Features,
     knowledge: Knowledge,
     dense: FloatArray,
@@ -138,12 +138,12 @@ def best_split(
 ) -> Split | None:
     """The split of some rows that leaves the least impurity; the first of equal ones."""
     codes, missing = features.codes[candidates], features.n_levels[candidates]
-    cost, ranked = split_costs(codes, knowledge, dense, weight, settings)
+    cost, ranked = _split_costs(codes, knowledge, dense, weight, settings)
     costs, forms = [cost], [ranked]
     has_missing = (codes == missing[:, None]).any(axis=1)
     if has_missing.any():  # the same with missing values before all others
         first = np.where(codes == missing[:, None], -1, codes).astype(np.int32)
-        other, ranked = split_costs(first, knowledge, dense, weight, settings)
+        other, ranked = _split_costs(first, knowledge, dense, weight, settings)
         # Missing values against all others was judged above.
         other[~has_missing[:, None] | (ranked[:, :-1] == -1)] = np.inf
         costs, forms = [cost, other], [forms[0], ranked]
@@ -157,7 +157,7 @@ def best_split(
     return Split(int(candidates[row]), int(low), int(high), bool(form), float(table[place]))
 
 
-def features_of_node(codes: NDArray[np.int32], most: int, state: int) -> IntArray:
+def _features_of_node(codes: NDArray[np.int32], most: int, state: int) -> IntArray:
     """Features to look at: some by chance, and one that is not constant, if there is one."""
     d = len(codes)
     order = draw_order(d, state) if most < d else np.arange(d)
@@ -191,27 +191,27 @@ def grow_numpy(
         leaf[rows] = number
         split = None
         if depth < settings.max_depth and can_be_split(len(rows), held.sum(), settings):
-            looked_at = features_of_node(here.codes, settings.max_features, state)
-            split = best_split(here, part, own, held, looked_at, settings)
+            looked_at = _features_of_node(here.codes, settings.max_features, state)
+            split = _best_split(here, part, own, held, looked_at, settings)
         if split is None or not is_enough(impurity - split.cost / held.sum(), held.sum(), settings):
             continue
-        left = go_left(here, split)
-        goes_left = side_of_missing(here, split, held, left)
+        left = _go_left(here, split)
+        goes_left = _side_of_missing(here, split, held, left)
         nodes[number][2:5] = [split.feature, threshold_of(features, split), goes_left]
         states = child_states(state)
         stack.append((rows[~left], depth + 1, number, 1, states[1]))
         stack.append((rows[left], depth + 1, number, 0, states[0]))
-    return as_arrays(nodes, leaf)
+    return _as_arrays(nodes, leaf)
 
 
-def as_arrays(nodes: list[list[float]], leaf: IntArray) -> Grown:
+def _as_arrays(nodes: list[list[float]], leaf: IntArray) -> Grown:
     """Nodes as arrays, each of its own type."""
     columns = [np.array(column) for column in zip(*nodes, strict=True)]
     kinds = (np.int64, np.int64, np.int64, float, bool, float, np.int64, float)
     return Grown._make([*(c.astype(k) for c, k in zip(columns, kinds, strict=True)), leaf])
 
 
-def side_of_missing(
+def _side_of_missing(
     features: Features, split: Split, weight: FloatArray, left: NDArray[np.bool_]
 ) -> bool:
     """Whether a missing value goes left: as learned, or else to the heavier side."""
@@ -228,7 +228,7 @@ def can_be_split(n_rows: int, weight: float, settings: Settings) -> bool:
     )
 
 
-def go_left(features: Features, split: Split) -> NDArray[np.bool_]:
+def _go_left(features: Features, split: Split) -> NDArray[np.bool_]:
     """Rows that a split sends to the left."""
     codes = features.codes[split.feature]
     is_missing = codes == features.n_levels[split.feature]
@@ -266,11 +266,11 @@ def grow(
         grown = grow_compiled(features, knowledge, weight, settings, seed)
     else:
         grown = grow_numpy(features, knowledge, weight, settings, seed)
-    start, column, value = node_masses(grown, knowledge, weight, settings.vacuous_weight)
+    start, column, value = _node_masses(grown, knowledge, weight, settings.vacuous_weight)
     return Tree(*grown[:-1], start, column, value)
 
 
-def node_masses(
+def _node_masses(
     grown: Grown, knowledge: Knowledge, weight: FloatArray, vacuous_weight: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Mass functions of all nodes as rows without zeros: starts, columns, values."""

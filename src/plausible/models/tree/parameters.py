@@ -16,7 +16,7 @@ EXTREME = 1e100  # total weight beyond which sums are scaled
 SHARES = ("sqrt", "log2")
 
 
-def count_or_share(value: Any, name: str, least: int, n: int) -> int:
+def _count_or_share(value: Any, name: str, least: int, n: int) -> int:
     """A number of rows, at least `least`, or a share of them in (0, 1], rounded up."""
     if is_whole(value):
         return check_whole(value, name, least)
@@ -31,7 +31,7 @@ def count_or_share(value: Any, name: str, least: int, n: int) -> int:
     return max(least, int(np.ceil(value * n)))
 
 
-def features_to_try(value: Any, d: int) -> int:
+def _features_to_try(value: Any, d: int) -> int:
     """Number of features that are looked at in each node."""
     if value is None:
         return d
@@ -54,13 +54,13 @@ def settings_of(model: Any, n_rows: int, d: int, total: float) -> Settings:
         discord_weight=check_number(model.discord_weight, "discord_weight", 0.0, 1.0),
         vacuous_weight=check_number(model.vacuous_weight, "vacuous_weight", 0.0),
         max_depth=NO_LIMIT if depth is None else check_whole(depth, "max_depth", 1),
-        min_samples_split=count_or_share(model.min_samples_split, "min_samples_split", 2, n_rows),
-        min_samples_leaf=count_or_share(model.min_samples_leaf, "min_samples_leaf", 1, n_rows),
+        min_samples_split=_count_or_share(model.min_samples_split, "min_samples_split", 2, n_rows),
+        min_samples_leaf=_count_or_share(model.min_samples_leaf, "min_samples_leaf", 1, n_rows),
         # A little less, so that rounding of sums does not count.
         min_weight_leaf=fraction * total * (1.0 - 1e-12),
         min_impurity_decrease=check_number(model.min_impurity_decrease, "min_impurity_decrease"),
         total=total,
-        max_features=features_to_try(model.max_features, d),
+        max_features=_features_to_try(model.max_features, d),
     )
 
 

@@ -36,7 +36,7 @@ class Path(NamedTuple):
     collapse: FloatArray
 
 
-def node_costs(tree: Tree) -> FloatArray:
+def _node_costs(tree: Tree) -> FloatArray:
     """Impurity of each node, weighted by its share of the items."""
     return tree.impurity * tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
 
@@ -51,7 +51,7 @@ def parents(tree: Tree) -> NDArray[np.int64]:
 
 def pruning_path(tree: Tree) -> Path:
     """Turn the weakest node into a leaf, again and again, until the root is one."""
-    own, parent = node_costs(tree).tolist(), parents(tree).tolist()
+    own, parent = _node_costs(tree).tolist(), parents(tree).tolist()
     below, leaves = list(own), [1] * tree.node_count  # of the leaves under each node
     inner = np.flatnonzero(~tree.is_leaf).tolist()
     for node in reversed(inner):  # children come after their parents
@@ -104,7 +104,7 @@ def keep_best_leaves(tree: Tree, max_leaf_nodes: int) -> Tree:
     """The tree grown best split first, until it has so many leaves."""
     if tree.n_leaves <= max_leaf_nodes:
         return tree
-    cost = node_costs(tree)
+    cost = _node_costs(tree)
     is_leaf: BoolArray = np.ones(tree.node_count, dtype=bool)
     waiting = [(0.0, 0)]
     n_leaves = 1
