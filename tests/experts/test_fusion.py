@@ -384,7 +384,7 @@ def test_a_source_is_not_doubted_for_classes_that_it_has_not_met():
         np.array([False, False, True, False, True, False]),
         lambda X: ["c", "e"],
     ],
-    ids=str,
+    ids=["names", "places", "from the end", "slice", "slice of names", "mask", "function"],
 )
 def test_columns_are_chosen_as_in_a_column_transformer(columns):
     X, y = items(60)
