@@ -358,7 +358,7 @@ def test_an_interrupted_fit_goes_on_as_if_it_had_not_stopped(tmp_path, accelerat
 def test_a_stream_gives_what_memory_gives(estimator):
     _, X, plausibility, weight, _ = draw_problem(9, 3000)
     names = ["zeta", "alpha", "mid", "beta"]
-    starts = {"means": X[:4]}
+    starts = {"means": dict(zip(sorted(names), X[:4], strict=True))}
 
     def source():
         for start in range(0, 3000, 700):

@@ -83,7 +83,7 @@ def test_rows_of_all_kinds_in_one_fit_are_those_with_split_rows(criterion):
     rows, labels, weight = split_rows(MIXED, X, WEIGHT)
     one = PartialLogisticRegression(criterion, n_init=1, tol=1e-9, random_state=0)
     one.fit(X, MIXED, sample_weight=WEIGHT)
-    start = one.coef_, one.intercept_
+    start = dict(zip(one.classes_, zip(one.coef_, one.intercept_, strict=True), strict=True))
     other = PartialLogisticRegression(criterion, init=start, tol=1e-9)
     other.fit(rows, labels, sample_weight=weight)
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-9)
@@ -134,7 +134,8 @@ GAUSSIANS = {
 def test_gaussian_fits_are_those_of_split_rows(name, labels):
     model = clone(GAUSSIANS[name]).set_params(tol=1e-10)
     if name == "parts":  # would start at k-means, of other rows
-        model.set_params(init={"means": X[[50, 5, 80, 20, 65]]})
+        means = {"large": X[[50]], "medium": X[[5, 80]], "small": X[[20, 65]]}
+        model.set_params(init={"means": means})
     one = clone(model).fit(X, labels, sample_weight=WEIGHT)
     rows, split, weight = split_rows(labels, X, WEIGHT)
     other = clone(model).fit(rows, split, sample_weight=weight)

@@ -635,10 +635,15 @@ def test_names_of_classes_are_in_the_order_of_the_assessments(name, n_classes):
     problem = draw(n_classes, "all")
     names = np.array(["z", "a"] if n_classes == 2 else ["m", "z", "a"])
     order = np.argsort(names)
-    options = {"n_components": sizes_of(name, n_classes), "init": draw_start(name, problem)}
-    options |= {"max_iter": 4, "tol": 0, "accelerate": False}
-    one = fitted(name, problem, **options)
-    two = StochasticSupervisionClassifier(name, **options).fit(
+    sizes, start = sizes_of(name, n_classes), draw_start(name, problem)
+    options = {"max_iter": 4, "tol": 0, "accelerate": False}
+    one = fitted(name, problem, n_components=sizes, init=start, **options)
+    parts = np.split(start, np.cumsum(sizes)[:-1], axis=1)
+    named = {
+        "n_components": dict(zip(names.tolist(), sizes, strict=True)),
+        "init": dict(zip(names.tolist(), parts, strict=True)),
+    }
+    two = StochasticSupervisionClassifier(name, **named, **options).fit(
         problem.X, problem.z, Labels(problem.plausibility, names), problem.weight, classes=names
     )
     np.testing.assert_array_equal(two.classes_, names[order])

@@ -55,7 +55,7 @@ def refuse_order(estimator: Any, what: str, remedy: str, names: Sequence[Any]) -
         raise InputError(
             f"{what} should say which entry is of which class",
             f"came as an array, while the labels have their classes in the order "
-            f"{shown(order, 200)} and the model in the order {shown(list(names), 200)}",
+            f"{shown(order, 200)} and the model in the order {shown(sorted(names), 200)}",
             remedy,
         )
 
@@ -89,8 +89,8 @@ def by_class(estimator: Any, values: Any, name: str, classes: NDArray[Any]) -> A
             )
         return [values[one] for one in names]
     if np.ndim(values) and len({str(value) for value in values}) > 1:
-        example = dict.fromkeys(names[:2], "...")
-        refuse_order(estimator, name, f"write a dict, {name}={example}", names)
+        example = ", ".join(f"{one!r}: ..." for one in names[:2])
+        refuse_order(estimator, name, f"write a dict, {name}={{{example}}}", names)
     return values
 
 

@@ -463,7 +463,7 @@ def _still_to_gain(history: list[float]) -> float:
 
     Examples
     --------
-    >>> still_to_gain([0.0, 4.0, 6.0])
+    >>> _still_to_gain([0.0, 4.0, 6.0])
     4.0
     """
     if len(history) < 2:

@@ -62,7 +62,7 @@ def _number_repeats(numbers: NDArray[Any]) -> IntArray:
 
     Examples
     --------
-    >>> number_repeats(np.array([7, 3, 9, 7, 9, 5]))
+    >>> _number_repeats(np.array([7, 3, 9, 7, 9, 5]))
     array([ 0, -1,  1,  0,  1, -1])
     """
     order = np.argsort(numbers)

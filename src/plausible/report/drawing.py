@@ -87,7 +87,7 @@ def _nice_top(most: float) -> int:
 
     Examples
     --------
-    >>> nice_top(3), nice_top(57), nice_top(1234)
+    >>> _nice_top(3), _nice_top(57), _nice_top(1234)
     (4, 60, 2000)
     """
     scale = 1

@@ -412,7 +412,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             parts = [as_floats(part, "init") for part in self._by_class(init, "init")]
             init = np.column_stack(parts)
         else:
-            example = f"init={{{self._names[0]!r}: ..., }}"
+            example = f"init={{{self._names[0]!r}: ..., {self._names[1]!r}: ...}}"
             refuse_order(
                 self, "init", f"write a dict of columns, {example}", self.classes_.tolist()
             )
