@@ -262,6 +262,7 @@ def test_bad_arguments_get_one_clear_sentence(call, message):
     assert str(caught.value)[-1] in ".?"
 
 
+@pytest.mark.long
 def test_contextual_discounting_that_would_explode_is_refused():
     with pytest.raises(ValueError, match="at most 1048576 focal sets, but 40 contexts make more"):
         b.contextual_discount(b.categorical(0, 40), np.full(40, 0.5))

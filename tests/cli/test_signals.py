@@ -77,7 +77,10 @@ def duration(words, folder):
     return time.monotonic() - began
 
 
-@pytest.mark.parametrize("words", [["info"], ["pool", "answers.parquet", "-o", "out.csv"]])
+@pytest.mark.parametrize(
+    "words",
+    [["info"], pytest.param(["pool", "answers.parquet", "-o", "out.csv"], marks=pytest.mark.long)],
+)
 def test_one_or_two_signals_at_any_time(wide, tmp_path, words):
     words = [str(wide / word) if (wide / word).exists() else word for word in words]
     whole = duration(words, tmp_path)

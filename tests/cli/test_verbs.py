@@ -239,7 +239,13 @@ FRESH = {
 }
 
 
-@pytest.mark.parametrize("verb", FRESH)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        pytest.param(verb, marks=[pytest.mark.long] * (verb not in ("fit", "info")))
+        for verb in FRESH
+    ],
+)
 def test_a_fresh_interpreter_does_the_same(plausible, folder, verb):
     words = FRESH[verb].split()
     here = ok(plausible(*words))

@@ -67,13 +67,13 @@ FOREIGN = {
 TOO_LONG = [
     (name, "seventy classes") for name in MODELS if "Calibrated" in name or "linear" in name
 ]
-# Each estimator leaves out another third of the cases, unless there is time.
-STEP = len(CASES) + len(MODELS) if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 3
+# Each estimator takes another third of the cases, unless there is time.
+STEP = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 3
 TRIED = [
     (name, case)
     for turn, name in enumerate(MODELS, start=1)
     for place, case in enumerate(CASES)
-    if (place + turn) % STEP and (name, case) not in TOO_LONG
+    if (place + turn) % STEP == 0 and (name, case) not in TOO_LONG
 ]
 
 
@@ -89,7 +89,7 @@ def test_answers_or_refuses(name, case):
 def test_there_are_enough_cases():
     tried = Counter(name for name, _ in TRIED)
     assert set(tried) == set(MODELS)
-    assert min(tried.values()) >= 60
+    assert min(tried.values()) >= 30
     assert {case for _, case in TRIED} == set(CASES)
 
 

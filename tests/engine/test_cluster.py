@@ -153,12 +153,14 @@ def fitted(model, *data):
         return model.fit(*data)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_busy_is_waited_for(client, data):
     rows = DaskRows(*spread_out(data), timeout=PATIENCE)
     busy = rows.reduce(slow_total, PATIENCE / 3)  # four blocks in turn in each task
     np.testing.assert_allclose(busy, ArrayRows(*data).reduce(total))
 
 
+@pytest.mark.long
 def test_a_stopped_worker_ends_the_fit_and_nothing_is_lost(client, data, tmp_path):
     path = tmp_path / "fit.npz"
     whole = fitted(make(), *spread_out(data))  # now the workers have imported all that they need

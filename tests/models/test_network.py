@@ -98,7 +98,7 @@ def test_gradients_are_those_of_differences(loss, units):
     np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("n_classes", [4, 5])
+@pytest.mark.parametrize("n_classes", [4, pytest.param(5, marks=pytest.mark.long)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_compiled_pass_is_the_plain_one(loss, n_classes):
     form = Form(19, 3, n_classes, 0.1)

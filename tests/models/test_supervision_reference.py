@@ -491,7 +491,7 @@ def test_free_parameters_are_counted(name, n_classes):
 # Other people's code.
 
 
-@pytest.mark.parametrize("max_iter", [3, 300])
+@pytest.mark.parametrize("max_iter", [3, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_assessments_that_follow_the_features_are_a_gaussian_mixture_of_both(n_classes, max_iter):
     problem, owner = draw(n_classes), np.arange(n_classes)

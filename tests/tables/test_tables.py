@@ -66,7 +66,9 @@ def test_files_file_objects_and_names_do_not_matter(tmp_path, ending):
         assert read_table(file).to_pydict() == COLUMNS
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "ending", ["csv", *(pytest.param(one, marks=pytest.mark.long) for one in ("jsonl", "parquet"))]
+)
 def test_standard_input(tmp_path, ending):
     path = tmp_path / f"table.{ending}"
     write_table(COLUMNS, path)
