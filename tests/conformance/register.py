@@ -179,7 +179,7 @@ CLUSTERINGS: dict[str, Subject] = {
     "CECM": Subject(CECM(3, n_init=2, random_state=0)),
     "ECM adaptive": Subject(ECM(3, n_init=2, metric="adaptive", random_state=0)),
     "EKNNClus": Subject(EKNNClus(random_state=0)),
-    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-3, max_iter=30, random_state=0)),
+    "EVCLUS": Subject(EVCLUS(2, n_init=1, tol=1e-4, random_state=0)),
     "CEVCLUS": Subject(CEVCLUS(2, [(0, 1)], n_init=1, tol=1e-4, random_state=0)),
 }
 REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS

@@ -11,6 +11,7 @@ import pytest
 
 from plausible.engine import ArrayRows, DaskRows
 from plausible.engine.placement import BLOCKS_IN_TASK
+from support.dask_cluster import two_workers
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -49,13 +50,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def client():
-    # Fixed ports would clash with another run; nothing but loopback is used.
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with two_workers() as cluster, distributed.Client(cluster) as client:
         yield client
 
 
