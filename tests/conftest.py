@@ -3,7 +3,7 @@ import os
 from hypothesis import Phase, settings
 
 # Fast and repeatable by default; HYPOTHESIS_PROFILE=long searches further, with fresh cases.
-settings.register_profile("fast", max_examples=40, deadline=None, derandomize=True)
+settings.register_profile("fast", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=2000, deadline=None)
 # The cases of "fast"; a case that fails is not made smaller, for it was made to fail.
 settings.register_profile(

@@ -187,6 +187,7 @@ REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 VARIANTS = {
     # Made of estimators that are looked at themselves.
     "ContextualNeighborsClassifier",
+    "EvidentialCalibratedClassifier",
     "GeneralizedBayesClassifier",
     "RelabellingClassifier",
     "SoftBaggingClassifier",

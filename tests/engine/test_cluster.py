@@ -189,6 +189,7 @@ def test_a_stopped_worker_ends_the_fit_and_nothing_is_lost(client, data, tmp_pat
         np.testing.assert_allclose(resumed.means_, whole.means_, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_all_workers_are_gone_for_good(client, data, processes):
     rows = DaskRows(*spread_out(data))
     rows.reduce(total)
