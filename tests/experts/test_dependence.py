@@ -112,7 +112,7 @@ def test_copies_pool_like_one(n_copies):
     assert found.copies == (("c", *names[5:]),)
     np.testing.assert_allclose(several.pool().contour, once.pool().contour, atol=1e-10)
     assert "count as one person: c, copy 0" in str(found)
-    # The same with copies of somebody else, under another order of the people.
+    # The order of the people does not matter.
     order = rng.permutation(len(names))
     shuffled = annotate(
         np.hstack([said, said[:, [2] * n_copies]])[:, order], annotators=np.array(names)[order]

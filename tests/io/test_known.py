@@ -183,6 +183,10 @@ def test_known_classes_calibrate_doubts_or_reliabilities():
     assert "classes of 30 items are known; 1 other without answers" in stated.notes
     assert any("calibrated on items with known class" in note for note in stated.notes)
 
+    as_text = {str(item): label for item, label in truths.items()}  # "7" is the item 7
+    assert read_known(table, gold=as_text).labels == stated.labels
+    assert "classes of 30 items are known" in read_known(table, gold=as_text).notes
+
     bare = {name: table[name] for name in ("item", "annotator", "label")}
     learned = read_known(bare, gold=gold)
     assert learned.labels == answers.without_doubt().pool(gold=truths)

@@ -291,7 +291,8 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
         known = dict(zip(found.items[rows].tolist(), names, strict=True))
     place = {str(item): item for item in annotations.items.tolist()}
     kept = {place[str(item)]: truth for item, truth in known.items() if str(item) in place}
-    left = f"; {counted(len(known) - len(kept), 'other')} without answers" if kept != known else ""
+    n_left = len(known) - len(kept)
+    left = f"; {counted(n_left, 'other')} without answers" if n_left else ""
     notes.append(f"classes of {counted(len(kept), 'item')} are known{left}")
     if not kept:
         raise TableError(
