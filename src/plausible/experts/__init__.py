@@ -5,6 +5,7 @@ from plausible.experts.annotations import Annotations
 from plausible.experts.calibration import WordCalibration, calibrate_words
 from plausible.experts.dependence import Dependence
 from plausible.experts.fusion import EvidentialFusionClassifier
+from plausible.experts.growing import AnswerPool
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
@@ -37,6 +38,7 @@ from plausible.experts.words import split_quoted as split_quoted
 __all__ = [
     "Agreement",
     "Annotations",
+    "AnswerPool",
     "Dependence",
     "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",

@@ -49,6 +49,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LEAST_OWN_DOUBT = 0.01  # of answers whose doubt is 0, unless it is meant: doubt=0
+MOST_CONFUSIONS = 5_000_000  # that are learned if no model is named
 ALL_SETS = 8  # classes up to which masses of all sets are computed
 
 
@@ -95,6 +96,9 @@ def pool_dependent(
     """Labels by Dempster's rule with what people have in common learned, and that."""
     groups = find_copies(annotations)
     kept = without_copies(annotations, groups)
+    if doubt is None and not options and learns(annotations, doubt, None, options):
+        n_confusions = len(annotations.annotators) * annotations.n_classes**2
+        options = {"model": "shrunk"} if n_confusions <= MOST_CONFUSIONS else {}
     known = gold_logs(annotations, gold)
     if not learns(annotations, doubt, None, options):
         gold = None  # which then speaks of the dependence alone
@@ -143,16 +147,16 @@ def _pool_independent(
                 value=rule,
                 settings={"model": "one_coin"},
             )
-        conflict = _pool_dempster(annotations, doubts, "unknown").conflict
+        conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
     if rule != "dempster":
         labels = _pool_masses(annotations, rule, doubts)
-        labels.conflict = _pool_dempster(annotations, doubts, "unknown").conflict
+        labels.conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return labels
-    return _pool_dempster(annotations, doubts, on_conflict)
+    return pool_dempster(annotations, doubts, on_conflict)
 
 
-def _pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
+def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule, by the shortest way."""
     n_classes, is_simple = annotations.n_classes, annotations.facts.is_simple.all()
     if n_classes > (MAX_CLASSES if is_simple else ALL_SETS) or (n_classes == 1 and is_simple):

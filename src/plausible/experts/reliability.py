@@ -25,10 +25,12 @@ from plausible.experts.answer_model import (
     FLOOR,
     MODELS,
     MOST_PROBABILITIES,
+    SMOOTHING,
     AnswerModel,
     AnswerProblem,
     LogChart,
     Parameters,
+    check_confusions,
 )
 from plausible.experts.intervals import (
     SHARED_ERRORS,
@@ -64,7 +66,7 @@ class Reliability:
         Shafer's discount with which Dempster's rule weighs hard answers as this model does.
     learned : array (R, 1), (R, K) or (R, K, K)
         What the model learned: a probability of being right ("one_coin"), one for each class
-        ("class"), or all confusions ("full").
+        ("class"), or all confusions ("full" and "shrunk").
     confusion : array (R, K, K)
         Probability of saying l (last axis) when k is true; made when it is asked for.
     prior : array (K,)
@@ -159,7 +161,7 @@ def fit_reliability(
     *,
     gold: Labels | Mapping[Any, Any] | None = None,
     prior: str | ArrayLike = "auto",
-    smoothing: float = 1.0,
+    smoothing: float | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     accelerate: bool = True,
@@ -173,18 +175,20 @@ def fit_reliability(
     Parameters
     ----------
     annotations : Annotations
-    model : {"one_coin", "class", "full"}
+    model : {"one_coin", "class", "full", "shrunk"}
         What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
-        answers of each annotator in each class, and memory for a table (R, K, K): what has more
-        than 50 million entries is refused.
+        answers of each annotator in each class; "shrunk" draws the confusions of those who gave few
+        towards the rate of "one_coin". Both need memory for a table (R, K, K): what has more than
+        50 million entries is refused.
     gold : Labels or dict of items, optional
         Classes of some items that are known for sure; Labels are of all items, in order, and
         unknown where they say nothing.
     prior : {"auto", "fit", "uniform"} or array (K,)
         Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
         Dempster's rule makes of the answers, and fitted for the others.
-    smoothing : float
-        Imagined answers of each annotator (in each class, but for "one_coin").
+    smoothing : float, optional
+        Imagined answers of each annotator (in each class, but for "one_coin"); 10 for "shrunk", of
+        which as many are right as "one_coin" says, and 1 for the others, if not given.
     tol : float
         Stop when a step gains less than this for each item.
     max_iter : int
@@ -214,6 +218,7 @@ def fit_reliability(
     check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
     check_option(model, MODELS, "model")
     check_flag(accelerate, "accelerate")
+    smoothing = SMOOTHING.get(model, 1.0) if smoothing is None else smoothing
     check_number(smoothing, "smoothing", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 1)
@@ -228,7 +233,7 @@ def fit_reliability(
     known = gold_logs(annotations, gold)
     shares = _given_prior(prior, model, annotations.n_classes)
     problem = pose(annotations, model, smoothing, known, shares)
-    chart: Any = LogChart() if model == "full" else RateChart()
+    chart: Any = LogChart() if isinstance(problem, AnswerModel) else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
     result = climb(problem, problem.start(), callback=callback, **settings)
     rates = None
@@ -278,7 +283,20 @@ def pose(
     """The EM problem of a model."""
     if model == "full":
         return AnswerModel(annotations, smoothing, gold, prior)
+    if model == "shrunk":
+        return AnswerModel(annotations, smoothing, gold, prior, _own_rates(annotations, gold))
     return RateModel(annotations, model, smoothing, gold, prior)
+
+
+def _own_rates(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
+    """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
+    check_confusions(len(annotations.annotators), annotations.n_classes)
+    even = np.full(annotations.n_classes, 1 / annotations.n_classes)
+    problem = RateModel(annotations, "one_coin", 1.0, gold, even)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
+        point = climb(problem, problem.start(), max_iter=200, chart=RateChart()).parameters
+    return confusions(point.learned, annotations.n_classes)
 
 
 def conclude(

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from plausible.belief import SparseMasses, check_n_classes, membership, sets_from_membership
 from plausible.checks import as_array, as_list, check_kind, row_numbers, shown
 from plausible.errors import InputError
-from plausible.experts.statements import expand
+from plausible.experts.statements import as_rows, expand
 from plausible.experts.tables import canonical
 
 FloatArray = NDArray[np.float64]
@@ -171,10 +171,10 @@ class Selection:
                 item,
                 annotator,
                 np.concatenate([p.statement + s for p, s in zip(given, start, strict=True)]),
-                _stacked(rows, len(classes)),
+                stacked(rows, len(classes)),
                 None if doubts[0] is None else np.concatenate(doubts),
                 np.concatenate([part.is_bayesian for part in given]),
-                _joined_masses(given, place, len(classes)),
+                joined_masses(given, place, len(classes)),
                 tuple(notes),
             ),
         )
@@ -242,7 +242,7 @@ def widened(part: Any, columns: IntArray, n_classes: int) -> csr_array:
     return csr_array(filled)
 
 
-def _stacked(rows: list[csr_array], n_classes: int) -> csr_array:
+def stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     """Sparse rows one below the other."""
     ends = np.concatenate([[0], *(r.indptr[1:] + s for r, s in zip(
         rows, np.cumsum([0, *(r.nnz for r in rows[:-1])]), strict=True))])  # fmt: skip
@@ -251,7 +251,7 @@ def _stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     return csr_array((data, indices, ends), shape=(sum(r.shape[0] for r in rows), n_classes))
 
 
-def _joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
+def joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
     """Mass functions of all statements on all classes, if some part was given any."""
     if all(part.given_masses is None for part in parts):
         return None
@@ -275,3 +275,45 @@ def _joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> S
         values[row : row + len(block), places] = block
         row, column = row + len(block), column + block.shape[1]
     return SparseMasses(values, together, n_classes)
+
+
+def on_classes(answers: Any, classes: NDArray[Any]) -> Any:
+    """The same answers on more classes, or in another order of them."""
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    columns = np.array([place[name] for name in answers.classes.tolist()], dtype=np.int64)
+    if np.array_equal(columns, np.arange(len(classes))):
+        return answers
+    rows = as_rows(widened(answers, columns, len(classes)))
+    other = answers._with(
+        classes=classes, rows=rows, given_masses=joined_masses([answers], [columns], len(classes))
+    )
+    other.__dict__.pop("facts", None)
+    return other
+
+
+def joined_parts(parts: Iterable[Any]) -> Any:
+    """Answers of several parts that have the same names, one after the other."""
+    parts = list(parts)
+    one = parts[0]
+    if len(parts) == 1:
+        return one
+    sizes = [part.facts.rows.shape[0] for part in parts]
+    start = np.cumsum([0, *sizes[:-1]])
+    has_doubt = any(part.doubt is not None for part in parts)
+    columns = [np.arange(len(one.classes))] * len(parts)
+    other = one._with(
+        item=np.concatenate([part.item for part in parts]),
+        annotator=np.concatenate([part.annotator for part in parts]),
+        statement=np.concatenate([p.statement + s for p, s in zip(parts, start, strict=True)]),
+        rows=stacked([part.facts.rows for part in parts], len(one.classes)),
+        doubt=np.concatenate([_doubts(part) for part in parts]) if has_doubt else None,
+        is_bayesian=np.concatenate([part.is_bayesian for part in parts]),
+        given_masses=joined_masses(parts, columns, len(one.classes)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+    other.__dict__.pop("facts", None)
+    return other
+
+
+def _doubts(part: Any) -> FloatArray:
+    return np.zeros(len(part)) if part.doubt is None else part.doubt
