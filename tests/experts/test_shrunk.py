@@ -11,7 +11,7 @@ CLASSES = np.array(["m", "z", "b"])
 
 
 def crowd(n_items=200, n_people=6, seed=0):
-    """Sets, doubts and hard answers about three unsorted classes, some confused more than others."""
+    """Hard answers, sets and doubts about three unsorted classes that are confused unevenly."""
     rng = np.random.default_rng(seed)
     y = rng.choice(3, size=n_items, p=[0.5, 0.3, 0.2])
     table = np.array([[0.8, 0.15, 0.05], [0.1, 0.6, 0.3], [0.05, 0.05, 0.9]])
@@ -20,7 +20,9 @@ def crowd(n_items=200, n_people=6, seed=0):
         for person in range(n_people):
             own = rng.choice(3, p=table[y[item]])
             answer = {CLASSES[own]} | ({CLASSES[rng.integers(3)]} if rng.random() < 0.2 else set())
-            items.append(item), people.append(person), said.append(answer)
+            items.append(item)
+            people.append(person)
+            said.append(answer)
     doubt = np.where(rng.random(len(said)) < 0.5, 0.0, rng.random(len(said)) * 0.5)
     return y, Annotations.from_long(items, people, said, classes=CLASSES.tolist(), doubt=doubt)
 

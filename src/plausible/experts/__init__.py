@@ -14,6 +14,7 @@ from plausible.experts.reliability import Reliability, fit_reliability
 # For the rooms above; not part of the public interface.
 from plausible.experts.constructors import ANYONE as ANYONE
 from plausible.experts.contours import simple_masses as simple_masses
+from plausible.experts.doubts import doubts_in_order as doubts_in_order
 from plausible.experts.doubts import read_doubts as read_doubts
 from plausible.experts.meanings import manner as manner
 from plausible.experts.meanings import understand as understand

@@ -12,6 +12,7 @@ from plausible.checks import as_array, as_list, check_kind, row_numbers, shown
 from plausible.errors import InputError
 from plausible.experts.statements import as_rows, expand
 from plausible.experts.tables import canonical
+from plausible.experts.words import CANNOT_TELL, NONE_OF_THESE
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -116,6 +117,48 @@ class Selection:
             doubt=None if self.doubt is None else self.doubt[chosen],
         )
 
+    def append(self, *parts: Self) -> Self:
+        """These answers and those of other parts; see `concatenate`.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> first = Annotations.from_long(["x", "y"], ["ann", "ann"], ["cat", "dog"])
+        >>> first.append(Annotations.from_long(["y"], ["bob"], ["dog"]))
+        <Annotations: 3 answers about 2 items by 2 annotators; classes cat, dog>
+        """
+        return type(self).concatenate([self, *parts])
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Columns with a row for each answer: item, annotator, label, and doubt if there is any.
+
+        Labels are a class, "a|b" for one of these, "cannot tell" or "none of these". Answers that
+        are degrees have the column `plausibility` as well, and a row for each class that is
+        possible, so that `from_long` takes both back. `plausible.io.write_annotations` writes
+        files, of masses, too.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long(["x", "x"], ["ann", "bob"], ["cat", "cat|dog"])
+        >>> answers.to_table()["label"]
+        ['cat', 'cannot tell']
+        """
+        facts = cast(Any, self).facts
+        rows, item, annotator = facts.rows, self.items[self.item], self.annotators[self.annotator]
+        if (rows.data == 1).all():
+            table = {"item": item, "annotator": annotator}
+            table["label"] = np.array(_cells(self.classes, facts), dtype=object)[self.statement]
+            if self.doubt is not None:
+                table["doubt"] = self.doubt
+            return {name: column.tolist() for name, column in table.items()}
+        answer, place = expand(self.statement, rows.indptr)
+        table = {"item": item[answer], "annotator": annotator[answer]}
+        table |= {"label": self.classes[rows.indices[place]], "plausibility": rows.data[place]}
+        if self.doubt is not None:
+            table["doubt"] = self.doubt[answer]
+        return {name: column.tolist() for name, column in table.items()}
+
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Answers of several parts together: what has the same name is the same.
@@ -178,6 +221,23 @@ class Selection:
                 tuple(notes),
             ),
         )
+
+
+def _cells(classes: NDArray[Any], facts: Any) -> list[Any]:
+    """Statements (S,) that are sets, as cells of a table."""
+    names, rows = classes.tolist(), facts.rows
+    cells: list[Any] = []
+    for k in range(rows.shape[0]):
+        members = rows.indices[rows.indptr[k] : rows.indptr[k + 1]].tolist()
+        if facts.is_unknown[k] and len(names) > 1:
+            cells.append(CANNOT_TELL)
+        elif not members:
+            cells.append(NONE_OF_THESE)
+        elif len(members) == 1:
+            cells.append(names[members[0]])
+        else:
+            cells.append("|".join(canonical(names[member]) for member in members))
+    return cells
 
 
 def favored(answers: Any) -> NDArray[Any]:
