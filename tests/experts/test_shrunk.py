@@ -84,3 +84,27 @@ def test_tables_of_confusions_that_no_memory_holds_are_refused_and_not_the_defau
         answers.reliability("shrunk")
     short = answers[:5]
     assert short.pool().contour.shape == (5, n_classes)
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full", "shrunk"])
+def test_what_was_learned_of_people_pools_other_answers_of_theirs(model):
+    _, answers = crowd()
+    found = answers.reliability(model)
+    pooled = answers.pool(doubt="fit", model=model)
+    again = answers.pool(doubt=found)
+    np.testing.assert_allclose(again.scaled(), pooled.scaled(), atol=1e-9)
+    np.testing.assert_allclose(again.conflict, pooled.conflict, atol=1e-9)
+    some = [30, 2, 7]
+    np.testing.assert_allclose(answers[some].pool(doubt=found).contour, again.contour[some])
+
+
+def test_somebody_who_is_not_known_counts_as_others_do_on_average():
+    _, answers = crowd()
+    found = answers.reliability("full")
+    stranger = Annotations.from_long(["x"], ["nobody"], ["z"], classes=CLASSES.tolist())
+    expected = np.average(found.confusion, axis=0, weights=found.n_answers)[:, 1]
+    pooled = stranger.pool(doubt=found).scaled()[0]
+    np.testing.assert_allclose(pooled, expected / expected.max(), atol=1e-9)
+    other = Annotations.from_long(["x"], ["nobody"], ["q"])
+    with pytest.raises(InputError, match="about the classes of which people are known"):
+        other.pool(doubt=found)

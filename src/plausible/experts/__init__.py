@@ -24,6 +24,8 @@ from plausible.experts.parsing import NONE as NONE
 from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
 from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
+from plausible.experts.pooling import counted_once as counted_once
+from plausible.experts.pooling import default_model as default_model
 from plausible.experts.pooling import pool_and_tell as pool_and_tell
 from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.slips import is_free_text as is_free_text

@@ -42,7 +42,13 @@ from plausible.experts.dependence import (
     learn_shared,
     temper,
 )
-from plausible.experts.reliability import equivalent_doubt, fit_reliability, gold_logs
+from plausible.experts.known_people import evidence_of, known_people
+from plausible.experts.reliability import (
+    Reliability,
+    equivalent_doubt,
+    fit_reliability,
+    gold_logs,
+)
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -75,7 +81,7 @@ def pool_and_tell(
     if isinstance(dependence, str) and dependence == "fit":
         return pool_dependent(annotations, doubt, gold, on_conflict, options)
     if isinstance(dependence, Dependence):
-        kept = without_copies(annotations, _numbers_of(annotations, dependence))
+        kept = counted_once(annotations, dependence)
         labels = _pool_independent(kept, rule, doubt, gold, on_conflict, options)
         return temper(labels, dependence.exponent(count_answers(kept))), dependence
     labels = _pool_independent(annotations, rule, doubt, gold, on_conflict, options)
@@ -97,8 +103,7 @@ def pool_dependent(
     groups = find_copies(annotations)
     kept = without_copies(annotations, groups)
     if doubt is None and not options and learns(annotations, doubt, None, options):
-        n_confusions = len(annotations.annotators) * annotations.n_classes**2
-        options = {"model": "shrunk"} if n_confusions <= MOST_CONFUSIONS else {}
+        options = {"model": default_model(annotations)}
     known = gold_logs(annotations, gold)
     if not learns(annotations, doubt, None, options):
         gold = None  # which then speaks of the dependence alone
@@ -121,11 +126,18 @@ def pool_dependent(
     return temper(labels, found.exponent(count)), found
 
 
-def _numbers_of(annotations: Annotations, dependence: Dependence) -> list[IntArray]:
-    """The groups of people who copy each other, by their places in other annotations."""
+def default_model(annotations: Annotations) -> str:
+    """What is learned of people if no model is named."""
+    n_confusions = len(annotations.annotators) * annotations.n_classes**2
+    return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"
+
+
+def counted_once(annotations: Annotations, dependence: Dependence) -> Annotations:
+    """Answers of which those of people who copy each other count once."""
     place = {name: number for number, name in enumerate(annotations.annotators.tolist())}
     groups = ([place[name] for name in group if name in place] for group in dependence.copies)
-    return [np.array(group) for group in groups if len(group) > 1]
+    numbers = [np.array(group) for group in groups if len(group) > 1]
+    return without_copies(annotations, numbers)
 
 
 def _pool_independent(
@@ -178,11 +190,8 @@ def _resolve_doubt(
     if isinstance(doubt, str):
         check_option(doubt, ("fit",), "doubt")
         found = fit_reliability(annotations, gold=gold, **options)
-        size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
-        error = 1 - found.accuracy[annotations.annotator]
-        before = 0.0 if own is None else own
-        doubts = equivalent_doubt(error, annotations.n_classes, size, before)
         has_confusions = options.get("model", "one_coin") != "one_coin"
+        doubts = _doubts_at(annotations, found.accuracy)
         return doubts, found.evidence if has_confusions else None
     if gold is not None or options:
         raise InputError(
@@ -190,7 +199,19 @@ def _resolve_doubt(
             "the doubt is given",
             "leave them out",
         )
+    if isinstance(doubt, Reliability):
+        rates, confusion = known_people(doubt, annotations)
+        doubts = _doubts_at(annotations, rates)
+        return doubts, None if confusion is None else evidence_of(annotations, confusion)
     return _with_own(_given_doubt(annotations, doubt), own), None
+
+
+def _doubts_at(annotations: Annotations, rates: FloatArray) -> FloatArray:
+    """Doubts (A,) that equal these rates (R,) of being right."""
+    size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
+    own = 0.0 if annotations.doubt is None else annotations.doubt
+    error = 1 - rates[annotations.annotator]
+    return equivalent_doubt(error, annotations.n_classes, size, own)
 
 
 def _with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:
