@@ -11,6 +11,7 @@ import copy
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,12 +127,11 @@ def compare_doubts(columns: Columns) -> list[bool]:
     """Seconds for answers whose doubts are all different, from columns to labels."""
     some = tuple(column[:DIFFERENT] for column in columns)
     doubt = np.random.default_rng(0).uniform(0, 0.8, DIFFERENT)
-    runs: dict[str, Callable[[], Any]] = {
-        model: lambda model=model: Annotations.from_long(*some, doubt=doubt).pool(
-            doubt="fit", model=model
-        )
-        for model in ("one_coin", "class", "full")
-    }
+
+    def pool(model: str) -> Any:
+        return Annotations.from_long(*some, doubt=doubt).pool(doubt="fit", model=model)
+
+    runs = {model: partial(pool, model) for model in ("one_coin", "class", "full")}
     times = interleave(runs, REPEATS)
     print(
         f"Seconds for {DIFFERENT:,} different doubts:", {k: round(v, 2) for k, v in times.items()}

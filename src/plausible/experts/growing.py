@@ -91,6 +91,10 @@ class AnswerPool:
     True
     """
 
+    rate: FloatArray
+    right: FloatArray
+    total: FloatArray
+
     def __init__(
         self,
         answers: Annotations,
