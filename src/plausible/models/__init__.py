@@ -7,6 +7,7 @@ from plausible.base import (
     SharpenedLabelsWarning,
     believe,
 )
+from plausible.models.any_learner import SoftLabelClassifier
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
@@ -107,6 +108,7 @@ __all__ = [
     "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
+    "SoftLabelClassifier",
     "SoftNearestCentroid",
     "SoftStackingClassifier",
     "SoftVotingClassifier",
