@@ -20,6 +20,7 @@ from plausible.models import (
     GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
@@ -100,6 +101,15 @@ ESTIMATORS: dict[str, Subject] = {
             PartialLogisticRegression(random_state=0),
             cv=2,
         )
+    ),
+    "SoftLabelClassifier": Subject(
+        SoftLabelClassifier(GaussianNB(), cv=2, max_iter=3, random_state=0), unknown="refuses"
+    ),
+    "SoftLabelClassifier maximum_entropy": Subject(
+        SoftLabelClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-6), "maximum_entropy"
+        ),
+        unknown="refuses",
     ),
     "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), unknown="refuses"),
     "EvidentialNeighborsClassifier c1": Subject(
@@ -200,6 +210,7 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "SoftLabelClassifier maximum_entropy",
     "EvidentialNeighborsClassifier c1",
     "EvidentialFusionClassifier calibrated",
     "EvidentialFusionClassifier contextual",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         believe,
         score_rows,
     )
+    from plausible.models.any_learner import SoftLabelClassifier
     from plausible.models.bayes import GeneralizedBayesClassifier
     from plausible.models.calibration import EvidentialCalibratedClassifier
     from plausible.models.centroid import SoftNearestCentroid
@@ -118,6 +119,7 @@ __all__ = [
     "SharpenedLabelsWarning",
     "SingularCovarianceWarning",
     "SoftBaggingClassifier",
+    "SoftLabelClassifier",
     "SoftNearestCentroid",
     "SoftStackingClassifier",
     "SoftVotingClassifier",
@@ -150,6 +152,9 @@ __getattr__, __dir__ = late_names(
             "believe",
             "score_rows",
         ],
+        "plausible.models.any_learner": [
+            "SoftLabelClassifier",
+        ],
         "plausible.models.bayes": [
             "GeneralizedBayesClassifier",
         ],
@@ -179,11 +184,21 @@ __getattr__, __dir__ = late_names(
             "SoftVotingClassifier",
             "cross_val_beliefs",
         ],
+        "plausible.models.folds": [
+            "content_folds",
+            "given_folds",
+        ],
         "plausible.models.gaussian": [
             "DiscriminantClassifier",
             "GaussianMixtureClassifier",
             "SingularCovarianceWarning",
             "UnlabeledRowsWarning",
+        ],
+        "plausible.models.learners": [
+            "fit_learner",
+            "read_features",
+            "take_rows",
+            "weighting",
         ],
         "plausible.models.logistic": [
             "Evidence",
@@ -220,16 +235,6 @@ __getattr__, __dir__ = late_names(
             "OutOfBagWarning",
             "export_svg",
             "export_text",
-        ],
-        "plausible.models.folds": [
-            "content_folds",
-            "given_folds",
-        ],
-        "plausible.models.learners": [
-            "fit_learner",
-            "read_features",
-            "take_rows",
-            "weighting",
         ],
     },
 )
