@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from plausible.belief import Decision
 from plausible.checks import check_whole
 from plausible.errors import InputError
+from plausible.metrics.confidence import MAX_BINS, read_confidence
 from plausible.metrics.truth import (
     Classes,
     FloatArray,
@@ -38,8 +39,6 @@ from plausible.metrics.truth import (
 )
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
-
-MAX_BINS = 1 << 20
 
 
 def soft_accuracy(
@@ -160,16 +159,11 @@ def expected_calibration_error(
     0.25
     """
     check_whole(n_bins, "n_bins", 1, MAX_BINS)
-    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
-    confidence = p.max(axis=1)
-    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    bins = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
-    weight = truth.weight * truth.sample_weight
-    gaps = np.bincount(bins, weights=weight * (confidence - right), minlength=n_bins)
-    if weight.sum() == 0.0:
-        return truth.mean(confidence)  # undefined, with a warning
-    return float(np.abs(gaps).sum() / weight.sum())
+    rows = read_confidence(y_true, prediction, sample_weight, classes)
+    if rows.weight.sum() == 0.0:
+        truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
+        return truth.mean(rows.confidence)  # undefined, with a warning
+    return float(np.abs(rows.gaps(n_bins)).sum() / rows.weight.sum())
 
 
 def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) -> FloatArray:

@@ -6,16 +6,16 @@ one row in each group this is the bootstrap, with more it costs no more.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.labels import Labels
 from plausible.metrics import (
-    expected_calibration_error,
-    read_probabilities,
-    read_truth,
+    ConfidenceRows,
+    curve_of,
+    read_confidence,
     rejection_curve,
     set_coverage,
     set_imprecision,
@@ -71,35 +71,6 @@ SCORES: dict[str, Score] = {
 }
 
 
-class Bins(NamedTuple):
-    """Rows by confidence: bin (n,), confidence (n,), how right (n,) and weight (n,)."""
-
-    place: NDArray[np.int64]
-    confidence: FloatArray
-    right: FloatArray
-    weight: FloatArray
-
-    def sums(self, values: FloatArray) -> FloatArray:
-        """Weighted sums (N_BINS,) by bin."""
-        sums = np.bincount(self.place, self.weight * values, minlength=N_BINS)
-        return sums.astype(np.float64)
-
-    def rows(self, chosen: NDArray[np.int64]) -> "Bins":
-        """Some of the rows."""
-        floats = (self.confidence, self.right, self.weight)
-        return Bins(self.place[chosen], *(column[chosen] for column in floats))
-
-
-def _bin_rows(truth: Labels, beliefs: Beliefs) -> Bins:
-    """Bins of confidence, as `expected_calibration_error` has them."""
-    told = read_truth(truth, None, beliefs.classes)
-    p = read_probabilities(beliefs.probability, told.labels, beliefs.classes)
-    confidence = p.max(axis=1)
-    right = np.take_along_axis(told.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    place = np.clip(np.ceil(confidence * N_BINS).astype(np.int64) - 1, 0, N_BINS - 1)
-    return Bins(place, confidence, right, told.weight)
-
-
 def summarize_scores(
     truth: Labels, beliefs: Beliefs, n_bootstrap: int, seed: int, reject: float
 ) -> dict[str, Any]:
@@ -112,7 +83,7 @@ def summarize_scores(
     rng = np.random.default_rng(seed)
     groups = np.array_split(rng.permutation(len(counted)), min(len(counted), MOST_GROUPS))
     draws = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), size=n_bootstrap)
-    bins = _bin_rows(labels, answers)
+    rows = read_confidence(labels, answers, None, None)
     curve = rejection_curve(labels, answers.probability, classes=answers.classes)
     return {
         "n_items": len(truth),
@@ -120,12 +91,12 @@ def summarize_scores(
         "n_bootstrap": n_bootstrap,
         "scores": [
             *(_with_interval(name, labels, answers, groups, draws) for name in SCORES),
-            _calibration_error(labels, answers, bins, groups, draws),
+            _calibration_error(rows, groups, draws),
         ],
         "by_class": scores_by_class(labels, answers),
-        "calibration": calibration(bins),
+        "calibration": calibration(rows),
         "rejection": thinned(curve.rejected, curve.accuracy)
-        | {"area": curve.area, "chosen": _chosen_refusal(answers, bins, reject)},
+        | {"area": curve.area, "chosen": _chosen_refusal(answers, rows, reject)},
     }
 
 
@@ -149,17 +120,13 @@ def _with_interval(
 
 
 def _calibration_error(
-    labels: Labels,
-    beliefs: Beliefs,
-    bins: Bins,
-    groups: list[NDArray[np.int64]],
-    draws: NDArray[np.int64],
+    rows: ConfidenceRows, groups: list[NDArray[np.int64]], draws: NDArray[np.int64]
 ) -> dict[str, Any]:
-    parts = [bins.rows(rows) for rows in groups]
-    gaps = np.array([part.sums(part.confidence - part.right) for part in parts])
+    parts = [rows.take(group) for group in groups]
+    gaps = np.array([part.gaps(N_BINS) for part in parts])
     weight = np.array([part.weight.sum() for part in parts])
     resampled = np.abs(draws @ gaps).sum(axis=1) / (draws @ weight)
-    found = expected_calibration_error(labels, beliefs.probability, N_BINS, classes=beliefs.classes)
+    found = curve_of(rows, N_BINS).error
     return _interval("expected_calibration_error", found, resampled)
 
 
@@ -175,32 +142,28 @@ def _interval(name: str, estimate: float, resampled: FloatArray) -> dict[str, An
     }
 
 
-def calibration(bins: Bins) -> list[dict[str, Any]]:
+def calibration(rows: ConfidenceRows) -> list[dict[str, Any]]:
     """Mean confidence and share of right answers of each bin that is not empty."""
-    weight = bins.sums(np.ones(len(bins.place)))
-    confidence, right = bins.sums(bins.confidence), bins.sums(bins.right)
-    return [
-        {
-            "from": k / N_BINS,
-            "to": (k + 1) / N_BINS,
-            "weight": weight[k],
-            "confidence": confidence[k] / weight[k],
-            "right": right[k] / weight[k],
-        }
-        for k in range(N_BINS)
-        if weight[k] > 0
-    ]
+    curve = curve_of(rows, N_BINS)
+    columns = {
+        "from": curve.low,
+        "to": curve.high,
+        "weight": curve.weight,
+        "confidence": curve.confidence,
+        "right": curve.right,
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _chosen_refusal(beliefs: Beliefs, bins: Bins, reject: float) -> dict[str, Any]:
+def _chosen_refusal(beliefs: Beliefs, rows: ConfidenceRows, reject: float) -> dict[str, Any]:
     """What refusing at this loss gains: the point of the curve that was chosen."""
     kept = ~refusals(beliefs, reject)
-    weight = bins.weight[kept].sum()
-    right = (bins.weight * bins.right)[kept].sum()
+    weight = rows.weight[kept].sum()
+    right = (rows.weight * rows.right)[kept].sum()
     return {
         "reject": reject,
         "n_refused": int((~kept).sum()),
-        "rejected": 1 - weight / bins.weight.sum(),
+        "rejected": 1 - weight / rows.weight.sum(),
         "accuracy": right / weight if weight > 0 else None,
     }
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from plausible._visible import visible
 from plausible.checks import as_list
+from plausible.labels import CERTAIN
 
 LONGEST = 80  # letters of a name that are kept
 MOST_CLASSES = 4  # classes of a statement that are named
 LEAST = 0.005  # degrees below are not told
-CERTAIN = 1e-9  # relative plausibilities this near to 0 or 1 are taken for it
 
 _FOLDERS = re.compile(r"^(file:)?([A-Za-z]:)?([/\\][^/\\]*)*[/\\](?=[^/\\]*$)|^~[/\\](.*[/\\])?")
 
