@@ -46,9 +46,11 @@ from plausible.metrics.confidence import curve_of as curve_of
 from plausible.metrics.confidence import read_confidence as read_confidence
 from plausible.metrics.confusion import divided as divided
 from plausible.metrics.confusion import expected_counts as expected_counts
+from plausible.metrics.confusion import most_confused as most_confused
 from plausible.metrics.confusion import normalized_counts as normalized_counts
 from plausible.metrics.truth import read_probabilities as read_probabilities
 from plausible.metrics.truth import read_truth as read_truth
+from plausible.metrics.truth import read_weights as read_weights
 
 __all__ = [
     "SCORERS",

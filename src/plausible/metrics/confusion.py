@@ -103,3 +103,10 @@ def normalized_counts(counts: FloatArray, normalize: str | None) -> FloatArray:
     axis = {"true": 1, "pred": 0, "all": None}[normalize]
     total = np.broadcast_to(counts.sum(axis=axis, keepdims=True), counts.shape)
     return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+
+
+def most_confused(counts: FloatArray, most: int) -> NDArray[np.int64]:
+    """The classes that are confused most, in their order; all if there are few."""
+    off = counts - np.diag(np.diag(counts))
+    involved = off.sum(axis=0) + off.sum(axis=1)
+    return np.sort(np.lexsort((-np.diag(counts), -involved))[:most])

@@ -15,7 +15,13 @@ from scipy.sparse import csr_array
 
 from plausible.experts import Annotations
 from plausible.labels import Labels
-from plausible.metrics import divided, expected_counts, normalized_counts, read_truth
+from plausible.metrics import (
+    divided,
+    expected_counts,
+    most_confused,
+    normalized_counts,
+    read_truth,
+)
 from plausible.models import Beliefs
 from plausible.report.lists import MOST_ROWS as MOST_TAKEN
 from plausible.report.lists import take_away
@@ -84,16 +90,9 @@ def compared_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], Floa
     return classes[kept], expected_counts(shares[:, kept], answered[:, kept])
 
 
-def _most_confused(counts: FloatArray, most: int = MOST_IN_MATRIX) -> NDArray[np.int64]:
-    """The classes that are confused most, in their order; all if there are few."""
-    off = counts - np.diag(np.diag(counts))
-    involved = off.sum(axis=0) + off.sum(axis=1)
-    return np.sort(np.lexsort((-np.diag(counts), -involved))[:most])
-
-
 def matrix(classes: list[str], counts: FloatArray, n_classes: int) -> dict[str, Any]:
     """The part of a matrix that is shown, of so many classes in all."""
-    kept = _most_confused(counts)
+    kept = most_confused(counts, MOST_IN_MATRIX)
     return {
         "classes": [classes[k] for k in kept],
         "n_classes_left_out": n_classes - len(kept),
