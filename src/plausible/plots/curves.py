@@ -127,7 +127,7 @@ class CalibrationDisplay(Display):
         ax.set_xlabel("confidence")
         ax.set_ylabel("share of right answers")
         tidy(ax)
-        add_legend(ax, loc="lower right")
+        add_legend(ax)
         return self
 
 
@@ -232,7 +232,8 @@ class RejectionDisplay(Display):
             ax.plot(*point, "o", color=color, mec=INK, ms=8, zorder=3,
                     label=f"at a loss of {reject:g}: {percent(point[0])} refused")  # fmt: skip
         ax.set_xlim(0.0, 1.0)
-        low = min(float(line.get_ydata().min()) for line in ax.lines)
+        curves = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
+        low = min(float(np.min(line.get_ydata())) for line in curves)
         ax.set_ylim(max(min(low - 0.03, 0.9), 0.0), 1.01)
         ax.set_xlabel("share refused")
         ax.set_ylabel("accuracy of the rest")

@@ -294,7 +294,8 @@ class ReliabilityDisplay(Display):
         )
         if self.agreement_low is not None and self.agreement_high is not None:
             ax.hlines(places, self.agreement_low[rows], self.agreement_high[rows],
-                      color=lighter(color, 0.45), lw=5.0, label="if the consensus is right")  # fmt: skip
+                      color=lighter(color, 0.45), lw=5.0,
+                      label="if the consensus is right")  # fmt: skip
         ax.plot(self.accuracy[rows], places, "o", color=color, ms=6, label="right")
         ax.axvline(self.chance, color=QUIET, ls=":", lw=1.2, label="a guess")
         names = [f"{name_of(self.annotators[r])} ({self.n_answers[r]:,.0f})" for r in rows]

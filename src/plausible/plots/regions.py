@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
 
 from plausible.base import believe
 from plausible.checks import check_number
@@ -175,7 +176,7 @@ class DecisionRegionDisplay(Display):
         _hatch(ax, self, decision == -1, "////", "refused")
         _hatch(ax, self, decision == -2, "..", "several classes")
         if self.novel is not None:
-            _hatch(ax, self, self.novel, "xx", "new")
+            _hatch(ax, self, self.novel, "xxx", "new")
         ax.set_xlim(*_outer(self.x))
         ax.set_ylim(*_outer(self.y))
         ax.set_xlabel(self.feature_names[0])
@@ -192,6 +193,8 @@ def _where_new(
     if novelty is None:
         return None
     level = check_number(novelty, "novelty", 0.0, 1.0)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        places, estimator = estimator[:-1].transform(places), estimator[-1]
     if not hasattr(estimator, "score_novelty"):
         raise InputError(
             "novelty should be asked of a classifier with score_novelty",
