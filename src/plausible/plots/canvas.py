@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible._visible import visible
+from plausible._visible import name_of as cut_name
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -87,9 +87,7 @@ def name_of(value: Any, longest: int = LONGEST) -> str:
     >>> print(name_of("two\nlines of $x$"), len(name_of("x" * 1000)))
     two\nlines of \$x\$ 28
     """
-    text = visible(str(value))
-    text = text if len(text) <= longest else text[: longest - 1] + "…"
-    return text.replace("$", r"\$")
+    return cut_name(value, longest).replace("$", r"\$")
 
 
 def names_of(values: Iterable[Any]) -> list[str]:

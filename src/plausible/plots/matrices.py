@@ -1,6 +1,6 @@
 """Matrices with numbers in their cells, and confusions."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -153,7 +153,8 @@ class ConfusionDisplay(Display):
             share = reliability.n_answers / max(reliability.n_answers.sum(), 1e-300)
             matrix = np.tensordot(share, reliability.confusion, 1)
             return cls(matrix, reliability.classes, "true", "all annotators")
-        if annotator not in names:
+        place = {name: k for k, name in enumerate(names)}
+        if not isinstance(annotator, Hashable) or annotator not in place:
             raise InputError(
                 "annotator should be the name of one who answered",
                 f"{shown(annotator)} was given",
@@ -161,7 +162,7 @@ class ConfusionDisplay(Display):
                 parameter="annotator",
                 value=annotator,
             )
-        matrix = reliability.confusion[names.index(annotator)]
+        matrix = reliability.confusion[place[annotator]]
         return cls(matrix, reliability.classes, "true", name_of(annotator))
 
     def plot(self, ax: Any = None, *, max_classes: int = 15) -> Self:
