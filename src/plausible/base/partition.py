@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.base.notebooks import partition_page
 from plausible.base.partition_tools import (
     PartitionSummary,
     combined_partitions,
@@ -133,6 +134,9 @@ class CredalPartition:
             f"{counted(self.n_clusters, 'cluster')}, "
             f"{counted(int(self.outliers().sum()), 'outlier')}>"
         )
+
+    def _repr_html_(self) -> str:
+        return partition_page(self)
 
     @property
     def n_clusters(self) -> int:
