@@ -7,6 +7,7 @@ from plausible.base import (
     SharpenedLabelsWarning,
     believe,
 )
+from plausible.models.auto import AutoClassifier
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
@@ -80,6 +81,7 @@ from plausible.models.preparation import tidy_column as tidy_column
 
 __all__ = [
     "E2M",
+    "AutoClassifier",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
