@@ -17,6 +17,7 @@ from plausible.base import SharpenedLabelsWarning, check_features, check_labels_
 from plausible.checks import (
     check_callable,
     check_flag,
+    check_n_jobs,
     check_number,
     check_option,
     check_verbose,
@@ -26,19 +27,19 @@ from plausible.engine import Callback, reporter
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.auto.choice import (
+    average,
     chances,
     earned,
     fit_exponent,
     fit_votes,
+    held_out_losses,
     kept_votes,
     log_bets,
-    pool_bets,
-    soft_loss,
     tempered,
 )
 from plausible.models.auto.ladder import Rung, default_ladder, fit_rung, seeded
 from plausible.models.auto.results import summarize, tabulate
-from plausible.models.auto.trials import Rows, Trial, climb, compared_rows
+from plausible.models.auto.trials import Rows, Settings, Trial, climb, compared_rows
 from plausible.models.ensemble.members import (
     Named,
     NamedEnsemble,
@@ -52,15 +53,17 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MOST_ROWS = 4000  # on which candidates are compared
+FARTHEST = 1e100  # of standardized features
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
 def standardization(X: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and spread (d,) of features; a feature that is constant has spread one."""
-    mean = np.average(X, axis=0, weights=weight)
-    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-    tiny = 1e-10 * np.abs(X).max(axis=0, initial=0.0)
-    return mean, np.where(spread > tiny, spread, 1.0)
+    share = weight / weight.max()
+    size = np.maximum(np.abs(X).max(axis=0), 1e-300)  # features may be near the largest numbers
+    mean = np.average(X / size, axis=0, weights=share)
+    spread = np.sqrt(np.average((X / size - mean) ** 2, axis=0, weights=share))
+    return mean * size, np.where(spread > 1e-10, spread * size, 1.0)
 
 
 class AutoClassifier(NamedEnsemble):
@@ -70,9 +73,10 @@ class AutoClassifier(NamedEnsemble):
     that err together mislead some models more than others.
 
     Features are standardized. Each candidate bets on rows that it has not seen; its bets are
-    tempered by one exponent, so that they are as sure as held-out labels allow, and then judged by
-    the soft log-loss. The average of bets with the lowest loss of all averages gives the votes, and
-    the candidates that have some are fitted to all rows and answer together.
+    tempered by one exponent, so that they are as sure as held-out labels allow, and judged by their
+    loss, which is the soft log-loss and a part of the cross-entropy. The average of bets with the
+    lowest loss of all averages gives the votes, and the candidates that have some are fitted to all
+    rows and answer together.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ class AutoClassifier(NamedEnsemble):
     verbose : int
         1 reports now and then, 2 after every candidate.
     n_jobs : int, optional
-        Not used by the candidates of the default ladder.
+        How many folds are worked on at the same time.
     callback : function of Progress, optional
         Called after each candidate; a true answer goes on with those that were tried.
 
@@ -105,8 +109,8 @@ class AutoClassifier(NamedEnsemble):
     ----------
     classes_ : array (K,)
     results_ : list of dict
-        What was tried, in order: `name`, `soft_log_loss` (tempered) and `soft_accuracy` out of
-        fold; `behind`, how much higher its loss is than the lowest, with its standard `error`;
+        What was tried, in order: `name`; `loss` (of tempered bets, a row) and `soft_accuracy` out
+        of fold; `behind`, how much higher its loss is than the lowest, with its standard `error`;
         `chance`, the share of resamples of the rows in which its loss is the lowest; `vote`,
         `exponent`, `seconds`, and in `note` why a candidate has no scores.
     best_name_, best_estimator_ : str, fitted classifier
@@ -114,7 +118,7 @@ class AutoClassifier(NamedEnsemble):
     named_estimators_ : dict
         Fitted classifiers that have votes.
     votes_, exponents_, exponent_ : arrays (number of voters,), float
-    soft_accuracy_, soft_log_loss_ : float
+    loss_, soft_accuracy_ : float
         Of the whole, out of fold (votes and the last exponent were fitted to the same rows).
 
     Examples
@@ -189,7 +193,7 @@ class AutoClassifier(NamedEnsemble):
         rng = check_random_state(self.random_state)
         rungs = self._rungs(int(rng.randint(LARGEST_SEED)))
         rows = compared_rows(scaled, labels, weight, folds, self.max_rows)
-        trials = self._climb(rungs, rows)
+        trials = self._climb(rungs, rows, len(weight))
         votes = self._vote(trials, rows, rng)
         self._fit_voters(rungs, votes, scaled, labels, weight)
         return self
@@ -204,11 +208,13 @@ class AutoClassifier(NamedEnsemble):
         if self.max_seconds is not None:
             check_number(self.max_seconds, "max_seconds", low=0.0)
         check_verbose(self.verbose)
+        check_n_jobs(self.n_jobs)
         if self.callback is not None:
             check_callable(self.callback, "callback", "the progress")
 
     def _standard(self, X: FloatArray) -> FloatArray:
-        return (X - self.mean_) / self.scale_
+        with np.errstate(over="ignore"):
+            return np.clip((X - self.mean_) / self.scale_, -FARTHEST, FARTHEST)
 
     def _folds(self, X: FloatArray, labels: Labels, weight: FloatArray) -> IntArray:
         return content_folds(X, labels.scaled(), weight, self.cv)
@@ -226,11 +232,12 @@ class AutoClassifier(NamedEnsemble):
             ladder = [Rung(name, member) for name, member in self.estimators]
         return [rung._replace(estimator=seeded(rung.estimator, seed)) for rung in ladder]
 
-    def _climb(self, rungs: list[Rung], rows: Rows) -> list[Trial]:
+    def _climb(self, rungs: list[Rung], rows: Rows, n_rows: int) -> list[Trial]:
         """Try the candidates; at least one must have bet."""
         budget = np.inf if self.max_seconds is None else float(self.max_seconds)
+        settings = Settings(n_rows, self.calibrate, budget, self.n_jobs)
         report = reporter(self.verbose, type(self).__name__, self.callback)
-        trials = list(climb(rungs, rows, self.calibrate, budget, report))
+        trials = list(climb(rungs, rows, settings, report))
         if all(trial.logs is None for trial in trials):
             raise InputError(
                 "At least one candidate should be able to learn from these rows",
@@ -242,12 +249,13 @@ class AutoClassifier(NamedEnsemble):
     def _vote(self, trials: list[Trial], rows: Rows, rng: np.random.RandomState) -> FloatArray:
         """Votes (m,) of the candidates, most of them zero; keeps what was found."""
         able = [number for number, trial in enumerate(trials) if trial.logs is not None]
-        known, weight = rows.known, rows.weight[rows.tested]
+        known, weight = rows.known, rows.share
         losses = np.array([trials[number].losses for number in able])
         if self.combination == "best":
             share = np.eye(len(able))[(losses @ weight).argmin()]
         else:
-            share = kept_votes(fit_votes(losses, weight))
+            logs = np.array([trials[number].tempered for number in able])
+            share = kept_votes(fit_votes(logs, known, weight))
         votes = np.zeros(len(trials))
         votes[able] = share
         self.results_ = tabulate(
@@ -256,11 +264,10 @@ class AutoClassifier(NamedEnsemble):
         chosen = np.flatnonzero(votes)
         self.votes_ = votes[chosen]
         self.exponents_ = np.array([trials[number].exponent for number in chosen])
-        logs = np.array([trials[number].logs for number in chosen])
-        pooled = pool_bets(logs, self.exponents_, self.votes_)
+        pooled = average([trials[number].tempered for number in chosen], self.votes_)
         self.exponent_ = fit_exponent(pooled, known, weight) if self.calibrate else 1.0
         pooled = tempered(pooled, self.exponent_)
-        self.soft_log_loss_ = soft_loss(pooled, known, weight)
+        self.loss_ = float(weight @ held_out_losses(pooled, known) / weight.sum())
         self.soft_accuracy_ = float(known.weight @ earned(pooled, known) / known.weight.sum())
         self.n_compared_, self.n_folds_ = len(weight), len(np.unique(rows.folds[rows.tested]))
         return votes
@@ -296,8 +303,9 @@ class AutoClassifier(NamedEnsemble):
     def _log_evidence(self, X: Any) -> FloatArray:
         scaled = self._standard(X)
         models = self.named_estimators_.values()
-        logs = np.array([log_bets(bets_of(model, scaled, self.classes_)) for model in models])
-        return pool_bets(logs, self.exponents_, self.votes_, self.exponent_)
+        logs = [log_bets(bets_of(model, scaled, self.classes_)) for model in models]
+        each = [tempered(one, own) for one, own in zip(logs, self.exponents_, strict=True)]
+        return tempered(average(each, self.votes_), self.exponent_)
 
     def _read(self, X: ArrayLike) -> Any:
         check_is_fitted(self)

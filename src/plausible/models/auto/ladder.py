@@ -16,6 +16,7 @@ from plausible.neighbors import EvidentialNeighborsClassifier
 FloatArray = NDArray[np.float64]
 
 STEPS = 200  # of EM, enough to tell candidates apart
+MOST_NEIGHBORS = 20_000  # rows that may be looked up, or sorted into trees
 
 
 class Rung(NamedTuple):
@@ -26,11 +27,14 @@ class Rung(NamedTuple):
     is_shared : bool
         Whether labels are read as shares (plausibilities divided by their sum, which stay as they
         are) instead of as candidates among which the model may choose.
+    most_rows : float
+        Above, the candidate is too slow to be tried.
     """
 
     name: str
     estimator: Any
     is_shared: bool = False
+    most_rows: float = np.inf
 
 
 def default_ladder() -> list[Rung]:
@@ -45,12 +49,13 @@ def default_ladder() -> list[Rung]:
             ladder.append(Rung(f"logistic, ridge {alpha:g}{words}", model))
     two = GaussianMixtureClassifier("tied", 2, prior="weak", max_iter=STEPS)
     diagonal = GaussianMixtureClassifier("diag", reg_covar=1e-3, max_iter=STEPS)
+    neighbors = EvidentialNeighborsClassifier(15, combination="contours")
     return [
         *ladder,
         Rung("mixture, diagonal, shares", diagonal, True),
-        Rung("neighbors", EvidentialNeighborsClassifier(15, combination="contours")),
+        Rung("neighbors", neighbors, most_rows=MOST_NEIGHBORS),
         Rung("mixture, two to a class", two),
-        Rung("forest", BeliefForestClassifier(30)),
+        Rung("forest", BeliefForestClassifier(30), most_rows=MOST_NEIGHBORS),
     ]
 
 
@@ -68,7 +73,8 @@ def seeded(estimator: Any, seed: int) -> Any:
 def as_shares(labels: Labels) -> Labels:
     """Plausibilities divided by their sum, as probabilities."""
     contour = labels.contour
-    return Labels.from_probability(contour / contour.sum(axis=1, keepdims=True), labels.classes)
+    shares = contour / contour.sum(axis=1, keepdims=True)
+    return Labels.from_probability(shares, labels.classes.tolist())
 
 
 def fit_rung(rung: Rung, X: Any, labels: Labels, weight: FloatArray) -> Any:

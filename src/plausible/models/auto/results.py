@@ -15,23 +15,23 @@ def tabulate(
 
     `chance` is that of the candidates that have bet.
     """
-    known, weight = rows.known, rows.weight[rows.tested]
-    told = known.weight.sum()
+    known, weight = rows.known, rows.share
+    told, total = known.weight.sum(), weight.sum()
     able = [trial.losses for trial in trials if trial.losses is not None]
     best = min(able, key=lambda one: weight @ one)
     lots = iter(chance)
     table = []
     for trial, vote in zip(trials, votes, strict=True):
-        found = dict.fromkeys(("soft_log_loss", "soft_accuracy", "behind", "error"), np.nan)
+        found = dict.fromkeys(("loss", "soft_accuracy", "behind", "error"), np.nan)
         found["chance"] = 0.0
         if trial.losses is not None and trial.credit is not None:
             gap = trial.losses - best
-            mean = weight @ gap / weight.sum()
+            mean = weight @ gap / total
             found = {
-                "soft_log_loss": float(weight @ trial.losses / told),
+                "loss": float(weight @ trial.losses / total),
                 "soft_accuracy": float(known.weight @ trial.credit / told),
-                "behind": float(weight @ gap / told),
-                "error": float(np.sqrt((weight**2 * (gap - mean) ** 2).sum()) / told),
+                "behind": float(mean),
+                "error": float(np.sqrt((weight**2 * (gap - mean) ** 2).sum()) / total),
                 "chance": float(next(lots)),
             }
         rest = {"exponent": trial.exponent, "seconds": trial.seconds, "note": trial.note}
@@ -42,13 +42,11 @@ def tabulate(
 def summarize(results: list[dict[str, Any]], n_rows: int, n_folds: int) -> str:
     """The table in plain text, best candidates first, and a line on how sure the choice is."""
     width = max(len("candidate"), *(len(one["name"]) for one in results))
-    order = sorted(
-        (one for one in results if not one["note"]), key=lambda one: one["soft_log_loss"]
-    )
+    order = sorted((one for one in results if not one["note"]), key=lambda one: one["loss"])
     told = f"{len(order)} candidates bet on {n_rows} rows that they had not seen ({n_folds} folds):"
-    head = f"{'candidate':<{width}}  log loss  above the best  accuracy   vote"
+    head = f"{'candidate':<{width}}    loss  above the best  accuracy   vote"
     lines = [
-        f"{one['name']:<{width}}  {one['soft_log_loss']:8.3f}  "
+        f"{one['name']:<{width}}  {one['loss']:6.3f}  "
         f"{one['behind']:6.3f} ± {one['error']:.3f}  {one['soft_accuracy']:8.3f}  "
         + (f"{100 * one['vote']:3.0f} %" if one["vote"] else "    -")
         for one in order
