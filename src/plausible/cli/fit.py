@@ -3,10 +3,10 @@
 Example: plausible fit answers.csv features.parquet -o model.skops
 
 Without --model, several models are tried on held-out items, and a table says how far each may be
-trusted; those that do best answer together. Items are matched by the column of the features that holds all of them. Gaps are filled, categories
-and dates encoded, and what was done is told. Features that do not fit into memory (also a folder of
-Parquet files) are read in pieces. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume
-goes on from there.
+trusted; those that do best answer together. Items are matched by the column of the features that
+holds all of them. Gaps are filled, categories and dates encoded, and what was done is told. Features
+that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or SIGTERM)
+saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "the fitted model")
     parser.add_argument(
         "--model", choices=tuple(models.MODELS), metavar="MODEL",
-        help=f"{models.in_words()} (default: {models.DEFAULT}; {models.IN_PIECES} for features that "
-        "do not fit into memory, and on a cluster)",
+        help=f"{models.in_words()} (default: {models.DEFAULT}; {models.IN_PIECES} for features "
+        "that do not fit into memory, and on a cluster)",
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",

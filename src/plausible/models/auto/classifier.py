@@ -82,7 +82,7 @@ class AutoClassifier(NamedEnsemble):
     ----------
     estimators : list of (name, classifier), optional
         The ladder. By default discriminant analysis (shrunk and not) and logistic regression (with
-        two ridges), each with labels read in two ways: as classes among which the model may choose,
+        three ridges), each with labels read in two ways: as classes among which the model may choose,
         and as shares that it takes as they are; two mixtures, neighbors and a forest.
     combination : {"votes", "best"}
         Whether candidates share the votes, or the one with the lowest loss gets all.

@@ -43,7 +43,7 @@ def default_ladder() -> list[Rung]:
     for shrinkage, words in ((0.0, "discriminant"), (0.3, "discriminant, shrunk")):
         model = DiscriminantClassifier(shrinkage=shrinkage, max_iter=STEPS)
         ladder += [Rung(words, model), Rung(f"{words}, shares", model, True)]
-    for alpha in (10.0, 100.0):
+    for alpha in (1.0, 10.0, 100.0):
         for criterion, words in (("minimum_commitment", ""), ("maximum_entropy", ", shares")):
             model = PartialLogisticRegression(criterion, alpha, n_init=1, tol=1e-5)
             ladder.append(Rung(f"logistic, ridge {alpha:g}{words}", model))
