@@ -187,7 +187,10 @@ def test_of_very_many_classes_the_first_are_shown():
     assert "'c00009', ...] (20000 in all)" in repr(labels)
     assert len(repr(labels)) < 300
     page = labels._repr_html_()
-    assert "<th>c00009</th>" in page and "c00010" not in page and "20000 in all" in page
+    assert "c00000" in page
+    assert "c00010" not in page
+    assert "20,000 classes" in page
+    assert len(page) < 10_000
     assert "['c0', 'c1', 'c2']" in repr(Labels.unknown(1, ["c0", "c1", "c2"]))
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         score_rows,
     )
     from plausible.models.any_learner import SoftLabelClassifier
+    from plausible.models.auto import AutoClassifier
     from plausible.models.bayes import GeneralizedBayesClassifier
     from plausible.models.calibration import EvidentialCalibratedClassifier
     from plausible.models.centroid import SoftNearestCentroid
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "E2M",
+    "AutoClassifier",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
@@ -154,6 +156,9 @@ __getattr__, __dir__ = late_names(
         ],
         "plausible.models.any_learner": [
             "SoftLabelClassifier",
+        ],
+        "plausible.models.auto": [
+            "AutoClassifier",
         ],
         "plausible.models.bayes": [
             "GeneralizedBayesClassifier",
