@@ -150,9 +150,9 @@ def wrong_names(site: Path, pages: dict[Path, Page], names: Iterable[str]) -> li
         for place in page.places:
             where[place].append(str(path.relative_to(site)))
     return [
-        f"{name} should have one page, but has {len(where[name])}: {', '.join(where[name]) or 'none'}"
+        f"{name} should have one page, but has {len(found)}: {', '.join(found) or 'none'}"
         for name in names
-        if len(where[name]) != 1
+        if len(found := where[name]) != 1
     ]
 
 
@@ -197,11 +197,14 @@ def main(site: Path) -> int:
     ]
     for line in wrong:
         print(line, file=sys.stderr)
-    hosts = ", ".join(f"{host} ({count})" for host, count in outward(pages).items())
+    hosts = ", ".join(f"{host} ({count})" for host, count in outward(pages).items()) or "none"
     megabytes = sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / 1e6
     print(f"{len(pages)} pages, {megabytes:.0f} MB; {len(names)} public names, each on one page")
-    print(f"{len(scripts)} examples in the gallery; links of the text to other hosts: {hosts or 'none'}")
-    print(f"{len(wrong)} faults" if wrong else f"nothing is loaded from another host: {site}/index.html")
+    print(f"{len(scripts)} examples in the gallery; links of the text to other hosts: {hosts}")
+    if not wrong:
+        print(
+            f"nothing is loaded from another host, and every link inside holds: {site}/index.html"
+        )
     return 1 if wrong else 0
 
 

@@ -1,23 +1,21 @@
 """Mermaid's ``flowchart TD`` with plain arrows, drawn as SVG when the site is built.
 
-The drawings of `docs/draw_imports.py` need no more than ``a --> b``; a page that draws them needs no
-script then. Nodes stand on levels (a node is above all that it points to), and the order within a
-level follows the middle of a node's neighbors.
+The drawings of `docs/draw_imports.py` need no more than ``a --> b``; a page that shows them needs
+no script then. Nodes stand on levels (a node is above all that it points to), and the order within
+a level follows the middle of a node's neighbors.
 """
 
 import re
 from typing import Any
-
-from docutils import nodes
 
 Arrows = list[tuple[str, str]]
 WIDTH, HEIGHT, GAP, RISE = 108, 34, 16, 40
 
 
 def arrows_of(text: str) -> Arrows:
-    """Arrows of a flowchart, in order.
+    r"""Arrows of a flowchart, in order.
 
-    >>> arrows_of("flowchart TD\\n    a --> b\\n    b --> c")
+    >>> arrows_of("flowchart TD\n    a --> b\n    b --> c")
     [('a', 'b'), ('b', 'c')]
     """
     return re.findall(r"^\s*(\w+) --> (\w+)\s*$", text, re.MULTILINE)
@@ -93,6 +91,8 @@ def as_svg(text: str) -> str:
 
 def draw(app: Any, document: Any) -> None:
     """Put drawings in the place of Mermaid's blocks."""
+    from docutils import nodes
+
     for block in list(document.findall(nodes.literal_block)):
         if block.get("language") == "mermaid":
             block.replace_self(nodes.raw("", as_svg(block.astext()), format="html"))

@@ -21,7 +21,6 @@ def relinked(text: str) -> str:
 def filled(text: str) -> str:
     """What is drawn or taken from the code, in the place of its marker."""
     from draw_imports import SOURCE, drawing, graph_of
-
     from plausible.cli.demo import COMMANDS
 
     commands = "\n".join(["```sh", *COMMANDS, "```"])

@@ -73,7 +73,7 @@ def rooms() -> list[str]:
     missing = sorted(set(existing) - set(ROOMS))
     if missing:
         raise ValueError(
-            f"Every room needs a line in ROOMS of docs/extension/public_names.py; {missing} have none."
+            f"Every room needs a line in ROOMS of docs/extension/public_names.py; not so {missing}."
         )
     return [name for name in ROOMS if name in existing]
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from extension.public_names import ROOMS, PublicName, home_of, names_of, pages, rooms
 from sphinx import addnodes
+
+from extension.public_names import ROOMS, PublicName, home_of, names_of, pages, rooms
 
 HEADINGS = {
     "class": "Classes",
@@ -197,7 +198,9 @@ def show_room(app: Any, name: str, template: str, context: dict[str, Any], docum
         room = page.split(".")[1].removesuffix("-function")
         context["room"] = room
         context["rooms"] = rooms()
-        context["names"] = [(n.name, n.page) for n in names_of(room) if home_of(n) == room and n.kind != "data"]
+        context["names"] = [
+            (n.name, n.page) for n in names_of(room) if home_of(n) == room and n.kind != "data"
+        ]
 
 
 def setup(app: Any) -> dict[str, bool]:

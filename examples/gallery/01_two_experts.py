@@ -43,5 +43,5 @@ plt.show()
 
 # %%
 # **What one sees.** In the first photograph one species is believed and the bar is short. In the
-# second, two species have short bars in the middle: the experts contradict each other. In the third
-# all bars are long: nobody knows. The bets of the last two look much alike.
+# second, two species have short bars in the middle: the experts contradict each other. In the
+# third all bars are long: nobody knows. The bets of the last two look much alike.

@@ -2,9 +2,9 @@
 Whom can I trust?
 =================
 
-Five people name the class of 150 items. Nobody knows the truth, but people who agree with those who
-are right are right themselves: `Annotations.reliability` finds out how often, with an interval that
-allows for errors that everybody makes.
+Five people name the class of 150 items. Nobody knows the truth, but people who agree with those
+who are right are right themselves: `Annotations.reliability` finds out how often, with an
+interval that allows for errors that everybody makes.
 """
 
 import matplotlib.pyplot as plt
@@ -40,6 +40,6 @@ figure.legend(loc="outside lower center", ncols=2)
 plt.show()
 
 # %%
-# **What one sees.** The order of the five is right although nobody told the classes, the estimates
-# (circles) lie near the truth (diamonds), and Eve, who is right less often than luck, is found out.
-# The intervals are wide because agreement cannot show errors that everybody makes.
+# **What one sees.** The order of the five is right although nobody told the classes, the
+# estimates (circles) lie near the truth (diamonds), and Eve, who is right less often than luck,
+# is found out. The intervals are wide because agreement cannot show errors that everybody makes.

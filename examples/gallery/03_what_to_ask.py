@@ -3,8 +3,8 @@ What to ask next
 ================
 
 Every answer costs money. Where should the next one go: to any item, to those with the fewest
-answers, or to those about which an answer is expected to teach most? `Annotations.next_items` with
-``by="information"`` says the last.
+answers, or to those about which an answer is expected to teach most? `Annotations.next_items`
+with ``by="information"`` says the last.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,9 @@ everything = np.where(is_right, truth[:, None], rng.integers(3, size=is_right.sh
 
 def share_right(asked):
     """Accuracy of the pooled labels when these answers are known."""
-    answers = Annotations.from_answers(np.where(asked, everything, -1), classes=[0, 1, 2], missing=-1)
+    answers = Annotations.from_answers(
+        np.where(asked, everything, -1), classes=[0, 1, 2], missing=-1
+    )
     labels = answers.pool(doubt=doubt)
     return answers, (labels.scaled().argmax(axis=1) == truth).mean()
 
@@ -55,7 +57,11 @@ def by_information(answers, counts, batch):
 # %%
 # Twenty items get an answer in each round.
 figure, axes = plt.subplots(figsize=(6.4, 3.6))
-strategies = [("most informative", by_information), ("fewest answers", fewest), ("random", at_random)]
+strategies = [
+    ("most informative", by_information),
+    ("fewest answers", fewest),
+    ("random", at_random),
+]
 for color, (name, choose) in zip(["C0", "C1", "C4"], strategies):
     axes.plot(*ask(choose), color=color, label=name)
 axes.set(xlabel="answers per item, on average", ylabel="labels that are right")

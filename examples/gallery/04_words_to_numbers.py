@@ -2,8 +2,8 @@
 Words to numbers
 ================
 
-People say "sure", "rather" or "a guess". What these words are worth differs between people, and is
-learned from items whose class is known (gold) by `calibrate_words`.
+People say "sure", "rather" or "a guess". What these words are worth differs between people, and
+is learned from items whose class is known (gold) by `calibrate_words`.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,8 @@ print(calibrated)
 fair = calibrated.apply(answers)
 
 # %%
-# Doubts before and after, and the doubts that the simulation has: 1 - the share right beyond luck.
+# Doubts before and after, and the doubts that the simulation has: 1 - the share right beyond
+# luck.
 figure, axes = plt.subplots(figsize=(6.8, 3.4))
 person, word = np.arange(n_items * 3) % 3, words.ravel()
 shade = ["#08519c", "#6baed6", "#c6dbef"]
@@ -39,7 +40,9 @@ for k, name in enumerate(["sure", "rather", "a guess"]):
     beyond_luck = (worth[:, k] - 0.25) / 0.75
     axes.plot(place, 1 - beyond_luck, "D", color="C1", label="truth" if k == 2 else None)
     face = "at face value" if k == 2 else None
-    axes.hlines([stands_for[k]] * 3, place - 0.12, place + 0.12, color="#222222", lw=1.5, label=face)
+    axes.hlines(
+        [stands_for[k]] * 3, place - 0.12, place + 0.12, color="#222222", lw=1.5, label=face
+    )
 axes.set_xticks(range(3), people)
 axes.set(ylabel="doubt", ylim=(0, 1), title="What three words are worth, by person")
 axes.grid(axis="x", visible=False)
@@ -47,6 +50,6 @@ axes.legend(ncols=2, loc="upper left")
 plt.show()
 
 # %%
-# **What one sees.** The black lines are the doubts that the words stand for at face value, the same
-# for everybody. From 120 items of gold the bars move to where each person's truth is: Ada can
-# be believed even when she guesses, and Cleo's "sure" is worth no more than Ada's "a guess".
+# **What one sees.** The black lines are the doubts that the words stand for at face value, the
+# same for everybody. From 120 items of gold the bars move to where each person's truth is: Ada
+# can be believed even when she guesses, and Cleo's "sure" is worth no more than Ada's "a guess".

@@ -2,8 +2,9 @@
 Five people are worth two
 =========================
 
-What fools one person fools the next. Plain Dempster pooling takes people for independent and becomes
-far too sure; `Annotations.pool` allows for shared errors, here with a share learned from gold.
+What fools one person fools the next. Plain Dempster pooling takes people for independent and
+becomes far too sure; `Annotations.pool` allows for shared errors, here with a share learned from
+gold.
 """
 
 import matplotlib.pyplot as plt
@@ -44,6 +45,6 @@ axes.legend(loc="upper left")
 plt.show()
 
 # %%
-# **What one sees.** On the dotted line a stated probability is what it turns out to be. Pooled as if
-# people were independent, labels that claim near certainty are right much less often; with the
+# **What one sees.** On the dotted line a stated probability is what it turns out to be. Pooled as
+# if people were independent, labels that claim near certainty are right much less often; with the
 # dependence that 100 known items show, they stay close to the line.

@@ -49,5 +49,5 @@ axes.legend(loc="upper left")
 plt.show()
 
 # %%
-# **What one sees.** The labels from sets know more about the truth, and the more classes there are
-# to hesitate between, the more a forced choice throws away.
+# **What one sees.** The labels from sets know more about the truth, and the more classes there
+# are to hesitate between, the more a forced choice throws away.

@@ -42,5 +42,5 @@ axes.legend(loc="lower left")
 plt.show()
 
 # %%
-# **What one sees.** A few beginners outvote the expert. Where answers count by their doubts, stated or
-# learned, the labels stay as good as the expert's, however many beginners join.
+# **What one sees.** A few beginners outvote the expert. Where answers count by their doubts,
+# stated or learned, the labels stay as good as the expert's, however many beginners join.

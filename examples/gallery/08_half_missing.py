@@ -2,8 +2,8 @@
 Half of the labels are missing
 ==============================
 
-Unlabeled items are no waste: they show where the classes lie. `GaussianMixtureClassifier` learns from
-hard, doubted and missing labels in one likelihood.
+Unlabeled items are no waste: they show where the classes lie. `GaussianMixtureClassifier` learns
+from hard, doubted and missing labels in one likelihood.
 """
 
 import matplotlib.pyplot as plt
@@ -32,13 +32,17 @@ figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.8), sharex=True, sharey=True
 for axes, (name, model) in zip(panels, models.items()):
     axes.scatter(*X[~is_known].T, s=10, color="#bbbbbb")
     for k in range(3):
-        axes.scatter(*X[is_known & (truth == k)].T, s=46, color=f"C{k}", edgecolor="#222222", zorder=3)
+        axes.scatter(
+            *X[is_known & (truth == k)].T, s=46, color=f"C{k}", edgecolor="#222222", zorder=3
+        )
         values, vectors = np.linalg.eigh(model.covariances_[k])
         angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
         for size in (2, 4):
             width, height = size * np.sqrt(values[::-1])
             axes.add_patch(
-                Ellipse(model.means_[k], width, height, angle=angle, fill=False, color=f"C{k}", lw=2)
+                Ellipse(
+                    model.means_[k], width, height, angle=angle, fill=False, color=f"C{k}", lw=2
+                )
             )
     axes.set_title(f"{name}: {(model.predict(X) == truth).mean():.0%} right")
     axes.set_xticks([])
@@ -46,6 +50,6 @@ for axes, (name, model) in zip(panels, models.items()):
 plt.show()
 
 # %%
-# **What one sees.** From a handful of labels for each class the shapes on the left are guesswork. On the right
-# the same labels only say which cluster is which class, and the other 95 % of the items give the
-# shapes.
+# **What one sees.** From a handful of labels for each class the shapes on the left are guesswork.
+# On the right the same labels only say which cluster is which class, and the other 95 % of the
+# items give the shapes.

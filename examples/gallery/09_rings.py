@@ -2,8 +2,8 @@
 Partial labels in rings
 =======================
 
-Every item comes with a set of candidate classes, one of which is right. `partial_label_loss` brings
-such labels to any model with logits, and evidential neighbors take them as they are.
+Every item comes with a set of candidate classes, one of which is right. `partial_label_loss`
+brings such labels to any model with logits, and evidential neighbors take them as they are.
 """
 
 import matplotlib.pyplot as plt
@@ -43,6 +43,6 @@ for axes in panels:
 plt.show()
 
 # %%
-# **What one sees.** Only the colored dots on the left have a sure label, the gray ones name two or
-# all three classes. The rings appear nevertheless: candidates that are wrong do not agree with
+# **What one sees.** Only the colored dots on the left have a sure label, the gray ones name two
+# or all three classes. The rings appear nevertheless: candidates that are wrong do not agree with
 # their neighbors. On the right, dots have their true colors, and pale areas are unsure.

@@ -2,8 +2,8 @@
 Refusing: accuracy against coverage
 ===================================
 
-A model that may refuse is right more often where it answers. `rejection_curve` shows the price: how
-many answers are left for which accuracy, also where the truth itself is soft.
+A model that may refuse is right more often where it answers. `rejection_curve` shows the price:
+how many answers are left for which accuracy, also where the truth itself is soft.
 """
 
 import matplotlib.pyplot as plt
@@ -40,6 +40,6 @@ axes.legend(loc="lower left")
 plt.show()
 
 # %%
-# **What one sees.** Without refusals (right end) nearly one wine in five is named wrongly. Refusing
-# the least sure third removes most of the errors, and labels that keep their doubts are better all
-# the way.
+# **What one sees.** Without refusals (right end) nearly one wine in five is named wrongly.
+# Refusing the least sure third removes most of the errors, and labels that keep their doubts are
+# better all the way.

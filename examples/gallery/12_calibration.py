@@ -3,7 +3,8 @@ Is 0.9 really 0.9?
 ==================
 
 A calibrated score is one number, whether ten rows were there to fit it or a thousand.
-`EvidentialCalibratedClassifier` gives belief and plausibility: an interval that closes as data come.
+`EvidentialCalibratedClassifier` gives belief and plausibility: an interval that closes as data
+come.
 """
 
 import matplotlib.pyplot as plt
@@ -35,6 +36,6 @@ figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center"
 plt.show()
 
 # %%
-# **What one sees.** With 12 rows the band from belief to plausibility is wide, and widest far from the
-# data: little is known. With more rows it closes on the truth (dots). The single curve looks much
-# the same with 12 rows as with 400, and does not tell how well it is known.
+# **What one sees.** With 12 rows the band from belief to plausibility is wide, and widest far
+# from the data: little is known. With more rows it closes on the truth (dots). The single curve
+# looks much the same with 12 rows as with 400, and does not tell how well it is known.

@@ -2,8 +2,9 @@
 What speaks for and against each class?
 =======================================
 
-A logistic regression can be read as many small pieces of evidence, one for each feature and class:
-`weights_of_evidence`. Two items with the same probability can differ in how much of it is conflict.
+A logistic regression can be read as many small pieces of evidence, one for each feature and
+class: `weights_of_evidence`. Two items with the same probability can differ in how much of it is
+conflict.
 """
 
 import matplotlib.pyplot as plt
@@ -35,5 +36,6 @@ panels[0].invert_yaxis()
 plt.show()
 
 # %%
-# **What one sees.** Everything speaks against setosa. The petals of this flower speak for virginica, its
-# sepals for versicolor: the probability of one half is a contradiction, not a lack of evidence.
+# **What one sees.** Everything speaks against setosa. The petals of this flower speak for
+# virginica, its sepals for versicolor: the probability of one half is a contradiction, not a lack
+# of evidence.

@@ -2,8 +2,8 @@
 Zadeh's example in four rules
 =============================
 
-Two doctors are nearly sure, of different diseases, and agree only that a third is possible at 1 %.
-What should one believe? Rules of combination differ in what they do with the conflict.
+Two doctors are nearly sure, of different diseases, and agree only that a third is possible at 1
+%. What should one believe? Rules of combination differ in what they do with the conflict.
 """
 
 import matplotlib.pyplot as plt
@@ -42,7 +42,7 @@ figure.legend(loc="outside right center")
 plt.show()
 
 # %%
-# **What one sees.** Dempster's rule with doctors who cannot be wrong leaves the tumor, which both of
-# them thought nearly impossible. A doubt of 0.1 in each is enough to bring their diagnoses back.
-# Yager's rule calls the conflict ignorance, Dubois and Prade's keeps "one of the two", and PCR6
-# gives it back to those who caused it.
+# **What one sees.** Dempster's rule with doctors who cannot be wrong leaves the tumor, which both
+# of them thought nearly impossible. A doubt of 0.1 in each is enough to bring their diagnoses
+# back. Yager's rule calls the conflict ignorance, Dubois and Prade's keeps "one of the two", and
+# PCR6 gives it back to those who caused it.

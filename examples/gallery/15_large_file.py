@@ -2,9 +2,9 @@
 A file larger than memory
 =========================
 
-Estimators read rows in chunks, as often as they need them. The answer is the same as in memory, and
-nothing is kept that grows with the number of rows. Here the files have up to 200,000 rows, for the
-sake of the clock; ten million are read in the same way.
+Estimators read rows in chunks, as often as they need them. The answer is the same as in memory,
+and nothing is kept that grows with the number of rows. Here the files have up to 200,000 rows,
+for the sake of the clock; ten million are read in the same way.
 """
 
 import tempfile
@@ -24,13 +24,24 @@ X = rng.normal(size=(200_000, 8)) + 2.0 * np.eye(3, 8)[truth]
 labels = Labels.from_doubt(truth, rng.uniform(0, 0.5, size=200_000)).contour
 
 
-def peak(fit):
-    """Megabytes that a fit takes beyond what is there."""
+model = GaussianMixtureClassifier("tied", tol=1e-3)
+
+
+def fit_from_file(at):
+    model.fit(StreamRows(read_npy(at / "X.npy", at / "y.npy", chunk_rows=10_000)))
+
+
+def fit_in_memory(at):
+    model.fit(np.load(at / "X.npy"), np.load(at / "y.npy"))
+
+
+def peak(fit, at):
+    """Megabytes that a fit holds at most, beyond what is there."""
     tracemalloc.start()
-    model = fit()
+    fit(at)
     megabytes = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
-    return model, megabytes
+    return megabytes
 
 
 sizes, memory = [50_000, 100_000, 200_000], {"in memory": [], "from a file": []}
@@ -39,12 +50,8 @@ with tempfile.TemporaryDirectory() as folder:
     for n in sizes:
         np.save(at / "X.npy", X[:n])
         np.save(at / "y.npy", labels[:n])
-        rows = StreamRows(read_npy(at / "X.npy", at / "y.npy", chunk_rows=10_000))
-        model = GaussianMixtureClassifier("tied", tol=1e-3)
-        streamed, used = peak(lambda: model.fit(rows))
-        memory["from a file"].append(used)
-        inside = peak(lambda: model.fit(np.load(at / "X.npy"), np.load(at / "y.npy")))
-        memory["in memory"].append(inside[1])
+        memory["from a file"].append(peak(fit_from_file, at))
+        memory["in memory"].append(peak(fit_in_memory, at))
 
 # %%
 # The most that was held at any time.

@@ -2,8 +2,8 @@
 From Label Studio's export to a report
 ======================================
 
-The JSON that Label Studio exports is read as it is: several choices of a person are a set, a skipped
-task says nothing. `label_report` writes one HTML page; here we look at its numbers.
+The JSON that Label Studio exports is read as it is: several choices of a person are a set, a
+skipped task says nothing. `label_report` writes one HTML page; here we look at its numbers.
 """
 
 import json
@@ -58,5 +58,6 @@ for axes in (top, bottom):
 plt.show()
 
 # %%
-# **What one sees.** Most documents are dark in one row only: clear. Where two rows are dark, people
-# contradict each other, and the orange bars say how much; the report lists these to be looked at.
+# **What one sees.** Most documents are dark in one row only: clear. Where two rows are dark,
+# people contradict each other, and the orange bars say how much; the report lists these to be
+# looked at.

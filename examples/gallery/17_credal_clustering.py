@@ -2,8 +2,8 @@
 Clusters with doubt
 ===================
 
-Evidential c-means, `ECM`, does not force each item into one cluster: mass on two clusters says that
-it lies between them, mass on none that it is far from all.
+Evidential c-means, `ECM`, does not force each item into one cluster: mass on two clusters says
+that it lies between them, mass on none that it is far from all.
 """
 
 import matplotlib.pyplot as plt
@@ -28,5 +28,5 @@ axes.set_title("Sure, possible, and nowhere")
 plt.show()
 
 # %%
-# **What one sees.** Inside the solid lines there is no question. Items between two clusters belong to
-# the broken lines of both, and the three far ones to none.
+# **What one sees.** Inside the solid lines there is no question. Items between two clusters
+# belong to the broken lines of both, and the three far ones to none.

@@ -38,11 +38,13 @@ strengths = {"plain neighbors": (plain, np.full(len(plane), 0.75))}
 strengths["evidential neighbors"] = (bets, 0.75 * (1 - ignorance))
 for axes, (name, (share, strength)) in zip(panels, strengths.items()):
     axes.imshow(painted(share, strength), extent=(-3, 4, -2.4, 2.8), origin="lower", aspect="auto")
-    axes.scatter(*X.T, c=np.where(y[:, None] == 1, orange, blue), s=14, edgecolor="white", linewidth=0.5)
+    axes.scatter(
+        *X.T, c=np.where(y[:, None] == 1, orange, blue), s=14, edgecolor="white", linewidth=0.5
+    )
     axes.set(title=name, xticks=[], yticks=[])
     axes.grid(visible=False)
 plt.show()
 
 # %%
-# **What one sees.** Near the moons both rules agree. Far away the plain one is as sure as ever, and
-# the evidential one fades to white: nothing is known there, and `decide` can refuse.
+# **What one sees.** Near the moons both rules agree. Far away the plain one is as sure as ever,
+# and the evidential one fades to white: nothing is known there, and `decide` can refuse.

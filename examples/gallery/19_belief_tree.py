@@ -2,8 +2,8 @@
 A tree that one can read, with doubt in its leaves
 ==================================================
 
-`BeliefTreeClassifier` learns from labels of any kind. Each leaf holds a mass function, so that a leaf
-with few or doubtful items says so.
+`BeliefTreeClassifier` learns from labels of any kind. Each leaf holds a mass function, so that a
+leaf with few or doubtful items says so.
 """
 
 import matplotlib.pyplot as plt
@@ -43,6 +43,6 @@ axes.legend(loc="lower right", frameon=True, framealpha=0.9)
 plt.show()
 
 # %%
-# **What one sees.** White dots are flowers about which the expert said "versicolor or virginica". The
-# leaf of setosa is deep blue. The other leaves are paler: mass stays on the set of both, and the
-# answer there is a weaker bet.
+# **What one sees.** White dots are flowers about which the expert said "versicolor or virginica".
+# The leaf of setosa is deep blue. The other leaves are paler: mass stays on the set of both, and
+# the answer there is a weaker bet.

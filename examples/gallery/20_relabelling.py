@@ -40,6 +40,6 @@ for axes in panels:
 plt.show()
 
 # %%
-# **What one sees.** A few labels (with a rim) color their moons. Items far from every label, and those
-# where both colors meet, stay pale: a model that learns from these labels does not take them for
-# facts.
+# **What one sees.** A few labels (with a rim) color their moons. Items far from every label, and
+# those where both colors meet, stay pale: a model that learns from these labels does not take
+# them for facts.

@@ -35,12 +35,12 @@ for name, (rate, color) in rates.items():
     axes.plot(at, np.exp(-rate * at), color=color, label=name)
 axes.plot(at, np.exp(-at / 6), color="#222222", linestyle=":", label="truth")
 axes.axvspan(9, 20, color="#f3f3f3", zorder=0)
-axes.text(9.2, 0.02, "nobody looked", color="#777777")
+axes.text(14.5, 0.45, "nobody looked", color="#777777", ha="center")
 axes.set(xlabel="weeks", ylabel="share that still burns", xlim=(0, 20), ylim=(0, 1))
 axes.set_title("How long do the lamps burn?")
 axes.legend()
 plt.show()
 
 # %%
-# **What one sees.** The estimate from intervals lies close to the truth, which is inside its 95 % band. Numbers made up
-# for what nobody saw make the lamps die too early.
+# **What one sees.** The estimate from intervals lies close to the truth, which is inside its 95 %
+# band. Numbers made up for what nobody saw make the lamps die too early.

@@ -35,17 +35,21 @@ left.hist(log_odds[sick], bins, color="C1", alpha=0.65, label="sick")
 left.axvline(0, color="#222222", linestyle=":", linewidth=1.5)
 for mean in model.assessment_means_.ravel():
     left.axvline(mean, color="#222222", linewidth=2.5)
-left.set(xlabel="log odds that the expert gives", ylabel="patients", title="An expert who plays it down")
+left.set(
+    xlabel="log odds that the expert gives", ylabel="patients", title="An expert who plays it down"
+)
 left.legend()
 bars.barh(list(right), list(right.values()), color=["C1", "#9ecae1", "C0"], height=0.55)
 for place, value in enumerate(right.values()):
-    bars.text(value - 0.01, place, f"{value:.0%}", ha="right", va="center", color="white", weight="bold")
+    bars.text(
+        value - 0.01, place, f"{value:.0%}", ha="right", va="center", color="white", weight="bold"
+    )
 bars.set(xlim=(0.5, 1), title="Share right")
 bars.invert_yaxis()
 bars.grid(axis="y", visible=False)
 plt.show()
 
 # %%
-# **What one sees.** Taken at the word (dotted line), the expert misses many of the sick. The model
-# finds what the expert says of each class on average (black lines), without a single known class,
-# and is right far more often.
+# **What one sees.** Taken at the word (dotted line), the expert misses many of the sick. The
+# model finds what the expert says of each class on average (black lines), without a single known
+# class, and is right far more often.

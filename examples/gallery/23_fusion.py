@@ -2,8 +2,8 @@
 A sensor breaks
 ===============
 
-Three classifiers each see some features. `EvidentialFusionClassifier` learns how far to trust each of
-them and combines their beliefs; a source that fails loses its weight.
+Three classifiers each see some features. `EvidentialFusionClassifier` learns how far to trust
+each of them and combines their beliefs; a source that fails loses its weight.
 """
 
 import matplotlib.pyplot as plt
@@ -56,5 +56,5 @@ right.legend(loc="upper left")
 plt.show()
 
 # %%
-# **What one sees.** With the noise the doubt in the color sensor rises, and the other two carry the
-# decision.
+# **What one sees.** With the noise the doubt in the color sensor rises, and the other two carry
+# the decision.

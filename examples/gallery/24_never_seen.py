@@ -24,7 +24,9 @@ novelty = model.score_novelty(X)
 # How new each image looks, by whether the model has seen its kind.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 bins = np.linspace(0, max(novelty), 41)
-axes.hist(novelty[seen & ~train], bins, color="C0", alpha=0.6, density=True, label="0 to 4, held out")
+axes.hist(
+    novelty[seen & ~train], bins, color="C0", alpha=0.6, density=True, label="0 to 4, held out"
+)
 axes.hist(novelty[~seen], bins, color="C1", alpha=0.6, density=True, label="5 to 9, never seen")
 axes.set(xlabel="novelty: mass on all classes together", ylabel="density")
 axes.set_title("Digits that a model knows, and others")
@@ -32,5 +34,5 @@ axes.legend()
 plt.show()
 
 # %%
-# **What one sees.** Held-out images of known digits look familiar. Most of the digits that were never
-# shown have more mass on "anything": the model says that it does not know them.
+# **What one sees.** Held-out images of known digits look familiar. Most of the digits that were
+# never shown have more mass on "anything": the model says that it does not know them.

@@ -2,8 +2,8 @@
 Clusters from dissimilarities
 =============================
 
-`EVCLUS` needs no features, only how unlike items are. It finds masses whose conflicts are as large as
-the dissimilarities; the Shepard diagram shows how well that worked.
+`EVCLUS` needs no features, only how unlike items are. It finds masses whose conflicts are as
+large as the dissimilarities; the Shepard diagram shows how well that worked.
 """
 
 import matplotlib.pyplot as plt
@@ -28,5 +28,5 @@ ShepardDisplay.from_estimator(model).plot(ax=right)
 plt.show()
 
 # %%
-# **What one sees.** The three clusters and the items between them are found without coordinates. Pairs
-# that are far apart have masses in conflict, pairs that are near do not.
+# **What one sees.** The three clusters and the items between them are found without coordinates.
+# Pairs that are far apart have masses in conflict, pairs that are near do not.
