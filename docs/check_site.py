@@ -186,7 +186,8 @@ def main(site: Path) -> int:
     from extension.public_names import pages as public
 
     site = site.resolve()
-    pages = {path.resolve(): read_page(path) for path in sorted(site.rglob("*.html"))}
+    files = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+    pages = {path: read_page(path) for path in files}
     names = [name.path for name in public()]
     scripts = sorted((HERE.parent / "examples" / "gallery").glob("*.py"))
     wrong = [
