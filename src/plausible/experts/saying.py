@@ -171,14 +171,15 @@ def worth_learned(
     The same as before where there are fewer than 30 such answers.
     """
     speaks = [0 < len(said.picks) < before.n_classes for said in statements]
-    rows = np.flatnonzero(speaks)
+    chosen = [row for row, speak in enumerate(speaks) if speak]
+    rows = np.array(chosen, dtype=np.int64)
     if len(rows) < ENOUGH:
         return replace(before, n_known=len(rows))
     names = list(range(before.n_classes))
     asked = Annotations.from_long(
         rows,
-        [person[row] for row in rows],
-        [frozenset(statements[row].picks) for row in rows],
+        [person[row] for row in chosen],
+        [frozenset(statements[row].picks) for row in chosen],
         doubt=1 - before.support[word[rows]],
         classes=names,
     )
@@ -187,7 +188,7 @@ def worth_learned(
     return replace(
         before,
         calibration=found,
-        lead=_leads([statements[row] for row in rows], truth[rows]),
+        lead=_leads([statements[row] for row in chosen], truth[rows]),
         n_known=len(rows),
     )
 

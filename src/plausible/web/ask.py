@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from plausible.web import schema
+from plausible.web.asking import Offer
 from plausible.web.doors import for_role, json_of, page, sign_in
 from plausible.web.media import find_media
 from plausible.web.people import Person, same
@@ -44,12 +45,7 @@ async def enter(request: Request) -> Response:
 @for_role("annotator")
 async def ask(request: Request, room: Room, person: Person) -> Response:
     """The page that asks, with the first items."""
-    offers = next_offers(room, person, {}, None)
-    kept = room.store.write(
-        lambda connection: [keep_shown(connection, room, person, one) for one in offers],
-        lambda found: [room.asking.hold(person.id, one) for one in found] and None,
-    )
-    offers = await asyncio.wrap_future(kept)
+    offers = await show(room, person)
     study = room.study
     state = {
         "study": f"{room.name}#{person.id}",
@@ -66,6 +62,21 @@ async def ask(request: Request, room: Room, person: Person) -> Response:
     }
     return page("ask.html", request, person, state=as_data(state), words=state["words"],
                 classes=state["classes"])  # fmt: skip
+
+
+async def show(room: Room, person: Person) -> list[Offer]:
+    """Items for a page that has none, kept as shown."""
+    offers = next_offers(room, person, {}, None)
+
+    def after(kept: list[Offer]) -> None:
+        for one in kept:
+            room.asking.hold(person.id, one)
+
+    kept = room.store.write(
+        lambda connection: [keep_shown(connection, room, person, one) for one in offers], after
+    )
+    found: list[Offer] = await asyncio.wrap_future(kept)
+    return found
 
 
 def as_data(value: Any) -> str:
@@ -164,12 +175,7 @@ async def post_undo(request: Request, room: Room, person: Person) -> Response:
 @for_role("annotator")
 async def next_page(request: Request, room: Room, person: Person) -> Response:
     """More items for a page that has run out, as leases of others have ended."""
-    offers = next_offers(room, person, {}, None)
-    kept = room.store.write(
-        lambda connection: [keep_shown(connection, room, person, one) for one in offers],
-        lambda found: [room.asking.hold(person.id, one) for one in found] and None,
-    )
-    offers = await asyncio.wrap_future(kept)
+    offers = await show(room, person)
     return JSONResponse(
         {"next": [payload(room, one) for one in offers], "progress": progress(room, person)}
     )

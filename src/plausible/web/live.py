@@ -415,7 +415,7 @@ class Live:
             np.array([place[i] for i in self.answers["item"][rows].tolist()], dtype=np.int64),
             np.searchsorted(people, self.answers["person"][rows]).astype(np.int64),
             self.answers["statement"][rows].astype(np.int64),
-            contours if len(contours) else np.ones((1, n_classes)),  # type: ignore[arg-type]
+            contours if len(contours) else np.ones((1, n_classes)),
             doubt,
             np.zeros(max(len(contours), 1), dtype=bool),
         )

@@ -20,11 +20,11 @@ def _spans(text: str) -> str:
 
 
 def to_html(text: str) -> Markup:
-    """A guide as HTML.
+    r"""A guide as HTML.
 
     Examples
     --------
-    >>> print(to_html("# Trees\\n\\nLook at the **bark**.\\n\\n- oak\\n- <b>elm</b>"))
+    >>> print(to_html("# Trees\n\nLook at the **bark**.\n\n- oak\n- <b>elm</b>"))
     <h2>Trees</h2>
     <p>Look at the <strong>bark</strong>.</p>
     <ul><li>oak</li><li>&lt;b&gt;elm&lt;/b&gt;</li></ul>
