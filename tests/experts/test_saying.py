@@ -108,9 +108,7 @@ def test_a_person_who_is_surer_than_right_is_believed_less():
     truth = random.integers(K, size=n)
     person = np.array(["ann", "bob"])[np.arange(n) % 2]
     hit = random.random(n) < np.where(person == "ann", 0.95, 0.5)
-    said = [
-        Statement((int(t if h else (t + 1) % K),)) for t, h in zip(truth, hit, strict=True)
-    ]
+    said = [Statement((int(t if h else (t + 1) % K),)) for t, h in zip(truth, hit, strict=True)]
     found = worth_learned(
         worth_before(SUPPORT, K), np.zeros(n, dtype=int), said, person.tolist(), truth
     )

@@ -101,7 +101,9 @@ def test_the_first_version_is_brought_up_to_date(tmp_path):
     path = tmp_path / "old.answers.db"
     with closing(sqlite3.connect(path)) as database:
         database.executescript(FIRST_VERSION.read_text())
-        before = database.execute("SELECT id, token, item, kind, picks, word FROM answer").fetchall()
+        before = database.execute(
+            "SELECT id, token, item, kind, picks, word FROM answer"
+        ).fetchall()
     assert len(before) == 3
     room = open_room(path)
     columns = {c["name"] for c in sa.inspect(room.store.engine).get_columns("shown")}

@@ -45,6 +45,7 @@ async def enter(request: Request) -> Response:
 @for_role("annotator")
 async def ask(request: Request, room: Room, person: Person) -> Response:
     """The page that asks, with the first items."""
+    hold_again(room, person, request.query_params.get("item", ""))
     offers = await show(room, person)
     study = room.study
     state = {
@@ -62,6 +63,15 @@ async def ask(request: Request, room: Room, person: Person) -> Response:
     }
     return page("ask.html", request, person, state=as_data(state), words=state["words"],
                 classes=state["classes"])  # fmt: skip
+
+
+def hold_again(room: Room, person: Person, item: str) -> None:
+    """Put an item first that somebody has answered about and wants to change."""
+    place = room.live.place.get(int(item)) if item.isdigit() else None
+    if place is not None and room.live.done_by(person.id)[place]:
+        held = room.asking.open.pop(person.id, {})
+        room.asking.hold(person.id, Offer(place, "chosen", 0.0))
+        room.asking.open[person.id] |= {k: one for k, one in held.items() if k != place}
 
 
 async def show(room: Room, person: Person) -> list[Offer]:

@@ -83,14 +83,18 @@ class Asking:
 
     def candidates(self, person: int) -> NDArray[np.bool_]:
         """Items (n,) that may be asked of a person by their worth or at random."""
-        live = self.live
         others = (self.until > self.clock()) & (self.holder != person)
-        return ~live.ended & ~live.done_by(person) & ~others & ~live.practice & (live.gold < 0)
+        return self._mine(person) & ~others
 
     def left(self, person: int) -> int:
         """How many items there are for a person."""
+        return int(self._mine(person).sum())
+
+    def _mine(self, person: int) -> NDArray[np.bool_]:
+        """Items (n,) about which a person has not answered, and may."""
         live = self.live
-        return int((~live.ended & ~live.done_by(person) & ~live.practice & (live.gold < 0)).sum())
+        told = live.done_by(person) | live.seen_by(person)
+        return np.asarray(~(live.ended | told | live.practice | (live.gold >= 0)))
 
     def value(self, person: int) -> NDArray[np.float64]:
         """Bits for each second (n,), in the pace of an average item."""
@@ -150,6 +154,7 @@ class Asking:
         """An item whose class is known, and about which the person was not asked yet."""
         live = self.live
         free = (live.gold >= 0) & ~live.practice & ~live.done_by(person) & ~live.broken
+        free &= ~live.seen_by(person)
         free[[*without, *self.open.get(person, {})]] = False
         rows = np.flatnonzero(free)
         return Offer(int(self.random.choice(rows)), "gold", 0.0) if len(rows) else None

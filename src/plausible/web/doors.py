@@ -36,6 +36,18 @@ templates = jinja2.Environment(
 )  # fmt: skip
 
 
+def _cells(content: str) -> dict[str, str]:
+    """The cells of a row of a table."""
+    try:
+        found = json.loads(content or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+templates.filters["cells"] = _cells
+
+
 def page(name: str, request: Request, person: Person | None = None, **values: Any) -> HTMLResponse:
     """A page of a template."""
     room: Room = request.app.state.room

@@ -161,7 +161,7 @@ def write_out(
         path = folder / f"{stem}.doccano"
         path.mkdir(exist_ok=True)
         for person, lines in doccano(store, as_of).items():
-            with new_file(path / f"{_file_name(person)}.jsonl") as file:
+            with new_file(path / f"{file_name(person)}.jsonl") as file:
                 file.writelines(
                     f"{json.dumps(line, ensure_ascii=False)}\n".encode() for line in lines
                 )
@@ -173,7 +173,7 @@ def write_out(
     return target
 
 
-def _file_name(person: str) -> str:
+def file_name(person: str) -> str:
     """A name as that of a file."""
     return "".join(c if c.isalnum() or c in " ._-@" else "_" for c in person).strip(". ") or "_"
 

@@ -113,6 +113,9 @@ class Live:
         self.pace: dict[int, tuple[float, int]] = {}  # sums of log seconds of people
         self.slow = np.zeros((2, n_items))  # of items: sum of log seconds beyond the person's, n
         self.gains: dict[float, FloatArray] = {}
+        self.seen: dict[int, NDArray[np.bool_]] = {}  # others' answers, before one's own
+        self.conflict = np.zeros(n_items)
+        self.dirty: set[int] = set()  # items whose conflict has to be reckoned anew
         self.upto = 0
 
     # -- What comes in -----------------------------------------------------------------------------
@@ -222,6 +225,13 @@ class Live:
             found = self.done[person] = np.zeros(len(self.items), dtype=bool)
         return found
 
+    def seen_by(self, person: int) -> NDArray[np.bool_]:
+        """Items (n,) of which a person has read what others said."""
+        found = self.seen.get(person)
+        if found is None:
+            found = self.seen[person] = np.zeros(len(self.items), dtype=bool)
+        return found
+
     # -- What follows from it ----------------------------------------------------------------------
 
     def standing(self, item: int) -> list[int]:
@@ -236,6 +246,7 @@ class Live:
 
     def update(self, item: int) -> None:
         """Reckon one item anew."""
+        self.dirty.add(item)
         rows = np.array(self.standing(item), dtype=np.int64)
         kinds = self.answers["kind"][rows]
         self.broken[item] = bool((kinds == BROKEN).any())
@@ -271,6 +282,7 @@ class Live:
             for one in self.settled:
                 self.logs[one] += self._settled_logs(one)
             self._share_errors()
+            self.dirty = set(np.flatnonzero(self.count > 1).tolist())
             self.gains.clear()
             self._close(np.arange(n_items))
 

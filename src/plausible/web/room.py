@@ -71,7 +71,7 @@ class Room:
         self.live.load(read_answers(store), told(store).settled)
         self.asking = Asking(self.live, seed)
         self._load_leases()
-        self.suggestions: dict[int, Any] = {}
+        self.model_told = ""
         self.fresh = self.live.upto, time.monotonic()
 
     def _names(self) -> dict[int, str]:
@@ -86,10 +86,15 @@ class Room:
             rows = connection.execute(
                 sa.select(table).where(table.c.at > time.time() - LEASE).order_by(table.c.id)
             ).all()
+            read = connection.execute(
+                sa.select(table.c.item, table.c.person).where(table.c.reason == "review")
+            ).all()
             said = set(connection.execute(sa.select(schema.answer.c.shown)).scalars())
+        for one in read:
+            live.seen_by(one.person)[live.place[one.item]] = True
         for row in rows:
             item = live.place.get(row.item)
-            if item is None or row.id in said:
+            if item is None or row.id in said or row.reason == "review":
                 continue
             if not live.done_by(row.person)[item] or row.reason == "repeat":
                 offer = Offer(item, row.reason, row.value or 0.0, row.id, row.at + LEASE, row.arm)
@@ -114,6 +119,10 @@ class Room:
         if force or time.monotonic() - at > REFRESH:
             self.live.refresh()
             self.fresh = self.live.upto, time.monotonic()
+
+    def pull_of(self, person: int) -> Any:
+        """How far suggestions pull somebody; None where nothing is suggested."""
+        return None
 
     def close(self) -> None:
         """End."""

@@ -22,6 +22,18 @@
   }
   if (overview) setTimeout(look, 3000);
 
+  const file = document.querySelector("[data-import]");
+  if (file) file.addEventListener("change", async () => {
+    const told = document.querySelector("[data-imported]");
+    const chosen = file.files[0];
+    if (!chosen) return;
+    const name = chosen.name.replace(/[^\w.-]/g, "_");
+    const reply = await fetch("/import", { method: "POST", body: chosen, headers: { "x-file-name": name } });
+    const found = await reply.json().catch(() => ({ error: "This did not work" }));
+    told.textContent = reply.ok ? `${found.taken} answers were added` : found.error;
+    told.className = reply.ok ? "good" : "warn";
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input[type=text], input:not([type]), textarea, select")) return;
