@@ -398,7 +398,8 @@ def test_settling_decides_and_the_settler_is_asked_no_more(tmp_path):
     assert (found["settled"], found["unknown"], found["clash"]) == (1, 1, 0)
     assert boss.client.post("/settle", data={"item": "2", "what": "again"}).status_code == 303
     assert not room.live.ended[1]
-    for bad in ({"what": "settle", "why": "a slip"}, {"what": "settle", "label": "fig", "why": "a slip"},
+    for bad in ({"what": "settle", "why": "a slip"},
+                {"what": "settle", "label": "fig", "why": "a slip"},
                 {"what": "settle", "label": "oak", "why": "?"}, {"what": "sing"}):  # fmt: skip
         assert boss.client.post("/settle", data={"item": "1"} | bad).status_code == 400
     room.close()

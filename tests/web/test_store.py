@@ -13,6 +13,7 @@ from plausible.web import Store, schema
 from plausible.web.people import event_hash
 from support.studies import Visitor, invitation, new_token, open_room
 
+ANSWERS = "SELECT id, token, item, kind, picks, word FROM answer"
 FIRST_VERSION = Path(__file__).parent / "first_version.sql"
 
 
@@ -109,7 +110,7 @@ def test_the_first_version_is_brought_up_to_date(tmp_path):
     columns = {c["name"] for c in sa.inspect(room.store.engine).get_columns("shown")}
     assert {"suggestion", "arm"} <= columns
     assert room.store.ask("SELECT value FROM meta WHERE name = 'version'") == [("2",)]
-    assert room.store.ask("SELECT id, token, item, kind, picks, word FROM answer") == before
+    assert room.store.ask(ANSWERS) == before
     assert room.live.count.sum() == 2  # the third is a "later"
     with pytest.raises(sa.exc.IntegrityError, match="never changed"):
         room.store.write(lambda c: c.exec_driver_sql("DELETE FROM answer") and None).result()

@@ -144,8 +144,9 @@ def of_people(room: Room) -> list[dict[str, Any]]:
             for place, word in enumerate(live.words):
                 mine = [_holds(live, r, true_of[r]) for r in said
                         if r in true_of and live.answers["word"][r] == place]  # fmt: skip
-                words.append({"word": word, "hits": sum(mine), "count": len(mine),
-                              "said": sum(live.answers["word"][r] == place for r in said)})  # fmt: skip
+                n_said = sum(int(live.answers["word"][r] == place) for r in said)
+                told = {"hits": sum(mine), "count": len(mine), "said": n_said}
+                words.append({"word": word, **told})
             same, again = _consistent(live, said)
             found.append(
                 {

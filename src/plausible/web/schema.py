@@ -161,7 +161,9 @@ sa.Index("shown_by_person", shown.c.person, shown.c.id)
 REFUSE = "rows of {table} are never changed"
 POSTGRES_FUNCTION = """
 CREATE OR REPLACE FUNCTION plausible_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION 'rows of % are never changed', TG_TABLE_NAME; END $$"""
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = 'rows of ' || TG_TABLE_NAME || ' are never changed';
+END $$"""
 
 
 def triggers(dialect: str) -> list[str]:

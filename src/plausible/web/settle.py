@@ -114,8 +114,8 @@ async def settle(request: Request, room: Room, person: Person) -> Response:
     what, names = given.get("what"), [value for name, value in fields if name == "label"]
     if what == "settle":
         if not names or not set(names) <= set(room.study.classes):
-            raise InputError("What is settled should be one or more of the classes",
-                             "none came" if not names else "others came", "choose some")  # fmt: skip
+            came = "others came" if names else "none came"
+            raise InputError("What is settled should be some of the classes", came, "choose some")
         label = as_json([name for name in room.study.classes if name in names])
     elif what in ("open", "again"):
         label = what
