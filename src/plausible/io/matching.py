@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.features import ITEMS, ROWS
-from plausible.models import says_id
+from plausible.models import is_row_name, says_id
 from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]
@@ -137,7 +137,7 @@ def _the_one(table: Source, found: list[Candidate], called: str | None) -> Candi
     """The candidate whose name says so, or any if all name the same rows."""
     same = [one for one in found if called is not None and one.name.lower() == called.lower()]
     usual = [one for one in found if is_usual(one.name)]
-    said = [one for one in found if says_id(one.name)]
+    said = [one for one in found if says_id(one.name) and not is_row_name(one.name)]
     found = next((some for some in (same, usual, said) if some), found)
     if len(found) == 1:
         return found[0]

@@ -26,7 +26,7 @@ from plausible.io.features import (
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.matching import Match, as_names, check_lost, match_items
 from plausible.labels import Labels
-from plausible.models import says_id
+from plausible.models import is_row_name, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -258,20 +258,27 @@ def _shared_names(
             continue
         if not types.is_string(given) and not (types.is_integer(given) and says_id(name)):
             continue
-        if _holds_all(features.table, stream.table, name):
+        if _holds_all(features.table, stream.table, name, is_row_name(name)):
             found.append(name)
     return found
 
 
-def _holds_all(features: Source, known: Source, name: str) -> bool:
-    """Whether a column of features names its rows differently, and all items of the other table."""
+def _holds_all(features: Source, known: Source, name: str, exactly: bool) -> bool:
+    """Whether a column of features names its rows differently, and all items of the other table.
+
+    If `exactly`, both have to hold the same names: numbers of rows that R or pandas added may be
+    of other rows.
+    """
     pc = arrow(".compute")
     texts = [as_names(column_of(table, name)) for table in (features, known)]
     if texts[0] is None or texts[1] is None or texts[0].null_count:
         return False
     if pc.count_distinct(texts[0]).as_py() < len(texts[0]):
         return False
-    return bool(pc.any(pc.is_in(texts[1].drop_null(), value_set=texts[0])).as_py())
+    are_in = pc.is_in(texts[1].drop_null(), value_set=texts[0])
+    if exactly:
+        return len(are_in) == len(texts[0]) and bool(pc.all(are_in).as_py())
+    return bool(pc.any(are_in).as_py())
 
 
 def match(

@@ -74,6 +74,7 @@ from plausible.models.preparation import LEFT_OUT as LEFT_OUT
 from plausible.models.preparation import NUMBER as NUMBER
 from plausible.models.preparation import Kind as Kind
 from plausible.models.preparation import find_kind as find_kind
+from plausible.models.preparation import is_row_name as is_row_name
 from plausible.models.preparation import names_rows as names_rows
 from plausible.models.preparation import says_id as says_id
 from plausible.models.preparation import tidy_column as tidy_column
