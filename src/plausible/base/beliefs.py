@@ -232,6 +232,13 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     array([[1.  , 0.45],
            [1.  , 1.  ]])
     """
+    if isinstance(model, type):
+        raise InputError(
+            "model should be a fitted classifier",
+            f"the class {model.__name__} was given",
+            "make one of it and fit it",
+            parameter="model",
+        )
     if isinstance(model, Pipeline) and len(model) > 1:
         return believe(model[-1], model[:-1].transform(X), labels)
     if callable(getattr(model, "believe", None)):

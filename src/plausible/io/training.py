@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_option, check_texts
+from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
 from plausible.io.answer_columns import ALIASES
-from plausible.io.answer_layouts import find_meanings
+from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
     ROWS,
@@ -137,7 +137,7 @@ def read_training(
     stream = stream_table(features)
     table = open_table(stream)
     asked = None if columns is None else choose(table, columns)
-    if id is not None and id not in ROWS:
+    if id is not None and check_text(id, "id") not in ROWS:
         check_id(table, id)
     called: str | None = None
     if not isinstance(known, Known):
@@ -222,7 +222,7 @@ def read_beside(
     if options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
         return read_known(source, **options), None
     stream = stream_table(flattened(source))
-    names = dict(options.get("names") or {})
+    names = dict(names_given(options.get("names")))
     found = find_meanings(stream.table, names, options.get("ignore", ()), options)
     if "item" not in found:
         by_row = id in ROWS and id not in features.names
