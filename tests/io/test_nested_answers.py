@@ -195,3 +195,12 @@ def test_responses_with_their_users_in_one_cell_are_no_sets(write):
     text = "\n".join([*lines, ""])
     assert answers_of(read_annotations(io.StringIO(text))) == ANSWERS
     assert read_known(io.StringIO(text)).annotations is not None
+
+
+@pytest.mark.parametrize(("first", "is_said"), [(1, True), (0, True), (1001, False)])
+def test_numbers_of_rows_are_proposed_only_where_there_are_such_rows(first, is_said):
+    lines = [f"{first + k},ann,{'cat' if k % 2 else 'dog'}" for k in range(4)]
+    answers = io.StringIO("\n".join(["item,annotator,label", *lines, ""]))
+    with pytest.raises(TableError, match="should hold all items") as caught:
+        read_training(answers, io.StringIO("width\n0.5\n1.5\n2.5\n3.5\n"))
+    assert ("id='row'" in str(caught.value)) == is_said

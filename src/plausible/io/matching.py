@@ -130,7 +130,7 @@ def _choose_candidate(table: Source, loaded: Any, items: Any, called: str | None
         ]
         if found:
             return _the_one(table, found, called)
-    return best_of(table, texts, items, called)
+    return best_of(table, texts, items, called, loaded.num_rows)
 
 
 def _the_one(table: Source, found: list[Candidate], called: str | None) -> Candidate:
@@ -157,7 +157,9 @@ def is_usual(name: str) -> bool:
     return name.lower() in ITEMS
 
 
-def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None) -> Candidate:
+def best_of(
+    table: Source, texts: dict[str, Any], items: Any, called: str | None, n_rows: int
+) -> Candidate:
     """The column that names items by its name or holds most of them, though not all; or why not."""
     tried = [look(name, items, text) for name, text in texts.items()]
     named = [one for one in tried if one.name == called or is_usual(one.name)]
@@ -177,7 +179,7 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
     ]
     beside = f" ({listed(held)})" if held else ""
     _check_paths(table, texts, items)
-    are_numbers = all(item.isdecimal() for item in items.to_pylist())
+    are_numbers = all(item.isdecimal() and int(item) <= n_rows for item in items.to_pylist())
     raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
         f"none does{beside}",
