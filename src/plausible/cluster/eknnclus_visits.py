@@ -41,6 +41,8 @@ def settle(
     visit = visit_items
     if n >= MANY_ITEMS if compiled is None else compiled:
         from plausible.cluster.eknnclus_compiled import visit_items as visit
+
+        labels = labels.astype(np.int32)  # half of the cache
     history = [energy(graph, labels, compiled)]
     for _ in range(max_iter):
         if not skip:
@@ -49,8 +51,8 @@ def settle(
         moves, gain = visit(graph.indptr, graph.indices, graph.data, labels, order, waiting)
         history.append(history[-1] - gain)
         if moves == 0:
-            return Settled(labels, np.array(history), True)
-    return Settled(labels, np.array(history), False)
+            break
+    return Settled(labels.astype(np.int64), np.array(history), moves == 0)
 
 
 def visit_items(
