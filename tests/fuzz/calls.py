@@ -41,6 +41,7 @@ from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -370,6 +371,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
             "final_estimator": SoftNearestCentroid(), "cv": 2, "n_jobs": None,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "ConformalClassifier": (
+        ConformalClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "coverage": 0.5, "method": "cross",
+            "by_class": False, "partial": "weighted", "nonconformity": "probability", "cv": 2,
+            "n_jobs": None, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT, "gold": None},
     ),
     "SoftLabelClassifier": (
         SoftLabelClassifier,

@@ -11,6 +11,7 @@ from plausible.models.any_learner import SoftLabelClassifier
 from plausible.models.bayes import GeneralizedBayesClassifier
 from plausible.models.calibration import EvidentialCalibratedClassifier
 from plausible.models.centroid import SoftNearestCentroid
+from plausible.models.conformal import ConformalClassifier, CoverageWarning
 from plausible.models.e2m import (
     E2M,
     Bernoulli,
@@ -88,6 +89,8 @@ __all__ = [
     "Categorical",
     "ComparedModel",
     "Comparison",
+    "ConformalClassifier",
+    "CoverageWarning",
     "DiscriminantClassifier",
     "EmptyClassWarning",
     "Evidence",

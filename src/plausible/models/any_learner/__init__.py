@@ -4,6 +4,7 @@
 their labels leave, and weights them; `learning` fits, asks out of fold, and repeats both.
 """
 
+from plausible.models.any_learner.candidates import left_by_labels
 from plausible.models.any_learner.classifier import SoftLabelClassifier
 
-__all__ = ["SoftLabelClassifier"]
+__all__ = ["SoftLabelClassifier", "left_by_labels"]
