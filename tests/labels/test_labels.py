@@ -185,6 +185,15 @@ def test_degrees_in_words():
     assert "&lt;b&gt;" in Labels.unknown(1, ["<b>"])._repr_html_()
 
 
+def test_of_very_many_classes_the_first_are_shown():
+    labels = Labels.unknown(3, [f"c{k:05}" for k in range(20_000)])
+    assert "'c00009', ...] (20000 in all)" in repr(labels)
+    assert len(repr(labels)) < 300
+    page = labels._repr_html_()
+    assert "<th>c00009</th>" in page and "c00010" not in page and "20000 in all" in page
+    assert "['c0', 'c1', 'c2']" in repr(Labels.unknown(1, ["c0", "c1", "c2"]))
+
+
 def test_reordering_adds_and_drops_classes():
     labels = Labels.from_doubt(["a", "b", None], [0, 0.2, 0], missing=None)
     wider = labels.reorder(["b", "a", "z"])

@@ -16,6 +16,7 @@ from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition, Relations, RoughPartition
 from plausible.base.partition_tools import PartitionSummary
 from plausible.base.refusals import HeldOut
+from plausible.base.scoring import RowScores, score_rows
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
     TrainingRows,
@@ -60,6 +61,7 @@ __all__ = [
     "PartitionSummary",
     "Relations",
     "RoughPartition",
+    "RowScores",
     "SharpenedLabelsWarning",
     "TrainingRows",
     "believe",
@@ -71,6 +73,7 @@ __all__ = [
     "log_normalized",
     "names_of_columns",
     "normalized",
+    "score_rows",
     "takes_labels",
     "training_rows",
     "with_labels",

@@ -16,6 +16,7 @@ Six items in ten were never labeled. scikit-learn's accuracy counts their answer
 (0.75, 0.3)
 """
 
+from plausible.metrics.by_row import Estimate
 from plausible.metrics.partitions import co_membership, credal_nonspecificity, credal_rand_index
 from plausible.metrics.scorers import SCORERS, Scorer, get_scorer
 from plausible.metrics.scores import (
@@ -37,11 +38,19 @@ from plausible.metrics.sets import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.metrics.by_row import CALIBRATION as CALIBRATION
+from plausible.metrics.by_row import N_BINS as N_BINS
+from plausible.metrics.by_row import N_GROUPS as N_GROUPS
+from plausible.metrics.by_row import ScoreSums as ScoreSums
+from plausible.metrics.by_row import estimates as estimates
+from plausible.metrics.by_row import sum_scores as sum_scores
+from plausible.metrics.scores import confidences as confidences
 from plausible.metrics.truth import read_probabilities as read_probabilities
 from plausible.metrics.truth import read_truth as read_truth
 
 __all__ = [
     "SCORERS",
+    "Estimate",
     "RejectionCurve",
     "Scorer",
     "c1_loss",

@@ -18,14 +18,18 @@ E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft 
 (the generalized likelihood).
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision
 from plausible.checks import check_whole
 from plausible.errors import InputError
 from plausible.metrics.truth import (
+    BoolArray,
     Classes,
+    Credits,
     FloatArray,
     Prediction,
     Truth,
@@ -67,9 +71,12 @@ def soft_accuracy(
     0.5
     """
     truth = read_truth(y_true, sample_weight, classes_of_answers(y_pred, classes))
-    inside = read_answers(y_pred, truth.labels, classes)
-    size = np.maximum(inside.sum(axis=1), 1)
-    return truth.mean((truth.credit * inside).sum(axis=1) / size)
+    return truth.mean(accuracies(truth, read_answers(y_pred, truth.labels, classes)))
+
+
+def accuracies(truth: Credits, inside: BoolArray) -> FloatArray:
+    """Mean credit (n,) of the classes of each answer."""
+    return (truth.credit * inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
 
 
 def soft_log_loss(
@@ -97,9 +104,13 @@ def soft_log_loss(
     0.231
     """
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
+    return truth.ratio(log_losses(truth, read_probabilities(prediction, truth.labels, classes)))
+
+
+def log_losses(truth: Credits, p: FloatArray) -> FloatArray:
+    """Log-loss (n,) of each row, zero where nothing is known."""
     likelihood = (truth.labels.scaled() * p).sum(axis=1)
-    return truth.ratio(-np.log(np.clip(likelihood, _SMALLEST, 1.0)))
+    return -np.log(np.clip(likelihood, _SMALLEST, 1.0))
 
 
 def generalized_log_likelihood(
@@ -134,11 +145,15 @@ def soft_brier_score(
     0.25
     """
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
+    return truth.mean(brier_scores(truth, read_probabilities(prediction, truth.labels, classes)))
+
+
+def brier_scores(truth: Credits, p: FloatArray) -> FloatArray:
+    """Squared error (n,) of each row, the truth drawn by its credit."""
     total = truth.credit.sum(axis=1, keepdims=True)
     drawn = truth.credit / np.where(total > 0.0, total, 1.0)
     # sum_k t_k |p - e_k|^2 = |p|^2 - 2 p.t + 1
-    return truth.mean((p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0)
+    return (p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0
 
 
 def expected_calibration_error(
@@ -162,14 +177,28 @@ def expected_calibration_error(
     check_whole(n_bins, "n_bins", 1, MAX_BINS)
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
+    found = confidences(truth, p, n_bins)
+    weight = truth.weight * truth.sample_weight
+    if weight.sum() == 0.0:
+        return truth.mean(found.confidence)  # undefined, with a warning
+    gaps = np.bincount(found.bin, weight * (found.confidence - found.right), minlength=n_bins)
+    return float(np.abs(gaps).sum() / weight.sum())
+
+
+class Confidences(NamedTuple):
+    """Bin (n,), confidence (n,) in the most probable class, and how right it is (n,)."""
+
+    bin: NDArray[np.int64]
+    confidence: FloatArray
+    right: FloatArray
+
+
+def confidences(truth: Credits, p: FloatArray, n_bins: int) -> Confidences:
+    """Rows in bins of confidence, of equal width."""
     confidence = p.max(axis=1)
     right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    bins = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
-    weight = truth.weight * truth.sample_weight
-    gaps = np.bincount(bins, weights=weight * (confidence - right), minlength=n_bins)
-    if weight.sum() == 0.0:
-        return truth.mean(confidence)  # undefined, with a warning
-    return float(np.abs(gaps).sum() / weight.sum())
+    bins = np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
+    return Confidences(bins, confidence, right)
 
 
 def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) -> FloatArray:

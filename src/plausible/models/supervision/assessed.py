@@ -86,6 +86,8 @@ class AssessedClassifier(EvidenceClassifier):
         -------
         Beliefs
         """
+        if assessments is None:
+            return super().believe(X, labels)
         data = self._read_both(X, assessments)
         return self._beliefs(data, self._known(labels, np.shape(X)[0]))
 
