@@ -352,7 +352,13 @@ class ConformalClassifier(MetaEstimatorMixin, Ensemble):
         reject, loss
             As for `decide`, for its rules.
         """
-        if rule == RULE and reject is None and loss is None and not further:
+        if (
+            isinstance(rule, str)
+            and rule == RULE
+            and reject is None
+            and loss is None
+            and not further
+        ):
             return self.believe(X, labels).sets
         return super().predict_set(X, labels, rule=rule, reject=reject, loss=loss, **further)
 
