@@ -11,6 +11,7 @@ from plausible.experts import (
     JointAnnotatorClassifier,
 )
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
     ConformalClassifier,
@@ -97,6 +98,9 @@ ESTIMATORS: dict[str, Subject] = {
             ],
             weights=[1, 2],
         )
+    ),
+    "AutoClassifier": Subject(
+        AutoClassifier([("near", SoftNearestCentroid()), ("bayes", GaussianNB())], cv=2)
     ),
     "SoftBaggingClassifier": Subject(
         SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)

@@ -27,6 +27,7 @@ from sklearn.pipeline import Pipeline
 
 from plausible.base.class_order import align_loss
 from plausible.base.normalization import log_normalized
+from plausible.base.notebooks import beliefs_page
 from plausible.belief import (
     MAX_CLASSES,
     Decision,
@@ -162,6 +163,9 @@ class Beliefs:
             None if sets is None else sets[rows],
         )
 
+    def _repr_html_(self) -> str:
+        return beliefs_page(self)
+
     @cached_property
     def probability(self) -> FloatArray:
         """Bets (n, K): they sum to one, and lie between belief and plausibility."""
@@ -266,6 +270,13 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     array([[1.  , 0.45],
            [1.  , 1.  ]])
     """
+    if isinstance(model, type):
+        raise InputError(
+            "model should be a fitted classifier",
+            f"the class {model.__name__} itself was given",
+            f"write {model.__name__}().fit(X, y)",
+            parameter="model",
+        )
     if isinstance(model, Pipeline) and len(model) > 1:
         return believe(model[-1], model[:-1].transform(X), labels)
     if callable(getattr(model, "believe", None)):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.labels import Labels
-from plausible.metrics.scores import accuracies, brier_scores, confidences, log_losses
+from plausible.metrics.confidence import confidence_of
+from plausible.metrics.scores import accuracies, brier_scores, log_losses
 from plausible.metrics.sets import credit_of_sets, sizes, utilities
 from plausible.metrics.truth import (
     Credits,
@@ -78,8 +79,8 @@ def sum_scores(
         read_answers(beliefs.sets, truth.labels, beliefs.classes),
     )
     weight = truth.weight * truth.sample_weight
-    found = confidences(truth, p, N_BINS)
-    cells = groups * N_BINS + found.bin
+    found = confidence_of(truth, p)
+    cells = groups * N_BINS + found.bins(N_BINS)
     gaps = _sums(cells, weight * (found.confidence - found.right), N_GROUPS * N_BINS)
     return ScoreSums(
         len(labels),

@@ -18,14 +18,13 @@ E. Come, L. Oukhellou, T. Denoeux, P. Aknin, Mixture model estimation with soft 
 (the generalized likelihood).
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from plausible.belief import Decision
 from plausible.checks import check_whole
 from plausible.errors import InputError
+from plausible.metrics.confidence import MAX_BINS, read_confidence
 from plausible.metrics.truth import (
     BoolArray,
     Classes,
@@ -42,8 +41,6 @@ from plausible.metrics.truth import (
 )
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
-
-MAX_BINS = 1 << 20
 
 
 def soft_accuracy(
@@ -175,30 +172,11 @@ def expected_calibration_error(
     0.25
     """
     check_whole(n_bins, "n_bins", 1, MAX_BINS)
-    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
-    found = confidences(truth, p, n_bins)
-    weight = truth.weight * truth.sample_weight
-    if weight.sum() == 0.0:
-        return truth.mean(found.confidence)  # undefined, with a warning
-    gaps = np.bincount(found.bin, weight * (found.confidence - found.right), minlength=n_bins)
-    return float(np.abs(gaps).sum() / weight.sum())
-
-
-class Confidences(NamedTuple):
-    """Bin (n,), confidence (n,) in the most probable class, and how right it is (n,)."""
-
-    bin: NDArray[np.int64]
-    confidence: FloatArray
-    right: FloatArray
-
-
-def confidences(truth: Credits, p: FloatArray, n_bins: int) -> Confidences:
-    """Rows in bins of confidence, of equal width."""
-    confidence = p.max(axis=1)
-    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    bins = np.clip(np.ceil(confidence * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    return Confidences(bins, confidence, right)
+    rows = read_confidence(y_true, prediction, sample_weight, classes)
+    if rows.weight.sum() == 0.0:
+        truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
+        return truth.mean(rows.confidence)  # undefined, with a warning
+    return float(np.abs(rows.gaps(n_bins)).sum() / rows.weight.sum())
 
 
 def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) -> FloatArray:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         soft_label_loss,
         xgboost_objective,
     )
+    from plausible.models.auto import AutoClassifier
     from plausible.models.bayes import GeneralizedBayesClassifier
     from plausible.models.calibration import EvidentialCalibratedClassifier
     from plausible.models.centroid import SoftNearestCentroid
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "E2M",
+    "AutoClassifier",
     "BeliefForestClassifier",
     "BeliefTreeClassifier",
     "Beliefs",
@@ -171,6 +173,9 @@ __getattr__, __dir__ = late_names(
             "soft_label_gradient",
             "soft_label_loss",
             "xgboost_objective",
+        ],
+        "plausible.models.auto": [
+            "AutoClassifier",
         ],
         "plausible.models.bayes": [
             "GeneralizedBayesClassifier",

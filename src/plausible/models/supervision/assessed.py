@@ -103,7 +103,7 @@ class AssessedClassifier(EvidenceClassifier):
 
         Parameters
         ----------
-        X, labels : as for `believe`, and **further : its `assessments`
+        X, labels : as for `believe`, and further keywords : its `assessments`
         class_weight : dict of classes, or array-like (J,) in the order of `classes_`, optional
             Multiplies the probabilities of the classes, see `learn_class_weights`. An array is
             refused where assessments had their classes in another order.
