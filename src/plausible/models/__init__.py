@@ -17,11 +17,18 @@ if TYPE_CHECKING:
         believe,
         score_rows,
     )
-    from plausible.models.any_learner import SoftLabelClassifier
+    from plausible.models.any_learner import (
+        SoftLabelClassifier,
+        lightgbm_objective,
+        soft_label_gradient,
+        soft_label_loss,
+        xgboost_objective,
+    )
     from plausible.models.auto import AutoClassifier
     from plausible.models.bayes import GeneralizedBayesClassifier
     from plausible.models.calibration import EvidentialCalibratedClassifier
     from plausible.models.centroid import SoftNearestCentroid
+    from plausible.models.conformal import ConformalClassifier, CoverageWarning
     from plausible.models.e2m import (
         E2M,
         Bernoulli,
@@ -101,6 +108,8 @@ __all__ = [
     "Categorical",
     "ComparedModel",
     "Comparison",
+    "ConformalClassifier",
+    "CoverageWarning",
     "DiscriminantClassifier",
     "EmptyClassWarning",
     "Evidence",
@@ -136,10 +145,14 @@ __all__ = [
     "cross_val_beliefs",
     "export_svg",
     "export_text",
+    "lightgbm_objective",
     "log_density",
     "partial_label_loss",
     "score_rows",
+    "soft_label_gradient",
+    "soft_label_loss",
     "weights_of_evidence",
+    "xgboost_objective",
 ]
 
 __getattr__, __dir__ = late_names(
@@ -157,6 +170,10 @@ __getattr__, __dir__ = late_names(
         ],
         "plausible.models.any_learner": [
             "SoftLabelClassifier",
+            "lightgbm_objective",
+            "soft_label_gradient",
+            "soft_label_loss",
+            "xgboost_objective",
         ],
         "plausible.models.auto": [
             "AutoClassifier",
@@ -170,6 +187,10 @@ __getattr__, __dir__ = late_names(
         ],
         "plausible.models.centroid": [
             "SoftNearestCentroid",
+        ],
+        "plausible.models.conformal": [
+            "ConformalClassifier",
+            "CoverageWarning",
         ],
         "plausible.models.e2m": [
             "Bernoulli",
