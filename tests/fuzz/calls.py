@@ -48,6 +48,7 @@ from plausible.models import (
     GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
@@ -373,6 +374,14 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {
             "estimators": [("near", SoftNearestCentroid())],
             "final_estimator": SoftNearestCentroid(), "cv": 2, "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "SoftLabelClassifier": (
+        SoftLabelClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "criterion": "minimum_commitment", "cv": 2,
+            "max_iter": 2, "tol": 1e-3, "class_weight": None, "n_jobs": None, "random_state": 0,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),

@@ -182,6 +182,18 @@ def test_degrees_in_words():
     assert repr(labels) == "<Labels: 4 items, classes [0, 1, 2]; 1 hard, 1 unknown>"
 
 
+def test_of_very_many_classes_the_first_are_shown():
+    labels = Labels.unknown(3, [f"c{k:05}" for k in range(20_000)])
+    assert "'c00009', ...] (20000 in all)" in repr(labels)
+    assert len(repr(labels)) < 300
+    page = labels._repr_html_()
+    assert "c00000" in page
+    assert "c00010" not in page
+    assert "20,000 classes" in page
+    assert len(page) < 10_000
+    assert "['c0', 'c1', 'c2']" in repr(Labels.unknown(1, ["c0", "c1", "c2"]))
+
+
 def test_reordering_adds_and_drops_classes():
     labels = Labels.from_doubt(["a", "b", None], [0, 0.2, 0], missing=None)
     wider = labels.reorder(["b", "a", "z"])

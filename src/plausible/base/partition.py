@@ -63,6 +63,8 @@ class RoughPartition(NamedTuple):
 class Relations(NamedTuple):
     """Masses (n, n) about pairs of items, which sum to one.
 
+    Attributes
+    ----------
     nothing : that one of them belongs nowhere
     same, different : that they are in one cluster, in two
     unknown : that nothing is known
@@ -270,8 +272,8 @@ class CredalPartition:
     def nonspecificity(self) -> float:
         """How imprecise the partition is: 0 if all is on single clusters, 1 if nothing is known.
 
-        The mean over items of m(A) log2 |A| / log2 c; mass on the empty set counts as mass on all
-        clusters. The number of clusters with the lowest value is one way to choose it.
+        The mean over items of ``m(A) log2 |A| / log2 c``; mass on the empty set counts as mass on
+        all clusters. The number of clusters with the lowest value is one way to choose it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Labels as a notebook shows them."""
+"""Labels as prompts and notebooks show them: the first items and classes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 MOST_ROWS = 8  # that are shown
 MOST_COLUMNS = 6  # classes that have a column each
 MOST_NAMED = 3  # classes of a row where there are more
+MOST_LISTED = 20  # classes of a prompt; of more, the first ten
 MOST_COUNTED = 50_000_000  # degrees that are looked at for the kinds of labels
+
+
+def brief_list(classes: NDArray[np.generic]) -> str:
+    """``['ant', 'bee']``, and of very many classes the first ones and their number."""
+    if len(classes) <= MOST_LISTED:
+        return str(classes.tolist())
+    first = str(classes[: MOST_LISTED // 2].tolist())
+    return f"{first[:-1]}, ...] ({len(classes)} in all)"
 
 
 def labels_page(labels: "Labels") -> str:

@@ -16,6 +16,7 @@ Six items in ten were never labeled. scikit-learn's accuracy counts their answer
 (0.75, 0.3)
 """
 
+from plausible.metrics.by_row import Estimate
 from plausible.metrics.confidence import CalibrationCurve, calibration_curve
 from plausible.metrics.confusion import soft_confusion_matrix
 from plausible.metrics.partitions import co_membership, credal_nonspecificity, credal_rand_index
@@ -41,6 +42,12 @@ from plausible.metrics.sets import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.metrics.by_row import CALIBRATION as CALIBRATION
+from plausible.metrics.by_row import N_BINS as N_BINS
+from plausible.metrics.by_row import N_GROUPS as N_GROUPS
+from plausible.metrics.by_row import ScoreSums as ScoreSums
+from plausible.metrics.by_row import estimates as estimates
+from plausible.metrics.by_row import sum_scores as sum_scores
 from plausible.metrics.confidence import ConfidenceRows as ConfidenceRows
 from plausible.metrics.confidence import curve_of as curve_of
 from plausible.metrics.confidence import read_confidence as read_confidence
@@ -55,6 +62,7 @@ from plausible.metrics.truth import read_weights as read_weights
 __all__ = [
     "SCORERS",
     "CalibrationCurve",
+    "Estimate",
     "RejectionCurve",
     "Scorer",
     "SetSizes",

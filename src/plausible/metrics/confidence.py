@@ -21,6 +21,7 @@ from plausible.checks import check_option, check_whole
 from plausible.errors import InputError
 from plausible.metrics.truth import (
     Classes,
+    Credits,
     FloatArray,
     Prediction,
     Truth,
@@ -60,7 +61,11 @@ def read_confidence(
 ) -> ConfidenceRows:
     """Confidence and credit of the most probable classes."""
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
+    return confidence_of(truth, read_probabilities(prediction, truth.labels, classes))
+
+
+def confidence_of(truth: Credits, p: FloatArray) -> ConfidenceRows:
+    """The same of probabilities (n, K) in the order of the labels' classes."""
     right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
     return ConfidenceRows(p.max(axis=1), right, truth.weight * truth.sample_weight)
 

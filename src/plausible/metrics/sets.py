@@ -60,8 +60,13 @@ def utility_discounted_accuracy(
     """
     v = check_number(value_of_pair, "value_of_pair", 0.5, 1.0)
     truth, inside = _read(y_true, y_pred, sample_weight, classes)
+    return truth.mean(utilities(truth, inside, v))
+
+
+def utilities(truth: Credits, inside: BoolArray, v: float) -> FloatArray:
+    """Utility (n,) of each answer, v that of a right pair."""
     x = 1.0 / np.maximum(inside.sum(axis=1), 1)
-    return truth.mean(_credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x))
+    return credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x)
 
 
 def set_coverage(
@@ -78,7 +83,7 @@ def set_coverage(
     0.5
     """
     truth, inside = _read(y_true, y_pred, sample_weight, classes)
-    return truth.mean(_credit_of_sets(truth, inside))
+    return truth.mean(credit_of_sets(truth, inside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +140,14 @@ def set_sizes(
     size = inside.sum(axis=1)
     n_sizes = inside.shape[1] + 1
     weight = truth.weight * truth.sample_weight
-    held = np.bincount(size, weight * _credit_of_sets(truth, inside), minlength=n_sizes)
+    held = np.bincount(size, weight * credit_of_sets(truth, inside), minlength=n_sizes)
     total = np.bincount(size, weight, minlength=n_sizes)
     share = np.bincount(size, truth.sample_weight, minlength=n_sizes)
     return SetSizes(
         size=np.arange(n_sizes),
         share=share / max(share.sum(), np.finfo(np.float64).tiny),
         coverage=np.divide(held, total, out=np.full(n_sizes, np.nan), where=total > 0),
-        overall=truth.mean(_credit_of_sets(truth, inside)),
+        overall=truth.mean(credit_of_sets(truth, inside)),
     )
 
 
@@ -166,11 +171,13 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
             "use predict_set or decide",
             value=chosen.shape,
         )
-    size = chosen.sum(axis=1)
-    weights = read_weights(sample_weight, len(size)) * (size > 0)
-    if weights.sum() == 0.0 or chosen.shape[1] == 1:
-        return 0.0
-    return float(np.average((size - 1) / (chosen.shape[1] - 1), weights=weights))
+    weights = read_weights(sample_weight, len(chosen)) * chosen.any(axis=1)
+    return float(np.average(sizes(chosen), weights=weights)) if weights.sum() > 0.0 else 0.0
+
+
+def sizes(inside: BoolArray) -> FloatArray:
+    """Size (n,) of each set, scaled: 0 for one class, 1 for all classes."""
+    return (inside.sum(axis=1) - 1) / max(inside.shape[1] - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +259,6 @@ def _read(
     return truth, read_answers(y_pred, truth.labels, classes)
 
 
-def _credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
+def credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
     """Credit of the best class in each set: how far the set is known to hold the truth."""
     return np.where(inside, truth.credit, 0.0).max(axis=1)
