@@ -11,6 +11,7 @@ from plausible.experts import (
     JointAnnotatorClassifier,
 )
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
     DiscriminantClassifier,
@@ -20,6 +21,7 @@ from plausible.models import (
     GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
@@ -91,6 +93,9 @@ ESTIMATORS: dict[str, Subject] = {
             weights=[1, 2],
         )
     ),
+    "AutoClassifier": Subject(
+        AutoClassifier([("near", SoftNearestCentroid()), ("bayes", GaussianNB())], cv=2)
+    ),
     "SoftBaggingClassifier": Subject(
         SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)
     ),
@@ -100,6 +105,15 @@ ESTIMATORS: dict[str, Subject] = {
             PartialLogisticRegression(random_state=0),
             cv=2,
         )
+    ),
+    "SoftLabelClassifier": Subject(
+        SoftLabelClassifier(GaussianNB(), cv=2, max_iter=3, random_state=0), unknown="refuses"
+    ),
+    "SoftLabelClassifier maximum_entropy": Subject(
+        SoftLabelClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-6), "maximum_entropy"
+        ),
+        unknown="refuses",
     ),
     "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), unknown="refuses"),
     "EvidentialNeighborsClassifier c1": Subject(
@@ -200,6 +214,7 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "SoftLabelClassifier maximum_entropy",
     "EvidentialNeighborsClassifier c1",
     "EvidentialFusionClassifier calibrated",
     "EvidentialFusionClassifier contextual",

@@ -16,6 +16,7 @@ D. Dubois, H. Prade, P. Smets, A definition of subjective possibility, Internati
 Approximate Reasoning 48 (2008) 352-364.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,12 +27,14 @@ from sklearn.pipeline import Pipeline
 
 from plausible.base.class_order import align_loss
 from plausible.base.normalization import log_normalized
+from plausible.base.notebooks import beliefs_page
 from plausible.belief import (
     MAX_CLASSES,
     Decision,
     SparseMasses,
     belief,
     belief_of_contour,
+    concatenate,
     consonant,
     contour,
     decide,
@@ -116,6 +119,32 @@ class Beliefs:
             masses = to_sparse(normalize(masses, on_conflict="vacuous"))
         return cls(np.asarray(classes), given_masses=masses)
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["Beliefs"]) -> "Beliefs":
+        """Beliefs about the items of one part after the other, all about the same classes.
+
+        Examples
+        --------
+        >>> one = Beliefs.from_probability([[0.9, 0.1]], ["a", "b"])
+        >>> other = Beliefs.from_probability([[0.2, 0.8]], ["a", "b"])
+        >>> Beliefs.concatenate([one, other]).predicted
+        array(['a', 'b'], dtype='<U1')
+        """
+        if len(parts) == 0 or any(
+            not np.array_equal(part.classes, parts[0].classes) for part in parts
+        ):
+            raise InputError(
+                "Beliefs should be about the same classes, in one order",
+                "there are none" if len(parts) == 0 else "their classes differ",
+                "ask one model",
+            )
+        if len(parts) == 1:
+            return parts[0]
+        if all(part.log_probability is not None for part in parts):
+            return cls(parts[0].classes, np.concatenate([p.log_probability for p in parts]))
+        masses = concatenate([part.masses() for part in parts])
+        return cls(parts[0].classes, given_masses=masses)
+
     def __len__(self) -> int:
         source = self.given_masses if self.log_probability is None else self.log_probability
         assert source is not None
@@ -129,6 +158,9 @@ class Beliefs:
             None if logs is None else logs[rows],
             None if masses is None else masses[rows],
         )
+
+    def _repr_html_(self) -> str:
+        return beliefs_page(self)
 
     @cached_property
     def probability(self) -> FloatArray:
@@ -232,6 +264,13 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     array([[1.  , 0.45],
            [1.  , 1.  ]])
     """
+    if isinstance(model, type):
+        raise InputError(
+            "model should be a fitted classifier",
+            f"the class {model.__name__} itself was given",
+            f"write {model.__name__}().fit(X, y)",
+            parameter="model",
+        )
     if isinstance(model, Pipeline) and len(model) > 1:
         return believe(model[-1], model[:-1].transform(X), labels)
     if callable(getattr(model, "believe", None)):

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.beliefs import Beliefs
 from plausible.base.class_order import align_loss, refuse_order
+from plausible.base.elsewhere import are_elsewhere, believe_elsewhere, lazy_on_dask
 from plausible.base.features import check_features
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
@@ -58,7 +59,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like (n, d)
+        X : array-like (n, d), Rows of the engine, or Dask collection
+            Beliefs about rows that are not in memory are computed where they lie, and brought here;
+            of `Rows` the first column is taken. Answers that are arrays, such as
+            `predict_proba`, are Dask arrays for a Dask collection.
         labels : Labels, or all that `as_labels` takes, optional
             What is known about the class of each row already.
 
@@ -66,17 +70,23 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         -------
         Beliefs
         """
+        if are_elsewhere(X):
+            check_is_fitted(self)
+            return believe_elsewhere(self, X, labels)
         data = self._read(X)
         return self._beliefs(data, self._known(labels, data.shape[0]))
 
+    @lazy_on_dask
     def predict(self, X: ArrayLike, labels: Any = None, **further: Any) -> NDArray[Any]:
         """Class of each row with the best bet. Parameters as for `believe`."""
         return self.believe(X, labels, **further).predicted
 
+    @lazy_on_dask
     def predict_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Bets (n, K), which sum to one. Parameters as for `believe`."""
         return self.believe(X, labels, **further).probability
 
+    @lazy_on_dask
     def predict_log_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Logarithms of `predict_proba`."""
         beliefs = self.believe(X, labels, **further)
@@ -85,6 +95,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(beliefs.probability)
 
+    @lazy_on_dask
     def predict_plausibility(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Plausibility (n, K) of each class. Parameters as for `believe`."""
         return self.believe(X, labels, **further).contour
@@ -93,6 +104,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         """Mass functions (n, F), with their focal sets. Parameters as for `believe`."""
         return self.believe(X, labels, **further).masses()
 
+    @lazy_on_dask
     def predict_set(
         self,
         X: ArrayLike,

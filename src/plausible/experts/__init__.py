@@ -25,6 +25,8 @@ from plausible.experts.parsing import NONE as NONE
 from plausible.experts.parsing import StrangeAnswersError as StrangeAnswersError
 from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
+from plausible.experts.peers import compare_peers as compare_peers
+from plausible.experts.peers import side_by_side as side_by_side
 from plausible.experts.pooling import pool_and_tell as pool_and_tell
 from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.saying import SUPPORT as SUPPORT

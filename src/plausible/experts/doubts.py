@@ -48,10 +48,14 @@ def read_doubts(
     """Doubts from a column of doubts or of confidences."""
     check_option(meaning, MEANINGS, "meaning")
     name = meaning if name is None else name
+    if meaning == "doubt" and not words and column.names.dtype.kind == "f":
+        return Doubts(_check_range(column.names, column, meaning), [])
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
     present = np.bincount(column.codes, minlength=len(cells)) > 0
     given = _check_words(words)
-    by_word = np.array([_word_doubt(cell, given) for cell in cells], dtype=np.float64)
+    by_word = np.full(len(cells), np.nan)
+    if given:
+        by_word[:] = [_word_doubt(cell, given) for cell in cells]
     is_word = ~np.isnan(by_word)
     numbers, is_percent = as_numbers(cells)
     rest = present & ~is_word & np.array([cell is not None for cell in cells], dtype=bool)
@@ -63,14 +67,20 @@ def read_doubts(
         numbers[is_percent] /= 100
     if meaning == "confidence":
         numbers, notes = _as_confidence(numbers, rest, is_percent, cells, name)
-    bad = rest & ~((numbers >= 0) & (numbers <= 1))
-    if bad.any():
-        _refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
+    _check_range(np.where(rest, numbers, np.nan), column, meaning)
     values = numbers if meaning == "doubt" else 1 - numbers
     values = np.where(is_word, by_word, values)
     if is_word.any():
         notes.append(Note(f"{name!r} was read by the doubt of each word"))
     return Doubts(values[column.codes], notes)
+
+
+def _check_range(numbers: FloatArray, column: Codes, meaning: str) -> FloatArray:
+    """Numbers (A,) of the cells, NaN where they are not known, if none is outside of [0, 1]."""
+    bad = (numbers < 0) | (numbers > 1)
+    if bad.any():
+        _refuse_numbers(bad[column.codes], column.names.tolist()[int(np.argmax(bad))], meaning)
+    return np.asarray(numbers, dtype=np.float64)[column.codes]
 
 
 def _check_words(words: Any) -> dict[str, float]:
@@ -96,7 +106,11 @@ def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
     for k, cell in enumerate(cells):
         if cell is None or isinstance(cell, bool):
             continue
-        text = canonical(cell)
+        try:
+            numbers[k] = float(cell)
+            continue
+        except (TypeError, ValueError):
+            text = canonical(cell)
         text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
         found = PERCENT.fullmatch(text)
         try:
