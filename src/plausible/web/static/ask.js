@@ -93,6 +93,7 @@
     if (found.words) tellWords(found.words);
     preload();
     if (!current && items.length) show();
+    else if (!current) tellEnd();
   }
 
   // -- The item -----------------------------------------------------------------------------------
@@ -130,7 +131,7 @@
     $("name").textContent = current ? current.name : "";
     document.body.classList.toggle("done", !current);
     if (!current) {
-      place.append(element("p", "Nothing is left to ask. Thank you!", "large"));
+      tellEnd();
       setTimeout(more, 20000);
     } else if (current.kind === "text") {
       place.append(element("p", current.content, "text"));
@@ -152,6 +153,12 @@
     draw();
     suggest();
     window.scrollTo(0, 0);
+  }
+
+  function tellEnd() {
+    // While answers are on their way, more items may come back with the reply.
+    const text = waiting().length ? "One moment ..." : "Nothing is left to ask. Thank you!";
+    $("item").replaceChildren(element("p", text, "large"));
   }
 
   function draw() {
@@ -260,9 +267,11 @@
     const said = { said: chosen.join(" or "), cannot: "cannot tell", none: "none of these",
                    later: "later", broken: "broken" }[kind];
     items.shift();
+    keep([...waiting(), { path: kind === "later" ? "/later" : "/answer", body }]);
     show();
     say(`${said}${word ? `, ${word}` : ""}`);
-    push(kind === "later" ? "/later" : "/answer", body);
+    tellWaiting();
+    send();
   }
 
   function offer(body) {
