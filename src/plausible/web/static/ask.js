@@ -89,6 +89,7 @@
       const again = items.find((one) => one.id === found.item.id);
       if (again) again.shown = found.item.shown;
     }
+    if (found.after) tellAfter(found.after);
     if (found.progress) tellProgress(found.progress);
     if (found.words) tellWords(found.words);
     preload();
@@ -275,14 +276,17 @@
   }
 
   function offer(body) {
-    // The model's opinion comes after one's own, which is kept first; it may be changed then.
-    keep([...waiting(), { path: "/answer", body }]);
-    send();
-    const box = $("suggested");
+    // The model's opinion comes with the reply, when one's own is kept; it may be changed then.
     saw = true;
+    say("Enter goes on");
+    push("/answer", body);
+  }
+
+  function tellAfter(classes) {
+    const box = $("suggested");
+    if (!current || !current.after || !saw) return;
     box.hidden = false;
-    box.textContent = `The model says: ${current.after.join(" or ")}. Change your answer, or press Enter to go on.`;
-    say("Your answer is kept");
+    box.textContent = `The model says: ${classes.join(" or ")}. Answer again, or press Enter to go on.`;
   }
 
   function goOn() {
