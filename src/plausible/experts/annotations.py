@@ -40,6 +40,7 @@ from plausible.checks import as_array, check_kind, counted, row_numbers, shown
 from plausible.errors import InputError
 from plausible.experts.checks import check_codes, check_contours, check_is_bayesian, check_names
 from plausible.experts.constructors import Constructors
+from plausible.experts.notebooks import annotations_page
 from plausible.experts.parsing import Statements
 from plausible.experts.selection import Selection
 from plausible.experts.statements import StatementFacts, as_rows
@@ -175,6 +176,9 @@ class Annotations(Constructors, Selection):
             f"{counted(len(self.items), 'item')} by "
             f"{counted(len(self.annotators), 'annotator')}; classes {names}{told}>"
         )
+
+    def _repr_html_(self) -> str:
+        return annotations_page(self)
 
     @property
     def n_classes(self) -> int:

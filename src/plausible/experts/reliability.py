@@ -41,6 +41,7 @@ from plausible.experts.intervals import (
     resample_items,
 )
 from plausible.experts.known_classes import given_prior, gold_logs
+from plausible.experts.notebooks import reliability_page
 from plausible.experts.rate_model import RateChart, RateModel, confusions
 from plausible.labels import Labels
 
@@ -158,6 +159,9 @@ class Reliability:
     def labels(self) -> Labels:
         """The posterior probabilities as labels."""
         return Labels.from_probability(self.posterior, self.classes.tolist())
+
+    def _repr_html_(self) -> str:
+        return reliability_page(self)
 
     def __str__(self) -> str:
         lines = [f"{'annotator':<17}{'answers':>9}  right  (95 % interval)  doubt"]
