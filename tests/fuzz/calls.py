@@ -82,7 +82,7 @@ RECORDS = {
     "belief": {"Decision"},
     "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
     "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
-    "experts": {"Agreement", "Question", "Reliability"},
+    "experts": {"Agreement", "Drift", "Question", "Reliability", "SharedErrors"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
