@@ -80,8 +80,8 @@ ROOMS = {
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
     "belief": {"Decision"},
-    "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
+    "metrics": {"CalibrationCurve", "Estimate", "RejectionCurve", "Scorer", "SetSizes"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed", "RowScores"},
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
@@ -671,6 +671,9 @@ def uncertain_calls() -> Iterator[Call]:
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    scored = {"model": logistic, "X": X, "y": SOFT, "sample_weight": WEIGHT}
+    scored |= {"n_bootstrap": 3, "random_state": 0}
+    yield Call("models.score_rows", models.score_rows, scored)
     tree = fitted(BeliefTreeClassifier)
     for name in ("export_text", "export_svg"):
         shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
