@@ -134,7 +134,7 @@ def test_without_a_label_that_says_anything_scores_are_undefined(data):
         score_rows(model, X, Labels.unknown(N, labels.classes)),
     ):
         assert found.n_counted == 0
-        assert np.isnan([one for one in found.scores.values()]).all()
+        assert np.isnan(list(found.scores.values())).all()
 
 
 def test_intervals_of_scores_hold_their_mean(data):
