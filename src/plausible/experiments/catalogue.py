@@ -215,6 +215,21 @@ CATALOGUE = (
             "crowd_answers_only/product.npz": "product",
         },
     ),
+    Experiment(
+        "defaults",
+        "real_sets",
+        {"real-sets-defaults": "The default on real answers, beside what people do instead"},
+        {
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "sentiment_polarity/sentiment_polarity.npz": "sentiment_polarity",
+            "cifar10n/cifar10n_train.npz": "cifar10n",
+            "cifar10h/cifar10h_test.npz": "cifar10h",
+            "ferplus/ferplus.npz": "ferplus",
+            "cifar10s/cifar10s.npz": "cifar10s",
+            "sjaffe/sjaffe.npz": "sjaffe",
+        },
+    ),
 )
 EXPERIMENTS = tuple(one.name for one in CATALOGUE)
 TITLES = {figure: title for one in CATALOGUE for figure, title in one.figures.items()}

@@ -75,7 +75,7 @@ def _of_files(
             f"{told or 'The files'} should hold answers", "there are none", "export them again"
         )
     options = dict(given or {})
-    chosen = {name for said in found.said for name in said or ()}
+    chosen = {name for said in found.said if isinstance(said, set) for name in said}
     if options.get("classes") is None and found.frame and chosen <= set(found.frame):
         options["classes"] = sorted(found.frame, key=lambda name: (isinstance(name, str), name))
     anonymous = all(who is None for who in found.annotators)

@@ -45,7 +45,7 @@ from plausible.labels.masses import (
     reordered_masses,
     sparse_masses,
 )
-from plausible.labels.notebooks import brief_list, html_table
+from plausible.labels.notebooks import brief_list, labels_page
 from plausible.labels.parsing import (
     NO_MARKER,
     check_classes,
@@ -577,7 +577,7 @@ class Labels:
         return f"<Labels: {counts}; {precise} hard, {unknown} unknown{shares}>"
 
     def _repr_html_(self) -> str:
-        return html_table(repr(self)[1:-1], self.classes, self.contour)
+        return labels_page(self)
 
     # Copies that share what was checked already.
 
