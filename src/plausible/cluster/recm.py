@@ -49,6 +49,7 @@ from plausible.cluster.prototypes import (
     sparse_masses,
 )
 from plausible.cluster.starts import canonical_order, check_init, draw_items
+from plausible.engine import Callback
 
 FloatArray = NDArray[np.float64]
 
@@ -146,6 +147,10 @@ class RECM(PrototypeClustering):
         many there are.
     max_iter : int
     random_state : int, RandomState or None
+    verbose : int
+        1 reports about once a second, 2 every iteration.
+    callback : function of Progress, optional
+        Called after each iteration, with the objective as `criterion`; a true answer stops the fit.
 
     Attributes
     ----------
@@ -186,6 +191,8 @@ class RECM(PrototypeClustering):
         tol: float = 1e-8,
         max_iter: int = 1000,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.cardinality_weight = cardinality_weight
@@ -199,6 +206,8 @@ class RECM(PrototypeClustering):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _read(self, X: ArrayLike, reset: bool) -> FloatArray:
         """Squared dissimilarities of items to those that were there (in fit, to each other)."""
