@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test coverage test-long mutants bench pictures reproduce reproduction clean
+.PHONY: demo docs docs-open test coverage test-long mutants bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/cli
@@ -44,9 +44,19 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/scale.py
 
+# Every page, every example of the gallery; a warning is an error. Then the site is checked: nothing is
+# loaded from another host, every public name has one page, every link inside it leads somewhere.
+docs: $(VENV)/docs
+	$(RUN) -m sphinx -W --keep-going --quiet --jobs auto -d build/doctrees docs site
+	$(RUN) docs/check_site.py site
+
+docs-open: docs
+	$(RUN) -m webbrowser "file://$(CURDIR)/site/index.html"
+
 pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
 	$(RUN) docs/pictures/draw_report.py
+	$(RUN) docs/pictures/draw_plots.py
 
 # As plausible reproduce: most of an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
 # figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder
@@ -62,8 +72,9 @@ reproduction: $(VENV)/plots
 $(VENV)/cli: extras := [cli]
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
+$(VENV)/docs: extras := [docs]
 $(VENV)/plots: extras := [plots]
-$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
+$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/docs $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@
@@ -74,4 +85,4 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist .coverage .pytest_cache demo .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/gallery docs/reference .coverage .pytest_cache demo .mypy_cache .ruff_cache .hypothesis

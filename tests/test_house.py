@@ -226,6 +226,11 @@ def test_the_guide_names_every_function(room, guide):
     assert not [name for name in functions if f"`{name}`" not in text]
 
 
+def test_the_guide_names_every_picture():
+    text = (ROOT / "docs" / "plots.md").read_text()
+    assert not [name for name in plots.__all__ if f"`{name}`" not in text]
+
+
 def test_every_scorer_is_in_the_guide():
     text = (ROOT / "docs" / "labels.md").read_text()
     assert not [name for name in metrics.SCORERS if f'`"{name}"`' not in text]

@@ -37,6 +37,8 @@ tables
     Any table, opened once, typed, read in chunks.
 testing
     Whether an estimator of anybody keeps the promises that all of these make.
+web
+    The annotation page, where people may doubt.
 """
 
 from importlib import import_module
@@ -62,6 +64,7 @@ _ROOMS = (
     "report",
     "tables",
     "testing",
+    "web",
 )
 _NAMES = {
     "Annotations": "experts",

@@ -6,6 +6,7 @@ that turn the order of the letters after them.
 
 import json
 import re
+from collections.abc import Sequence
 from unicodedata import category
 
 HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format, surrogate, line, paragraph
@@ -37,6 +38,33 @@ def visible(text: str, keep: str = "") -> str:
         return letter.encode("unicode_escape").decode("ascii")
 
     return _UNUSUAL.sub(shown, text)
+
+
+def name_of(value: object, longest: int) -> str:
+    r"""A name as text: one line, not too long, with hidden letters written out.
+
+    Examples
+    --------
+    >>> print(name_of("two\nlines", 80), len(name_of("x" * 1000, 80)))
+    two\nlines 80
+    """
+    text = visible(str(value)[: longest + 1])
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def set_in_words(names: Sequence[str], most: int = 8) -> str:
+    """Classes as "a", "a or b", "a, b or c"; of many, the first.
+
+    Examples
+    --------
+    >>> set_in_words(["a", "b", "c"]), set_in_words("abcd", most=3)
+    ('a, b or c', 'a, b or 2 others')
+    """
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def visible_json(text: str) -> str:

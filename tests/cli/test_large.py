@@ -1,5 +1,6 @@
 """Features and answers that are read in pieces, here and on a cluster."""
 
+import json
 import os
 import signal
 import subprocess
@@ -153,6 +154,24 @@ def test_decisions_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch, c
             assert told.count("has decimal commas") == 3 * source.endswith("csv")
             written.append(path.read_bytes())
     assert len(set(written)) == 1
+
+
+def test_scores_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch, capsys):
+    model = str(tmp_path / "model.skops")
+    known, new = str(files / "answers.csv"), str(files / "features.parquet")
+    assert main(["fit", known, new, "-o", model, "--model", "discriminant", "--quiet"]) == 0
+    found = []
+    for size in (1 << 40, 1000):
+        monkeypatch.setattr("plausible.io.pieces.LARGE", size)
+        capsys.readouterr()
+        assert main(["evaluate", model, known, new, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert ["read in pieces" in one["notes"] for one in found] == [False, True]
+    for whole, pieces in zip(*(one["scores"] for one in found), strict=True):
+        assert whole["score"] == pieces["score"]
+        assert pieces["estimate"] == pytest.approx(whole["estimate"], abs=1e-9)
+        assert pieces["low"] == pytest.approx(whole["low"], abs=0.02)
+    assert {one["n_counted"] for one in found} == {400}
 
 
 def test_a_cell_that_is_no_number_is_named_by_its_row_in_the_whole_table(

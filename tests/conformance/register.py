@@ -11,8 +11,10 @@ from plausible.experts import (
     JointAnnotatorClassifier,
 )
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -20,6 +22,7 @@ from plausible.models import (
     GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
@@ -47,6 +50,11 @@ def fit_annotations(estimator, X, labels, sample_weight):
     return estimator.fit(X, said, sample_weight=sample_weight)
 
 
+CONFORMAL = "its sets are conformal, and empty where no class fits as well as usual"
+LEFT_OUT_OF_CONFORMAL = {
+    "predict_is_in_its_set": CONFORMAL,
+    "sets_by_interval_dominance": CONFORMAL,
+}
 NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
 
 # Estimators that take Labels.
@@ -91,6 +99,9 @@ ESTIMATORS: dict[str, Subject] = {
             weights=[1, 2],
         )
     ),
+    "AutoClassifier": Subject(
+        AutoClassifier([("near", SoftNearestCentroid()), ("bayes", GaussianNB())], cv=2)
+    ),
     "SoftBaggingClassifier": Subject(
         SoftBaggingClassifier(SoftNearestCentroid(), n_estimators=5, random_state=0)
     ),
@@ -100,6 +111,23 @@ ESTIMATORS: dict[str, Subject] = {
             PartialLogisticRegression(random_state=0),
             cv=2,
         )
+    ),
+    "ConformalClassifier": Subject(
+        ConformalClassifier(SoftNearestCentroid(), 0.6, "cross", cv=2, random_state=0),
+        leave_out=LEFT_OUT_OF_CONFORMAL | {"one_pass": "it asks the classifier that it is around"},
+    ),
+    "ConformalClassifier split": Subject(
+        ConformalClassifier(GaussianNB(), 0.6, cv=2, random_state=0),
+        leave_out=LEFT_OUT_OF_CONFORMAL,
+    ),
+    "SoftLabelClassifier": Subject(
+        SoftLabelClassifier(GaussianNB(), cv=2, max_iter=3, random_state=0), unknown="refuses"
+    ),
+    "SoftLabelClassifier maximum_entropy": Subject(
+        SoftLabelClassifier(
+            LogisticRegression(solver="newton-cholesky", tol=1e-6), "maximum_entropy"
+        ),
+        unknown="refuses",
     ),
     "EvidentialNeighborsClassifier": Subject(EvidentialNeighborsClassifier(15), unknown="refuses"),
     "EvidentialNeighborsClassifier c1": Subject(
@@ -200,6 +228,8 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "ConformalClassifier split",
+    "SoftLabelClassifier maximum_entropy",
     "EvidentialNeighborsClassifier c1",
     "EvidentialFusionClassifier calibrated",
     "EvidentialFusionClassifier contextual",

@@ -41,6 +41,7 @@ from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -48,6 +49,7 @@ from plausible.models import (
     GeneralizedBayesClassifier,
     PartialLogisticRegression,
     SoftBaggingClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     SoftStackingClassifier,
     SoftVotingClassifier,
@@ -78,7 +80,7 @@ ROOMS = {
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
     "belief": {"Decision"},
-    "metrics": {"RejectionCurve", "Scorer"},
+    "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
     "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
     "experts": {"Agreement", "Question", "Reliability"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
@@ -167,7 +169,8 @@ def write_files() -> None:
 
 def every_call() -> list[Call]:
     """All calls, in one order."""
-    from fuzz.cluster_calls import cluster_calls, plots_calls
+    from fuzz.cluster_calls import cluster_calls
+    from fuzz.plots_calls import plots_calls
 
     parts = (
         belief_calls, labels_calls, metrics_calls, estimator_calls, models_calls,
@@ -324,6 +327,9 @@ def metrics_calls() -> Iterator[Call]:
     given: dict[str, dict[str, Any]] = {
         "c1_loss": {**truth, "prediction": PROBABILITY, **more},
         "c1_losses": {**truth, "prediction": PROBABILITY, "classes": CLASSES},
+        "calibration_curve": {
+            **truth, "prediction": PROBABILITY, "n_bins": 5, **more, "strategy": "quantile",
+        },
         "co_membership": {"masses": NORMAL, "others": NORMAL},
         "credal_nonspecificity": {"masses": NORMAL},
         "credal_rand_index": {"masses": NORMAL, "other": NORMAL[::-1]},
@@ -333,7 +339,9 @@ def metrics_calls() -> Iterator[Call]:
         "rejection_curve": {**truth, "prediction": PROBABILITY, **more},
         "set_coverage": {**truth, "y_pred": sets, **more},
         "set_imprecision": {"y_pred": sets, "sample_weight": WEIGHT},
+        "set_sizes": {**truth, "y_pred": sets, **more},
         "soft_accuracy": {**truth, "y_pred": HARD, **more},
+        "soft_confusion_matrix": {**truth, "y_pred": HARD, **more, "normalize": "true"},
         "soft_brier_score": {**truth, "prediction": PROBABILITY, **more},
         "soft_log_loss": {**truth, "prediction": PROBABILITY, **more},
         "utility_discounted_accuracy": {**truth, "y_pred": sets, "value_of_pair": 0.8, **more},
@@ -367,6 +375,23 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         {
             "estimators": [("near", SoftNearestCentroid())],
             "final_estimator": SoftNearestCentroid(), "cv": 2, "n_jobs": None,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "ConformalClassifier": (
+        ConformalClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "coverage": 0.5, "method": "cross",
+            "by_class": False, "partial": "weighted", "nonconformity": "probability", "cv": 2,
+            "n_jobs": None, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT, "gold": None},
+    ),
+    "SoftLabelClassifier": (
+        SoftLabelClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "criterion": "minimum_commitment", "cv": 2,
+            "max_iter": 2, "tol": 1e-3, "class_weight": None, "n_jobs": None, "random_state": 0,
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
@@ -667,6 +692,15 @@ def models_calls() -> Iterator[Call]:
         models.partial_label_loss("minimum_entropy"),
         {"*0": np.log(PROBABILITY), "*1": SOFT},
     )
+    losses = {
+        "logits": np.log(PROBABILITY), "labels": np.asarray(PROBABILITY), "criterion":
+        "minimum_commitment", "is_probability": None, "sample_weight": None, "reduction": "mean",
+    }  # fmt: skip
+    yield Call("models.soft_label_loss", models.soft_label_loss, losses)
+    yield Call("models.soft_label_gradient", models.soft_label_gradient, losses)
+    asked = {"y": SOFT, "criterion": "maximum_entropy"}
+    yield Call("models.xgboost_objective", models.xgboost_objective, asked)
+    yield Call("models.lightgbm_objective", models.lightgbm_objective, asked)
     supervised = fitted(StochasticSupervisionClassifier)
     yield Call(
         "models.log_density", models.log_density, {"estimator": supervised, "X": X, "y": OPINION}

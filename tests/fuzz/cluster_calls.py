@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.calls import FRESH, SPARSE, Call, X
-from plausible import cluster, plots
+from plausible import cluster
 
 D = ((X[:, None] - X) ** 2).sum(axis=-1)
 SHARED = {
@@ -83,31 +83,3 @@ def cluster_calls() -> Iterator[Call]:
     yield Call("cluster.CredalPartition.labels", partition.labels, {"outliers": "class"})
     combined = {"*0": partition, "rule": "mean", "match": True}
     yield Call("cluster.CredalPartition.combine", partition.combine, combined)
-
-
-def plots_calls() -> Iterator[Call]:
-    """All of the room of pictures, without drawing."""
-    model = fitted("ECM")
-    yield Call(
-        "plots.CredalPartitionDisplay.from_estimator",
-        plots.CredalPartitionDisplay.from_estimator,
-        {"estimator": model, "X": X, "features": (1, 0)},
-    )
-    yield Call(
-        "plots.MassSurfaceDisplay.from_estimator",
-        plots.MassSurfaceDisplay.from_estimator,
-        {
-            "estimator": model, "X": X, "clusters": [0], "kind": "mass", "grid_resolution": 4,
-            "margin": 0.1,
-        },
-    )  # fmt: skip
-    yield Call(
-        "plots.PartitionImageDisplay.from_partition",
-        plots.PartitionImageDisplay.from_partition,
-        {"partition": model.partition_, "shape": (4, 6), "image": None, "depth": None},
-    )
-    yield Call(
-        "plots.ShepardDisplay.from_estimator",
-        plots.ShepardDisplay.from_estimator,
-        {"estimator": fitted("EVCLUS")},
-    )

@@ -16,9 +16,9 @@ from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
 from plausible.report import render, summarize
 from plausible.report.of_confusion import (
+    compared_counts,
     confused_model,
     confused_people,
-    expected_counts,
     pairs_of_answers,
     scores_by_class,
 )
@@ -64,7 +64,7 @@ def test_expected_counts_are_those_of_the_definition(contour):
     labels = Labels.from_plausibility(contour, CLASSES)
     X, answers = told(12)
     beliefs = Beliefs.from_probability(Oracle().predict_proba(X), Oracle.classes_)
-    classes, counts = expected_counts(labels, beliefs)
+    classes, counts = compared_counts(labels, beliefs)
     slow = slow_counts(contour, CLASSES, answers.tolist())
     for k, said in enumerate(classes.tolist()):
         for m, answer in enumerate(classes.tolist()):

@@ -34,6 +34,47 @@ def test_codes_are_those_of_a_slow_search(start, ends, skip, size):
     assert found.names.tolist() == [name.rstrip("\0") for name in names]  # as numpy does
 
 
+@given(st.sampled_from(["", "photo_", "2024-", "a long beginning, 7"]),
+       st.lists(st.text(st.sampled_from("0123456789"), min_size=1, max_size=9), min_size=1),
+       st.booleans(), st.sampled_from([1, 4, 10**5]), st.integers(1, 9))  # fmt: skip
+def test_names_that_differ_by_digits_are_counted_as_by_a_slow_search(
+    start, ends, fill, room_, size
+):
+    cells = [start + (end.zfill(8) if fill else end) for end in ends]
+    parts = [cells[k : k + size] for k in range(0, len(cells), size)]
+    column = pa.chunked_array([*parts, pa.array([], pa.string())])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "ROOM", room_)
+        found = room.encode(column)
+    assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
+
+
+@given(st.lists(st.integers(-50, 50) | st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_whole_numbers_are_counted_as_by_a_slow_search(numbers):
+    for cells in (numbers, [number for number in numbers if abs(number) <= 50] or [0]):
+        found = room.encode(pa.chunked_array([pa.array(cells, pa.int64())]))
+        assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_counted"),
+    [
+        ([f"photo_{k}" for k in range(99)], True),
+        ([f"photo_{k:04}" for k in range(99)], True),
+        (["photo_1", "photo_01"], False),  # two names
+        (["photo_1", "photo_"], False),
+        (["photo_1", "photo_x"], False),
+        (["photo_1", "photo_900000"], False),  # a table of that would be too large
+        (["photo_1", None], False),
+    ],
+)
+def test_which_names_are_counted(cells, is_counted):
+    column = pa.array(cells, pa.string())
+    assert (room.by_counting(column) is not None) == is_counted
+    found = room.encode(column)
+    assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
+
+
 def test_short_ends_are_numbers_and_long_ones_are_not():
     short = pa.array([f"photo_{k}" for k in range(70)] + [None, "photo_"])
     assert room.short_keys(short)[1].null_count == 1

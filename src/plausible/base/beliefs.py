@@ -16,6 +16,7 @@ D. Dubois, H. Prade, P. Smets, A definition of subjective possibility, Internati
 Approximate Reasoning 48 (2008) 352-364.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,12 +27,14 @@ from sklearn.pipeline import Pipeline
 
 from plausible.base.class_order import align_loss
 from plausible.base.normalization import log_normalized
+from plausible.base.notebooks import beliefs_page
 from plausible.belief import (
     MAX_CLASSES,
     Decision,
     SparseMasses,
     belief,
     belief_of_contour,
+    concatenate,
     consonant,
     contour,
     decide,
@@ -60,6 +63,8 @@ class Beliefs:
         Log bets, where beliefs came as these.
     given_masses : SparseMasses or None
         Normalized masses, where beliefs came as these.
+    given_sets : bool array (n, K) or None
+        Sets of classes, where a classifier has a way of its own to them (`ConformalClassifier`).
 
     Examples
     --------
@@ -77,6 +82,7 @@ class Beliefs:
     classes: NDArray[Any]
     log_probability: FloatArray | None = None
     given_masses: SparseMasses | None = None
+    given_sets: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_log_evidence(cls, evidence: FloatArray, classes: ArrayLike) -> "Beliefs":
@@ -116,6 +122,32 @@ class Beliefs:
             masses = to_sparse(normalize(masses, on_conflict="vacuous"))
         return cls(np.asarray(classes), given_masses=masses)
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["Beliefs"]) -> "Beliefs":
+        """Beliefs about the items of one part after the other, all about the same classes.
+
+        Examples
+        --------
+        >>> one = Beliefs.from_probability([[0.9, 0.1]], ["a", "b"])
+        >>> other = Beliefs.from_probability([[0.2, 0.8]], ["a", "b"])
+        >>> Beliefs.concatenate([one, other]).predicted
+        array(['a', 'b'], dtype='<U1')
+        """
+        if len(parts) == 0 or any(
+            not np.array_equal(part.classes, parts[0].classes) for part in parts
+        ):
+            raise InputError(
+                "Beliefs should be about the same classes, in one order",
+                "there are none" if len(parts) == 0 else "their classes differ",
+                "ask one model",
+            )
+        if len(parts) == 1:
+            return parts[0]
+        if all(part.log_probability is not None for part in parts):
+            return cls(parts[0].classes, np.concatenate([p.log_probability for p in parts]))
+        masses = concatenate([part.masses() for part in parts])
+        return cls(parts[0].classes, given_masses=masses)
+
     def __len__(self) -> int:
         source = self.given_masses if self.log_probability is None else self.log_probability
         assert source is not None
@@ -123,12 +155,16 @@ class Beliefs:
 
     def __getitem__(self, rows: Any) -> "Beliefs":
         """Beliefs about some of the items, by a slice, numbers or a mask."""
-        logs, masses = self.log_probability, self.given_masses
+        logs, masses, sets = self.log_probability, self.given_masses, self.given_sets
         return Beliefs(
             self.classes,
             None if logs is None else logs[rows],
             None if masses is None else masses[rows],
+            None if sets is None else sets[rows],
         )
+
+    def _repr_html_(self) -> str:
+        return beliefs_page(self)
 
     @cached_property
     def probability(self) -> FloatArray:
@@ -166,7 +202,9 @@ class Beliefs:
 
     @cached_property
     def sets(self) -> NDArray[np.bool_]:
-        """Classes (n, K) that cannot be ruled out, by interval dominance."""
+        """Classes (n, K) that cannot be ruled out: by interval dominance, unless they are given."""
+        if self.given_sets is not None:
+            return self.given_sets
         if self.given_masses is not None:
             return self.decide("interval_dominance").chosen
         return not_ruled_out(self.contour)
@@ -232,6 +270,13 @@ def believe(model: Any, X: Any, labels: Any = None) -> Beliefs:
     array([[1.  , 0.45],
            [1.  , 1.  ]])
     """
+    if isinstance(model, type):
+        raise InputError(
+            "model should be a fitted classifier",
+            f"the class {model.__name__} itself was given",
+            f"write {model.__name__}().fit(X, y)",
+            parameter="model",
+        )
     if isinstance(model, Pipeline) and len(model) > 1:
         return believe(model[-1], model[:-1].transform(X), labels)
     if callable(getattr(model, "believe", None)):

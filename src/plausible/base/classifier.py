@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.beliefs import Beliefs
 from plausible.base.class_order import align_loss, refuse_order
+from plausible.base.elsewhere import are_elsewhere, believe_elsewhere, lazy_on_dask
 from plausible.base.features import check_features
+from plausible.base.refusals import HeldOut, refuse_other_rules, reject_for
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
@@ -58,7 +60,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like (n, d)
+        X : array-like (n, d), Rows of the engine, or Dask collection
+            Beliefs about rows that are not in memory are computed where they lie, and brought here;
+            of `Rows` the first column is taken. Answers that are arrays, such as
+            `predict_proba`, are Dask arrays for a Dask collection.
         labels : Labels, or all that `as_labels` takes, optional
             What is known about the class of each row already.
 
@@ -66,17 +71,23 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         -------
         Beliefs
         """
+        if are_elsewhere(X):
+            check_is_fitted(self)
+            return believe_elsewhere(self, X, labels)
         data = self._read(X)
         return self._beliefs(data, self._known(labels, data.shape[0]))
 
+    @lazy_on_dask
     def predict(self, X: ArrayLike, labels: Any = None, **further: Any) -> NDArray[Any]:
         """Class of each row with the best bet. Parameters as for `believe`."""
         return self.believe(X, labels, **further).predicted
 
+    @lazy_on_dask
     def predict_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Bets (n, K), which sum to one. Parameters as for `believe`."""
         return self.believe(X, labels, **further).probability
 
+    @lazy_on_dask
     def predict_log_proba(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Logarithms of `predict_proba`."""
         beliefs = self.believe(X, labels, **further)
@@ -85,6 +96,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(beliefs.probability)
 
+    @lazy_on_dask
     def predict_plausibility(self, X: ArrayLike, labels: Any = None, **further: Any) -> FloatArray:
         """Plausibility (n, K) of each class. Parameters as for `believe`."""
         return self.believe(X, labels, **further).contour
@@ -93,6 +105,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         """Mass functions (n, F), with their focal sets. Parameters as for `believe`."""
         return self.believe(X, labels, **further).masses()
 
+    @lazy_on_dask
     def predict_set(
         self,
         X: ArrayLike,
@@ -118,6 +131,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         rule: str = "pignistic",
         reject: float | None = None,
         loss: ArrayLike | None = None,
+        max_error: float | None = None,
         **further: Any,
     ) -> Decision:
         """A class, a set of classes, or a refusal, for each row.
@@ -135,6 +149,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
             Loss of each act when each class is true; a data frame has classes as columns. The
             columns of an array are in the order of `classes_`, and it is refused where labels had
             their classes in another one.
+        max_error : float, optional
+            Share of errors that is allowed among the items that are answered: instead of `reject`,
+            which is chosen so that it is kept among items that the classifier had not seen. For
+            classifiers that know some, such as `ConformalClassifier`.
         **further : of `believe`
 
         Returns
@@ -144,8 +162,15 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         loss = align_loss(self, loss, self.classes_)
+        if max_error is not None:
+            refuse_other_rules(rule, reject, loss)
+            reject = reject_for(max_error, self._held_out(), type(self).__name__)
         beliefs = self.believe(X, labels, **further)
         return beliefs.decide(rule, reject=reject, loss=loss)
+
+    def _held_out(self) -> HeldOut | None:
+        """How sure and how right it was of items that it had not seen, where that is known."""
+        return None
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Soft accuracy; rows that say nothing do not count."""

@@ -27,6 +27,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class Clustered(NamedTuple):
     """One run of a clustering.
 
+    Attributes
+    ----------
     masses : SparseMasses (n, F), on the clusters
     objective : what is minimized; the run with the lowest is kept
     history : the objective at the start and after each iteration

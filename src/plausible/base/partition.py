@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.base.notebooks import partition_page
 from plausible.base.partition_tools import (
     PartitionSummary,
     combined_partitions,
@@ -62,6 +63,8 @@ class RoughPartition(NamedTuple):
 class Relations(NamedTuple):
     """Masses (n, n) about pairs of items, which sum to one.
 
+    Attributes
+    ----------
     nothing : that one of them belongs nowhere
     same, different : that they are in one cluster, in two
     unknown : that nothing is known
@@ -133,6 +136,9 @@ class CredalPartition:
             f"{counted(self.n_clusters, 'cluster')}, "
             f"{counted(int(self.outliers().sum()), 'outlier')}>"
         )
+
+    def _repr_html_(self) -> str:
+        return partition_page(self)
 
     @property
     def n_clusters(self) -> int:
@@ -266,8 +272,8 @@ class CredalPartition:
     def nonspecificity(self) -> float:
         """How imprecise the partition is: 0 if all is on single clusters, 1 if nothing is known.
 
-        The mean over items of m(A) log2 |A| / log2 c; mass on the empty set counts as mass on all
-        clusters. The number of clusters with the lowest value is one way to choose it.
+        The mean over items of ``m(A) log2 |A| / log2 c``; mass on the empty set counts as mass on
+        all clusters. The number of clusters with the lowest value is one way to choose it.
 
         Examples
         --------

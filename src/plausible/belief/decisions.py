@@ -65,6 +65,7 @@ from plausible.belief.frames import with_unknown
 from plausible.belief.linear import TOLERANCE, incidence, least_value
 from plausible.belief.masses import bayesian, consonant, normal_form, normalize
 from plausible.belief.moebius import subset_sum
+from plausible.belief.notebooks import decision_page
 from plausible.belief.sets import (
     MAX_DENSE_CLASSES,
     BoolArray,
@@ -133,6 +134,9 @@ class Decision:
 
     def __len__(self) -> int:
         return len(self.index)
+
+    def _repr_html_(self) -> str:
+        return decision_page(self)
 
     def names(self, acts: Sequence[Hashable] | None = None, ties: bool = False) -> Any:
         """Answers in words: the name of an act, a set of names, or None for a refusal.

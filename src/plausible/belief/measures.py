@@ -61,7 +61,7 @@ def conflict(*sources: MassesT) -> FloatArray:
 
 
 def nonspecificity(masses: ArrayLike | SparseMasses) -> FloatArray:
-    """Vagueness in bits: sum of m(A) log2 |A| over non-empty sets; 0 for probabilities.
+    """Vagueness in bits: sum of ``m(A) log2 |A|`` over non-empty sets; 0 for probabilities.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def interval_width(masses: ArrayLike | SparseMasses, sets: ArrayLike | None = No
 def jousselme_distance(first: MassesT, second: MassesT) -> FloatArray:
     """Distance of two mass functions in [0, 1], aware of how far their focal sets overlap.
 
-    The Euclidean distance with the inner product |A & B| / |A | B|, divided by sqrt(2). Rows
+    The Euclidean distance with the inner product ``|A & B| / |A | B|``, divided by sqrt(2). Rows
     broadcast: masses (n, 1, 2^K) and (m, 2^K) give all n x m distances.
 
     Examples
@@ -192,7 +192,7 @@ def plausibility_entropy(masses: ArrayLike | SparseMasses) -> FloatArray:
 
 
 def deng_entropy(masses: ArrayLike | SparseMasses) -> FloatArray:
-    """Entropy -sum m(A) log2 (m(A) / (2^|A| - 1)) (Deng); Shannon's for probabilities.
+    """Entropy ``-sum m(A) log2 (m(A) / (2^|A| - 1))`` (Deng); Shannon's for probabilities.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from plausible.cli.options import add_seed
 from plausible.cli.talk import Talk
 
 COMMANDS = (
-    "plausible fit answers.csv features.parquet -o model.skops --model mixture",
+    "plausible fit answers.csv features.parquet -o model.skops",
     "plausible predict model.skops new.parquet -o decisions.csv --reject 0.3",
     "plausible report answers.csv features.parquet --model model.skops -o report.html",
 )

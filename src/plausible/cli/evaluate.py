@@ -6,6 +6,7 @@ Example: plausible evaluate model.skops truth.csv features.parquet
 import argparse
 from typing import Any
 
+from plausible.cli.clusters import add_cluster, connected
 from plausible.cli.options import (
     add_features,
     add_known,
@@ -17,6 +18,7 @@ from plausible.cli.options import (
 )
 from plausible.cli.predict import check_order, for_model, learned, load_model
 from plausible.cli.talk import Talk
+from plausible.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,29 +30,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(parser)
     add_known(parser)
     add_features(parser, learned=True)
+    add_cluster(parser, "read and score the rows")
 
 
 def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     """Read and score; gives the scores."""
     check_streams(given.model, given.truth, given.features)
-    from plausible.io import read_training
-    from plausible.report import summarize
-
     model, about = load_model(given.model, given.trusted)
     chosen = {"classes": about["classes"]} | known_options(given)
     chosen |= feature_options(given) | learned(model, about, given)
     with for_model():
-        test = read_training(given.truth, given.features, **chosen)
+        test = read(given, chosen)
     check_order(about, given, len(test.names))
-    talk.note(*test.notes, "rows that have a label are scored", f"seed {given.seed}")
-    found = summarize(
-        model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed
-    )["scores"]
-    if "missing" in found:
-        raise ValueError(found["missing"])
+    notes = [*test.notes, "rows that have a label are scored", f"seed {given.seed}"]
+    if hasattr(test, "stream"):
+        notes.append("read in pieces")
+    talk.note(*notes)
+    score = _score_in_pieces if hasattr(test, "stream") else _score_at_once
+    found = score(given, model, test)
     talk.say(f"{'score':<32}{'':>8}  95 % interval")
     for row in found["scores"]:
         low, high = (f"{row[key]:.3f}" if row[key] is not None else "?" for key in ("low", "high"))
         shown = "?" if row["estimate"] is None else f"{row['estimate']:.3f}"
         talk.say(f"{row['score']:<32}{shown:>8}  {low} to {high}")
-    return {"seed": given.seed, "notes": test.notes, **found}
+    return {"seed": given.seed, "notes": notes, **found}
+
+
+def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
+    """What to score on: in memory, or in pieces where that is too much or a cluster is asked."""
+    from plausible.io import is_large, read_training, stream_training
+    from plausible.tables import open_table
+
+    if given.cluster is None and (
+        given.features == "-" or not is_large(features := open_table(given.features))
+    ):
+        return read_training(
+            given.truth, given.features if given.features == "-" else features, **chosen
+        )
+    del chosen["n_features"]  # the model refuses another number
+    return stream_training(given.truth, given.features, **chosen)
+
+
+def _score_at_once(given: argparse.Namespace, model: Any, test: Any) -> dict[str, Any]:
+    """Scores, by class as well, with what refusing gains."""
+    from plausible.report import summarize
+
+    found = summarize(
+        model=model, X_test=test.X[test.rows], y_test=test.known.labels, seed=given.seed
+    )["scores"]
+    if "missing" in found:
+        raise ValueError(found["missing"])
+    return found
+
+
+def _score_in_pieces(given: argparse.Namespace, model: Any, test: Any) -> dict[str, Any]:
+    """The same scores by sums over pieces, here or on a cluster."""
+    from plausible.models import score_rows
+
+    preparation, last = (model[:-1], model[-1]) if hasattr(model, "steps") else (None, model)
+    with connected(given.cluster) as client:
+        found = score_rows(last, test.stream(preparation, client), random_state=given.seed)
+    if not found.n_counted:
+        raise InputError(
+            f"{given.truth!r} should say something about the items of {given.features!r}",
+            f"none of the {found.n_items} rows has a label that does",
+            "check the column of items, or say {id}",
+            settings={"id": None},
+        )
+    scores = [{"score": name, **one._asdict()} for name, one in found.scores.items()]
+    return {"n_items": found.n_items, "n_counted": found.n_counted, "scores": scores}

@@ -1,11 +1,12 @@
 """Fit a model to features, and to answers or labels.
 
-Example: plausible fit answers.csv features.parquet -o model.skops --model mixture
+Example: plausible fit answers.csv features.parquet -o model.skops
 
-Items are matched by the column of the features that holds all of them. Gaps are filled, categories
-and dates encoded, and what was done is told. Features that do not fit into memory (also a folder of
-Parquet files) are read in pieces. Ctrl-C (or SIGTERM) saves the best parameters so far; --resume
-goes on from there.
+Without --model, several models are tried on held-out items, and a table says how far each may be
+trusted; those that do best answer together. Items are matched by the column of the features that
+holds all of them. Gaps are filled, categories and dates encoded, and what was done is told. Features
+that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or SIGTERM)
+saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
@@ -40,8 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("features", help="table of features, a row for each item")
     add_output(parser, "the fitted model")
     parser.add_argument(
-        "--model", choices=tuple(models.MODELS), default=models.DEFAULT, metavar="MODEL",
-        help=f"{models.in_words()} (default: {models.DEFAULT})",
+        "--model", choices=tuple(models.MODELS), metavar="MODEL",
+        help=f"{models.in_words()} (default: {models.DEFAULT}; {models.IN_PIECES} for features "
+        "that do not fit into memory, and on a cluster)",
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
@@ -60,6 +62,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     if given.resume and given.output == "-":
         raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
     check_output(given.output, given.answers, given.features)
+    if given.model is None:
+        given.model = default_model(given, talk)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
     given.parameters = tuple(model.get_params(deep=False))
@@ -87,6 +91,23 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             raise _blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
     return conclude(given, talk, model, training, checkpoint, bool(interrupted))
+
+
+def default_model(given: argparse.Namespace, talk: Talk) -> str:
+    """The model where none is asked for; says so if it is one that learns from pieces."""
+    from plausible.io import is_large
+    from plausible.tables import open_table
+
+    if given.cluster is None and (
+        given.features == "-" or not is_large(open_table(given.features))
+    ):
+        return models.DEFAULT
+    reason = "they do not fit into memory" if given.cluster is None else "a cluster reads them"
+    talk.note(
+        f"features are learned from in pieces, since {reason}: --model {models.IN_PIECES}, as "
+        f"{models.DEFAULT} needs all at once"
+    )
+    return models.IN_PIECES
 
 
 def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
@@ -274,6 +295,9 @@ def conclude(
         return result | {"interrupted": True, "exit_code": signals.exit_code()}
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
+    if hasattr(estimator, "summary"):
+        talk.say(estimator.summary())
+        result["tried"] = estimator.results_
     talk.say(
         f"{given.model} in {given.output}: "
         + ("" if n_iter is None else f"{n_iter} iteration{'s' * (n_iter != 1)}, ")

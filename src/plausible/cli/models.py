@@ -7,7 +7,7 @@ from typing import Any
 
 from plausible.cli.talk import UsageError
 
-DEFAULT = "logistic"
+DEFAULT, IN_PIECES = "auto", "logistic"  # for features in memory, and for those that are not
 RESERVED = {"callback", "checkpoint", "classifier", "random_state", "verbose", "warm_start"}
 
 
@@ -33,6 +33,12 @@ class Choice:
 
 
 MODELS = {
+    "auto": Choice(
+        "models",
+        "AutoClassifier",
+        "several models, tried on held-out items, that answer together",
+        has_covariances=True,
+    ),
     "logistic": Choice(
         "models",
         "PartialLogisticRegression",

@@ -21,6 +21,8 @@ CLUSTER_NAMES = (*SIPU_NAMES, "fourclass", "protein")
 class ClusterData:
     """What `load_clusters` returns: items, and the cluster of each.
 
+    Attributes
+    ----------
     metric : "euclidean" for points, "precomputed" where X are dissimilarities (n, n)
 
     Examples

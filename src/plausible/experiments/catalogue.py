@@ -215,6 +215,21 @@ CATALOGUE = (
             "crowd_answers_only/product.npz": "product",
         },
     ),
+    Experiment(
+        "defaults",
+        "real_sets",
+        {"real-sets-defaults": "The default on real answers, beside what people do instead"},
+        {
+            "labelme/labelme.npz": "labelme",
+            "music_genre/music_genre.npz": "music_genre",
+            "sentiment_polarity/sentiment_polarity.npz": "sentiment_polarity",
+            "cifar10n/cifar10n_train.npz": "cifar10n",
+            "cifar10h/cifar10h_test.npz": "cifar10h",
+            "ferplus/ferplus.npz": "ferplus",
+            "cifar10s/cifar10s.npz": "cifar10s",
+            "sjaffe/sjaffe.npz": "sjaffe",
+        },
+    ),
 )
 EXPERIMENTS = tuple(one.name for one in CATALOGUE)
 TITLES = {figure: title for one in CATALOGUE for figure, title in one.figures.items()}
@@ -253,6 +268,8 @@ def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
         if plain(name) not in known:
             near = [known[one] for one in get_close_matches(plain(name), known)]
             near = [one for one in near if one != EVERYTHING]
+            if not near and len(plain(name)) > 2:
+                near = [known[one] for one in known if plain(name) in one][:3]
             raise ValueError(
                 f'Expected a paper, a figure, an experiment or "all", but {name!r} is none of '
                 + (

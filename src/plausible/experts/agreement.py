@@ -19,6 +19,8 @@ FloatArray = NDArray[np.float64]
 class Agreement(NamedTuple):
     """Agreement beyond chance: 1 is perfect, 0 that of lots drawn.
 
+    Attributes
+    ----------
     alpha : Krippendorff's alpha
     kappa : Fleiss' kappa
     observed : share of pairs of answers about one item that are the same, as Fleiss has it: the

@@ -13,9 +13,12 @@ class, and changes nothing.
 "full"       any :math:`\theta_r`: this file
 "class"      a probability of being right for each class, errors spread evenly: `rate_model`
 "one_coin"   one probability of being right: Shafer's discounting (`equivalent_doubt`)
+"shrunk"     any :math:`\theta_r`, drawn towards the one probability that "one_coin" learns
 
 `smoothing` adds that many imagined answers (for each class, or for all with "one_coin"), half of
-them right and half spread evenly: a Dirichlet prior, whose log density is part of the criterion.
+them right and half spread evenly, or, with "shrunk", right as often as "one_coin" says of their
+author: a Dirichlet prior, whose log density is part of the criterion. Without any, "shrunk" is
+"full"; with ever more, it is "one_coin".
 """
 
 from abc import ABC, abstractmethod
@@ -29,13 +32,14 @@ from scipy.sparse import csr_array
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_sums import answer_sums
-from plausible.experts.statements import as_rows, distinct
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MODELS = ("one_coin", "class", "full")
+MODELS = ("one_coin", "class", "full", "shrunk")
+SMOOTHING = {"shrunk": 10.0}  # imagined answers, if nothing else is said; 1 for the others
 FLOOR = 1e-10  # least number of times that an annotator is expected to have said something
+BLOCK = 1 << 16  # probabilities of kinds at a time
 TINY = 1e-300  # keeps logarithms finite
 MOST_PROBABILITIES = 50_000_000  # of confusions: a table takes 0.4 GB, a fit some ten of them
 
@@ -120,7 +124,7 @@ class AnswerProblem(ABC):
     def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
         """What is known of annotators at first; `believe` those of whom nothing is known."""
 
-    def imagined(self) -> tuple[float, float]:
+    def imagined(self) -> tuple[Any, float]:
         """How many of the imagined answers of an annotator are right, and how many there are."""
         total = self.smoothing * self.n_cells
         return total * (1 + 1 / self.n_classes) / 2, total
@@ -178,8 +182,23 @@ class LogChart:
         return Parameters(*(p / p.sum(axis=-1, keepdims=True) for p in powers))
 
 
+class Doubted(NamedTuple):
+    """Kinds (U,) of answers that differ by doubt: what they say (one of V pairs), and the doubt.
+
+    Kinds are ordered by pair.
+    """
+
+    pair: IntArray
+    doubt: FloatArray
+
+
 class AnswerModel(AnswerProblem):
-    """Any confusions: answers as sums over kinds (annotator, statement)."""
+    r"""Any confusions: answers as sums over kinds.
+
+    A pair is an annotator with one of their statements, a kind a pair with a doubt d. With the
+    likelihood :math:`P_v` of a pair, that of a kind is :math:`d + (1 - d) P_v`, so that doubts that
+    are all different cost no more than a number for each class.
+    """
 
     def __init__(
         self,
@@ -187,33 +206,53 @@ class AnswerModel(AnswerProblem):
         smoothing: float,
         gold: FloatArray | None,
         prior: FloatArray | None = None,
+        center: FloatArray | None = None,
     ) -> None:
         super().__init__(annotations, smoothing, gold, prior)
         self.n_cells = self.n_classes
-        _check_confusions(self.n_annotators, self.n_classes)
-        statement, contours = doubted(annotations)
-        informative = (contours.min(axis=1) < contours.max(axis=1))[statement]
-        item, annotator = annotations.item[informative], annotations.annotator[informative]
-        kinds, place = different(annotator * len(contours) + statement[informative])
-        self.annotator, said = kinds // len(contours), kinds % len(contours)
-        self.sums = answer_sums(item, place, self.n_items, len(kinds), self.n_classes)
+        check_confusions(self.n_annotators, self.n_classes)
+        answers = annotations.select(speaking(annotations))
+        contours = answers.contours
+        pairs, place = different(answers.annotator * len(contours) + answers.statement)
+        self.annotator, said = pairs // len(contours), pairs % len(contours)
+        self.doubted, kind = _by_doubt(place, answers.doubt)
+        n_kinds = len(pairs) if self.doubted is None else len(self.doubted.pair)
+        self.sums = answer_sums(answers.item, kind, self.n_items, n_kinds, self.n_classes)
         self.answer = contours.argmax(axis=1)[said]
-        self.soft = np.flatnonzero(((contours > 0).sum(axis=1) != 1)[said])
+        is_hard = ((contours > 0).sum(axis=1) == 1) & (contours.max(axis=1) == 1)
+        self.hard, self.soft = np.flatnonzero(is_hard[said]), np.flatnonzero(~is_hard[said])
         self.said = contours[said[self.soft]]
-        self.hard = np.setdiff1d(np.arange(len(kinds)), self.soft)
         eye, even = np.eye(self.n_classes), np.full((self.n_classes,) * 2, 1 / self.n_classes)
-        self.imagined_answers = smoothing * (eye + even) / 2
-        self.used = np.zeros((self.n_annotators, self.n_classes), dtype=bool)
-        self.used[self.annotator, self.answer] = True
-        self.used[self.annotator[self.soft]] = True
-        self.used[~self.used.any(axis=1)] = True  # of annotators who have said nothing
+        self.imagined_answers = smoothing * ((eye + even) / 2 if center is None else center)
+        self.used = self._used()
+
+    def _used(self) -> NDArray[np.bool_]:
+        """Classes (R, K) that annotators may have meant."""
+        used = np.zeros((self.n_annotators, self.n_classes), dtype=bool)
+        used[self.annotator, self.answer] = True
+        used[self.annotator[self.soft]] = True
+        if self.doubted is not None:
+            used[self.annotator[self.doubted.pair[self.doubted.doubt > 0]]] = True
+        used[~used.any(axis=1)] = True  # of annotators who have said nothing
+        return used
+
+    def _of_pairs(self, confusion: FloatArray) -> FloatArray:
+        """P(s | k, r) of each pair (V, K), as if it were not doubted."""
+        found = confusion[self.annotator, :, self.answer]
+        for who, mine in self._soft_pairs():
+            found[self.soft[mine]] = self.said[mine] @ confusion[who].T
+        return np.maximum(found, TINY)
 
     def likelihoods(self, confusion: FloatArray) -> FloatArray:
         """P(s | k, r) of each kind: (U, K)."""
-        found = confusion[self.annotator, :, self.answer]
-        for who, mine in self._soft_kinds():
-            found[self.soft[mine]] = self.said[mine] @ confusion[who].T
-        return np.maximum(found, TINY)
+        found = self._of_pairs(confusion)
+        if self.doubted is None:
+            return found
+        doubt = self.doubted.doubt[:, None]
+        found = found[self.doubted.pair]
+        found *= 1 - doubt
+        found += doubt
+        return found
 
     def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
@@ -225,20 +264,37 @@ class AnswerModel(AnswerProblem):
 
     def spread(self, held: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected answers (R, K, K) from the probabilities (U, K) summed by kind."""
+        if self.doubted is None:
+            return self._spread_pairs(held, confusion, np.zeros(0))
+        whole = self._of_pairs(confusion)
+        meant, anything = _divide_by_doubt(self.doubted, held, whole)
+        return self._spread_pairs(meant, confusion, anything)
+
+    def _spread_pairs(
+        self, held: FloatArray, confusion: FloatArray, anything: FloatArray
+    ) -> FloatArray:
+        """The same from the probabilities (V, K) of those who meant what they said.
+
+        `anything` (V, K) are, for each unit of probability, those who may have meant any class.
+        """
         n, n_hard = self.n_classes, len(self.hard)
         cell = self.annotator[self.hard] * n + self.answer[self.hard]
         which = cell, np.arange(n_hard)
         adder = csr_array((np.ones(n_hard), which), shape=(self.n_annotators * n, n_hard))
         found = np.asarray(adder @ held[self.hard]).reshape(self.n_annotators, n, n)
         counts = np.ascontiguousarray(found.transpose(0, 2, 1))
-        for who, mine in self._soft_kinds():
+        for who, mine in self._soft_pairs():
             said = self.said[mine]
             chance = np.maximum(said @ confusion[who].T, FLOOR)
             counts[who] += confusion[who] * ((held[self.soft[mine]] / chance).T @ said)
+        if anything.size:
+            which = self.annotator, np.arange(len(self.annotator))
+            people = csr_array((np.ones(len(which[0])), which), (self.n_annotators, len(which[0])))
+            counts += confusion * np.asarray(people @ anything)[:, :, None]
         return counts
 
-    def _soft_kinds(self) -> list[tuple[int, slice]]:
-        """Annotators with soft answers, and where theirs are among the soft kinds."""
+    def _soft_pairs(self) -> list[tuple[int, slice]]:
+        """Annotators with soft answers, and where theirs are among the soft pairs."""
         who, first = np.unique(self.annotator[self.soft], return_index=True)
         edges = [*first.tolist(), len(self.soft)]
         return [(r, slice(*pair)) for r, pair in zip(who.tolist(), pairwise(edges), strict=True)]
@@ -249,6 +305,11 @@ class AnswerModel(AnswerProblem):
             return 0.0
         return float((self.imagined_answers * np.log(np.maximum(learned, TINY))).sum())
 
+    def imagined(self) -> tuple[Any, float]:
+        """How many of the imagined answers of an annotator are right, and how many there are."""
+        right = np.trace(self.imagined_answers, axis1=-2, axis2=-1)
+        return right, self.smoothing * self.n_classes
+
     def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How often each annotator (R,) is expected to be right, and how often they answered."""
         return np.diagonal(counts, axis1=1, axis2=2).sum(axis=1), counts.sum(axis=(1, 2))
@@ -257,7 +318,11 @@ class AnswerModel(AnswerProblem):
         """Shares (n, K) of the classes among the answers about each item; zeros without any."""
         kinds = np.zeros((len(self.answer), self.n_classes))
         kinds[np.arange(len(kinds)), self.answer] = 1.0
-        kinds[self.soft] = self.said / np.maximum(self.said.sum(axis=1, keepdims=True), FLOOR)
+        kinds[self.soft] = self.said
+        if self.doubted is not None:
+            doubt = self.doubted.doubt[:, None]
+            kinds = doubt + (1 - doubt) * kinds[self.doubted.pair]
+        kinds /= np.maximum(kinds.sum(axis=1, keepdims=True), FLOOR)
         shares = self.sums.of_items(kinds)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), FLOOR)
         return shares
@@ -283,12 +348,12 @@ class AnswerModel(AnswerProblem):
         return self._learn(counts)
 
 
-def _check_confusions(n_annotators: int, n_classes: int) -> None:
+def check_confusions(n_annotators: int, n_classes: int) -> None:
     """Refuse tables of confusions that no memory would hold, before they are made."""
     n_numbers = n_annotators * n_classes**2
     if n_numbers > MOST_PROBABILITIES:
         raise InputError(
-            f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities",
+            f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities",
             f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
             f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several",
             "use {model} or model='class', which need no such table",
@@ -307,13 +372,40 @@ def different(key: IntArray) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[key]
 
 
-def doubted(annotations: Annotations) -> tuple[IntArray, FloatArray]:
-    """Statements discounted by the doubts of those who made them: codes (A,), contours (S, K)."""
-    if annotations.doubt is None:
-        return annotations.statement, annotations.contours
-    levels, level = np.unique(annotations.doubt, return_inverse=True)
-    kinds, codes = different(annotations.statement * len(levels) + level.ravel())
-    doubt = levels[kinds % len(levels)][:, None]
-    table = doubt + (1 - doubt) * annotations.facts.rows[kinds // len(levels)].toarray()
-    contours, place = distinct(as_rows(table))
-    return place[codes], contours.toarray()
+def speaking(annotations: Annotations) -> NDArray[np.bool_]:
+    """Which answers (A,) say something, in spite of their doubts."""
+    says = annotations.facts.says_something[annotations.statement]
+    return says if annotations.doubt is None else says & (annotations.doubt < 1)
+
+
+def _by_doubt(pair: IntArray, doubt: FloatArray | None) -> tuple[Doubted | None, IntArray]:
+    """Kinds of answers by pair and doubt, if any is doubted, and the kind (A,) of each."""
+    if doubt is None or not doubt.any():
+        return None, pair
+    levels, level = np.unique(doubt, return_inverse=True)
+    kinds, kind = different(pair * len(levels) + level.ravel())
+    return Doubted(kinds // len(levels), levels[kinds % len(levels)]), kind
+
+
+def _divide_by_doubt(
+    kinds: Doubted, held: FloatArray, whole: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Probabilities (V, K) of those who meant what they said, and of those who meant anything.
+
+    The latter are for each unit of probability. `held` (U, K) are the probabilities of kinds, and
+    `whole` (V, K) the likelihoods of pairs.
+    """
+    meant, anything = np.zeros_like(whole), np.zeros_like(whole)
+    step = max(BLOCK // whole.shape[1], 1)
+    for start in range(0, len(held), step):  # some at a time, which the cache holds
+        rows = slice(start, start + step)
+        pair, doubt = kinds.pair[rows], kinds.doubt[rows, None]
+        chance = whole[pair]
+        chance *= 1 - doubt
+        share = held[rows] / (chance + doubt)
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        chance *= share
+        share *= doubt
+        meant[pair[first]] += np.add.reduceat(chance, first, axis=0)
+        anything[pair[first]] += np.add.reduceat(share, first, axis=0)
+    return meant, anything

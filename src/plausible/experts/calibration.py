@@ -2,8 +2,8 @@ r"""What words of certainty are worth: from what people said they doubted to mas
 
 "Sure" is right nine times in ten for one crowd and seven times in ten for another, and numbers at
 face value may be worse than none. Items whose class is known show what share :math:`\pi` of the
-answers with some stated doubt and some number |A| of classes hold the truth. As luck alone gives
-|A| / K, the mass that the truth is in A is
+answers with some stated doubt and some number :math:`|A|` of classes hold the truth. As luck alone
+gives :math:`|A| / K`, the mass that the truth is in A is
 
 .. math:: m(A) = \max \Big( 0, \frac{\pi - |A| / K}{1 - |A| / K} \Big), \qquad m(\Omega) = 1 - m(A),
 

@@ -5,7 +5,7 @@ cache when their answers take a share of them; exponentials are numpy's, which a
 imported only where there is enough work; the first use on a machine compiles for some seconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -46,7 +46,7 @@ class CompiledSums:
             _scatter(self._first(rows), self.kind, values[rows], sums)
             return sums
 
-        return np.asarray(sum(self._each(one)))
+        return np.asarray(_total(self._each(one)))
 
     def expect(self, logs: FloatArray, prior: FloatArray, known: FloatArray | None) -> Sums:
         """See `AnswerSums.expect`."""
@@ -69,7 +69,7 @@ class CompiledSums:
                 _scatter(first, self.kind, scores, held)
             return held, shares, criterion
 
-        sums = (sum(parts) for parts in zip(*self._each(one), strict=True))
+        sums = (_total(parts) for parts in zip(*self._each(one), strict=True))
         return Sums(posterior, *sums)
 
     def _first(self, rows: slice) -> IntArray:
@@ -79,6 +79,11 @@ class CompiledSums:
     def _each(self, function: Callable[[slice], Any]) -> list[Any]:
         with one_blas_thread() as n_threads:
             return list(in_order(function, self.blocks, n_threads))
+
+
+def _total(parts: Sequence[Any]) -> Any:
+    """Their sum, without a copy of a single one."""
+    return sum(parts[1:], start=parts[0])
 
 
 @numba.njit(nogil=True, cache=True)

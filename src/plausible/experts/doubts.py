@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_kind, check_number, check_option, name_rows, shown
+from plausible.checks import as_list, check_kind, check_number, check_option, name_rows, shown
 from plausible.errors import InputError, Note
 from plausible.experts.tables import Codes, canonical, is_gone
 from plausible.experts.words import fold
@@ -24,6 +24,7 @@ MEANINGS = ("doubt", "confidence")
 DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]+")
 PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 LARGEST_RATING = 10  # of whole numbers from 0 or 1; larger ones up to 100 are percentages
+BEFORE_GOLD = (0.2, 0.4, 0.7)  # doubts of the surest of some words, the middle and the last
 USUAL = {
     "certain": 0.02, "very sure": 0.02, "very high": 0.02, "sure": 0.05, "high": 0.05, "yes": 0.05,
     "true": 0.05, "fairly sure": 0.2, "medium": 0.2, "moderate": 0.2, "mid": 0.2, "somewhat": 0.3,
@@ -48,10 +49,14 @@ def read_doubts(
     """Doubts from a column of doubts or of confidences."""
     check_option(meaning, MEANINGS, "meaning")
     name = meaning if name is None else name
+    if meaning == "doubt" and not words and column.names.dtype.kind == "f":
+        return Doubts(_check_range(column.names, column, meaning), [])
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
     present = np.bincount(column.codes, minlength=len(cells)) > 0
     given = _check_words(words)
-    by_word = np.array([_word_doubt(cell, given) for cell in cells], dtype=np.float64)
+    by_word = np.full(len(cells), np.nan)
+    if given:
+        by_word[:] = [_word_doubt(cell, given) for cell in cells]
     is_word = ~np.isnan(by_word)
     numbers, is_percent = as_numbers(cells)
     rest = present & ~is_word & np.array([cell is not None for cell in cells], dtype=bool)
@@ -63,14 +68,47 @@ def read_doubts(
         numbers[is_percent] /= 100
     if meaning == "confidence":
         numbers, notes = _as_confidence(numbers, rest, is_percent, cells, name)
-    bad = rest & ~((numbers >= 0) & (numbers <= 1))
-    if bad.any():
-        _refuse_numbers(bad[column.codes], cells[int(np.argmax(bad))], meaning)
+    _check_range(np.where(rest, numbers, np.nan), column, meaning)
     values = numbers if meaning == "doubt" else 1 - numbers
     values = np.where(is_word, by_word, values)
     if is_word.any():
         notes.append(Note(f"{name!r} was read by the doubt of each word"))
     return Doubts(values[column.codes], notes)
+
+
+def doubts_in_order(words: Any) -> dict[Any, float]:
+    """A doubt for each of some words of certainty, the surest first.
+
+    On real answers about pictures, three words were right beyond luck in 0.8, 0.6 and 0.3 of the
+    cases; other numbers of words lie between these. Known classes show better:
+    `calibrate_words`, for which only the order counts.
+
+    Examples
+    --------
+    >>> doubts = doubts_in_order(["sure", "rather", "guess"])
+    >>> {word: round(doubt, 2) for word, doubt in doubts.items()}
+    {'sure': 0.2, 'rather': 0.4, 'guess': 0.7}
+    """
+    listed = as_list(words, "order", "words")
+    if not listed or len({fold(canonical(word)) for word in listed}) < len(listed):
+        raise InputError(
+            "order should be different words of certainty, the surest first",
+            f"{shown(listed)} was given",
+            "write ['sure', 'rather', 'guess']",
+            parameter="order",
+            value=words,
+        )
+    places = np.linspace(0.0, 1.0, len(listed)) if len(listed) > 1 else np.array([0.5])
+    found = np.interp(places, [0.0, 0.5, 1.0], BEFORE_GOLD).tolist()
+    return dict(zip(listed, found, strict=True))
+
+
+def _check_range(numbers: FloatArray, column: Codes, meaning: str) -> FloatArray:
+    """Numbers (A,) of the cells, NaN where they are not known, if none is outside of [0, 1]."""
+    bad = (numbers < 0) | (numbers > 1)
+    if bad.any():
+        _refuse_numbers(bad[column.codes], column.names.tolist()[int(np.argmax(bad))], meaning)
+    return np.asarray(numbers, dtype=np.float64)[column.codes]
 
 
 def _check_words(words: Any) -> dict[str, float]:
@@ -96,7 +134,11 @@ def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
     for k, cell in enumerate(cells):
         if cell is None or isinstance(cell, bool):
             continue
-        text = canonical(cell)
+        try:
+            numbers[k] = float(cell)
+            continue
+        except (TypeError, ValueError):
+            text = canonical(cell)
         text = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
         found = PERCENT.fullmatch(text)
         try:

@@ -103,7 +103,8 @@ def parse_cells(
     sets, which = _different_sets(said, place)
     contours = rows_of_sets(sets, len(names))
     none_bayesian = np.zeros(len(sets), dtype=bool)
-    return Statements(which[codes], contours, as_names(names), none_bayesian, None, tuple(notes))
+    codes = codes if (which == np.arange(len(which))).all() else which[codes]
+    return Statements(codes, contours, as_names(names), none_bayesian, None, tuple(notes))
 
 
 def _different_cells(labels: Any) -> tuple[IntArray, list[Any]]:

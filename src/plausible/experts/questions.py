@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 class Question(NamedTuple):
     """An item to ask about, and why.
 
+    Attributes
+    ----------
     item : its name
     priority : mean of the three reasons below, in [0, 1]; or bits that an answer is expected to
         teach (in a second), by information

@@ -31,6 +31,7 @@ from plausible.experts.answer_model import (
     IntArray,
     Parameters,
     different,
+    speaking,
 )
 from plausible.experts.answer_sums import normalize
 from plausible.experts.statements import add_up, expand
@@ -122,11 +123,7 @@ class RateModel(AnswerProblem):
     ) -> None:
         super().__init__(annotations, smoothing, gold, prior)
         self.n_cells = 1 if model == "one_coin" else self.n_classes
-        facts = annotations.facts
-        says = facts.says_something[annotations.statement]
-        if annotations.doubt is not None:
-            says &= annotations.doubt < 1
-        answers = annotations.select(says)
+        answers = annotations.select(speaking(annotations))
         if (np.diff(answers.item) < 0).any():
             answers = answers.select(np.argsort(answers.item, kind="stable"))
         self.groups, group = _group_answers(answers)

@@ -11,6 +11,7 @@ from plausible.errors import Note
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 REPEATS = ("all", "once", "first", "last")
+N_ENDS = 1 << 16  # of the numbers of pairs, by which most that come once are told
 
 
 class Repeated(NamedTuple):
@@ -30,14 +31,19 @@ def settle_repeats(
     n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
     # Short numbers are sorted in half the time.
     whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
-    pair = item.astype(whole) * whole(n_people) + annotator.astype(whole)
+    pair = item.astype(whole)
+    pair *= whole(n_people)
+    np.add(pair, annotator, out=pair, casting="unsafe")
     in_order = np.sort(pair)
     twice = in_order[1:][in_order[1:] == in_order[:-1]]
     if not len(twice):
         return Repeated(None, [])
-    has_several = np.zeros(n_items, dtype=bool)
+    # Among the answers about these items, those whose last bits are of a pair that comes again.
+    has_several, may_repeat = np.zeros(n_items, dtype=bool), np.zeros(N_ENDS, dtype=bool)
     has_several[twice // n_people] = True
+    may_repeat[twice & (N_ENDS - 1)] = True
     several = np.flatnonzero(has_several[item])
+    several = several[may_repeat[pair[several] & (N_ENDS - 1)]]
     group = _number_repeats(pair[several])
     several, group = several[group >= 0], group[group >= 0]  # of people who answered again
     said = _same_answers(group, statement[several], None if doubt is None else doubt[several])

@@ -22,6 +22,18 @@ from plausible.tables import TableError, TableStream, read_table, stream_table
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.io.answer_databases import SETTLED as SETTLED
+from plausible.io.answer_databases import Row as Row
+from plausible.io.answer_databases import Settled as Settled
+from plausible.io.answer_databases import Told as Told
+from plausible.io.answer_databases import annotations_of as annotations_of
+from plausible.io.answer_databases import answer_columns as answer_columns
+from plausible.io.answer_databases import places_of as places_of
+from plausible.io.answer_databases import settled_names as settled_names
+from plausible.io.answer_databases import standing as standing
+from plausible.io.answer_databases import statement_of as statement_of
+from plausible.io.answer_databases import told_by as told_by
+from plausible.io.answer_databases import worth_in as worth_in
 from plausible.io.answer_layouts import find_meanings as find_meanings
 from plausible.io.label_names import read_names as read_names
 from plausible.io.large_answers import is_long as is_long

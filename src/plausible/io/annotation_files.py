@@ -23,6 +23,7 @@ from plausible.experts import (
     read_doubts,
 )
 from plausible.io.answer_columns import ALIASES, NUMBERS
+from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
 from plausible.io.export_tables import read_choices
@@ -100,6 +101,7 @@ def read_annotations(
     if export is not None:
         return export
     table = open_table(flattened(source))
+    given["classes"] = classes = classes_in(table, classes)
     ignore = check_texts(ignore, "ignore")
     plan = plan_reading(table, layout, names, kind, columns, ignore)
     if plan.layout == "long":

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from plausible.errors import Note
-from plausible.experts import names_in
+from plausible.experts import NONE_OF_THESE, names_in
 from plausible.tables import TableError, listed
 
 Records = list[tuple[str, Any]]
@@ -32,7 +32,8 @@ class Collected:
         self.frame: dict[Any, None] = {}
 
     def add(self, item: Any, who: Any, said: Any) -> None:
-        """One answer."""
+        """One answer; what `plausible annotate` writes for none of the classes is none of them."""
+        said = NONE_OF_THESE if said == {NONE_OF_THESE} else said
         self.items.append(a_name(item))
         self.annotators.append(None if who is None else a_name(who))
         self.said.append(said)

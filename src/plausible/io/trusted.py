@@ -32,6 +32,9 @@ PARTS = (
     "plausible.models.calibration.predictive.Calibration",
     "plausible.models.supervision.parameters.Supervision",
     "plausible.models.tree.structure.Tree",
+    # Of fitted networks: numbers, and arithmetic in Python.
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
 )
 # Ways in which skops puts a part together. Others call what a file names: partial functions,
 # methods, getters, and constructors with arguments of the file's choice.

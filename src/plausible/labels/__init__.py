@@ -30,8 +30,14 @@ from plausible.labels.door import RowSums as RowSums
 from plausible.labels.door import holds_sets as holds_sets
 from plausible.labels.door import holds_shares as holds_shares
 from plausible.labels.door import row_sums as row_sums
+from plausible.labels.kinds import CERTAIN as CERTAIN
+from plausible.labels.kinds import KINDS as KINDS
+from plausible.labels.kinds import is_single as is_single
+from plausible.labels.kinds import kinds_of as kinds_of
+from plausible.labels.notebooks import highest as highest
 from plausible.labels.parsing import check_classes as check_classes
 from plausible.labels.parsing import find_missing as find_missing
+from plausible.labels.words import statement_in_words as statement_in_words
 
 __all__ = [
     "ApproximationWarning",

@@ -45,7 +45,7 @@ from plausible.labels.masses import (
     reordered_masses,
     sparse_masses,
 )
-from plausible.labels.notebooks import html_table
+from plausible.labels.notebooks import brief_list, labels_page
 from plausible.labels.parsing import (
     NO_MARKER,
     check_classes,
@@ -570,14 +570,14 @@ class Labels:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        counts = f"{counted(len(self), 'item')}, classes {self.classes.tolist()}"
+        counts = f"{counted(len(self), 'item')}, classes {brief_list(self.classes)}"
         precise = int(self.is_hard.sum())
         unknown = int(self.is_unknown.sum())
         shares = f", {int(self._shares.sum())} probabilities" if self._shares is not None else ""
         return f"<Labels: {counts}; {precise} hard, {unknown} unknown{shares}>"
 
     def _repr_html_(self) -> str:
-        return html_table(repr(self)[1:-1], self.classes, self.contour)
+        return labels_page(self)
 
     # Copies that share what was checked already.
 

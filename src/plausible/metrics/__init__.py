@@ -16,6 +16,9 @@ Six items in ten were never labeled. scikit-learn's accuracy counts their answer
 (0.75, 0.3)
 """
 
+from plausible.metrics.by_row import Estimate
+from plausible.metrics.confidence import CalibrationCurve, calibration_curve
+from plausible.metrics.confusion import soft_confusion_matrix
 from plausible.metrics.partitions import co_membership, credal_nonspecificity, credal_rand_index
 from plausible.metrics.scorers import SCORERS, Scorer, get_scorer
 from plausible.metrics.scores import (
@@ -29,23 +32,43 @@ from plausible.metrics.scores import (
 )
 from plausible.metrics.sets import (
     RejectionCurve,
+    SetSizes,
     rejection_curve,
     set_coverage,
     set_imprecision,
+    set_sizes,
     utility_discounted_accuracy,
 )
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.metrics.by_row import CALIBRATION as CALIBRATION
+from plausible.metrics.by_row import N_BINS as N_BINS
+from plausible.metrics.by_row import N_GROUPS as N_GROUPS
+from plausible.metrics.by_row import ScoreSums as ScoreSums
+from plausible.metrics.by_row import estimates as estimates
+from plausible.metrics.by_row import sum_scores as sum_scores
+from plausible.metrics.confidence import ConfidenceRows as ConfidenceRows
+from plausible.metrics.confidence import curve_of as curve_of
+from plausible.metrics.confidence import read_confidence as read_confidence
+from plausible.metrics.confusion import divided as divided
+from plausible.metrics.confusion import expected_counts as expected_counts
+from plausible.metrics.confusion import most_confused as most_confused
+from plausible.metrics.confusion import normalized_counts as normalized_counts
 from plausible.metrics.truth import read_probabilities as read_probabilities
 from plausible.metrics.truth import read_truth as read_truth
+from plausible.metrics.truth import read_weights as read_weights
 
 __all__ = [
     "SCORERS",
+    "CalibrationCurve",
+    "Estimate",
     "RejectionCurve",
     "Scorer",
+    "SetSizes",
     "c1_loss",
     "c1_losses",
+    "calibration_curve",
     "co_membership",
     "credal_nonspecificity",
     "credal_rand_index",
@@ -55,8 +78,10 @@ __all__ = [
     "rejection_curve",
     "set_coverage",
     "set_imprecision",
+    "set_sizes",
     "soft_accuracy",
     "soft_brier_score",
+    "soft_confusion_matrix",
     "soft_log_loss",
     "utility_discounted_accuracy",
 ]

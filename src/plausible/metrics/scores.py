@@ -24,8 +24,11 @@ from numpy.typing import ArrayLike
 from plausible.belief import Decision
 from plausible.checks import check_whole
 from plausible.errors import InputError
+from plausible.metrics.confidence import MAX_BINS, read_confidence
 from plausible.metrics.truth import (
+    BoolArray,
     Classes,
+    Credits,
     FloatArray,
     Prediction,
     Truth,
@@ -38,8 +41,6 @@ from plausible.metrics.truth import (
 )
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
-
-MAX_BINS = 1 << 20
 
 
 def soft_accuracy(
@@ -67,9 +68,12 @@ def soft_accuracy(
     0.5
     """
     truth = read_truth(y_true, sample_weight, classes_of_answers(y_pred, classes))
-    inside = read_answers(y_pred, truth.labels, classes)
-    size = np.maximum(inside.sum(axis=1), 1)
-    return truth.mean((truth.credit * inside).sum(axis=1) / size)
+    return truth.mean(accuracies(truth, read_answers(y_pred, truth.labels, classes)))
+
+
+def accuracies(truth: Credits, inside: BoolArray) -> FloatArray:
+    """Mean credit (n,) of the classes of each answer."""
+    return (truth.credit * inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
 
 
 def soft_log_loss(
@@ -97,9 +101,13 @@ def soft_log_loss(
     0.231
     """
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
+    return truth.ratio(log_losses(truth, read_probabilities(prediction, truth.labels, classes)))
+
+
+def log_losses(truth: Credits, p: FloatArray) -> FloatArray:
+    """Log-loss (n,) of each row, zero where nothing is known."""
     likelihood = (truth.labels.scaled() * p).sum(axis=1)
-    return truth.ratio(-np.log(np.clip(likelihood, _SMALLEST, 1.0)))
+    return -np.log(np.clip(likelihood, _SMALLEST, 1.0))
 
 
 def generalized_log_likelihood(
@@ -134,11 +142,15 @@ def soft_brier_score(
     0.25
     """
     truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
+    return truth.mean(brier_scores(truth, read_probabilities(prediction, truth.labels, classes)))
+
+
+def brier_scores(truth: Credits, p: FloatArray) -> FloatArray:
+    """Squared error (n,) of each row, the truth drawn by its credit."""
     total = truth.credit.sum(axis=1, keepdims=True)
     drawn = truth.credit / np.where(total > 0.0, total, 1.0)
     # sum_k t_k |p - e_k|^2 = |p|^2 - 2 p.t + 1
-    return truth.mean((p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0)
+    return (p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0
 
 
 def expected_calibration_error(
@@ -160,16 +172,11 @@ def expected_calibration_error(
     0.25
     """
     check_whole(n_bins, "n_bins", 1, MAX_BINS)
-    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
-    confidence = p.max(axis=1)
-    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    bins = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
-    weight = truth.weight * truth.sample_weight
-    gaps = np.bincount(bins, weights=weight * (confidence - right), minlength=n_bins)
-    if weight.sum() == 0.0:
-        return truth.mean(confidence)  # undefined, with a warning
-    return float(np.abs(gaps).sum() / weight.sum())
+    rows = read_confidence(y_true, prediction, sample_weight, classes)
+    if rows.weight.sum() == 0.0:
+        truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
+        return truth.mean(rows.confidence)  # undefined, with a warning
+    return float(np.abs(rows.gaps(n_bins)).sum() / rows.weight.sum())
 
 
 def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) -> FloatArray:

@@ -13,11 +13,12 @@ accuracy, International Journal of Approximate Reasoning 53 (2012) 1282-1301.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import Decision
 from plausible.checks import as_array, check_number
 from plausible.errors import InputError
+from plausible.metrics.confidence import read_confidence
 from plausible.metrics.truth import (
     BoolArray,
     Classes,
@@ -25,10 +26,8 @@ from plausible.metrics.truth import (
     FloatArray,
     Prediction,
     Truth,
-    classes_of,
     classes_of_answers,
     read_answers,
-    read_probabilities,
     read_truth,
     read_weights,
 )
@@ -61,8 +60,13 @@ def utility_discounted_accuracy(
     """
     v = check_number(value_of_pair, "value_of_pair", 0.5, 1.0)
     truth, inside = _read(y_true, y_pred, sample_weight, classes)
+    return truth.mean(utilities(truth, inside, v))
+
+
+def utilities(truth: Credits, inside: BoolArray, v: float) -> FloatArray:
+    """Utility (n,) of each answer, v that of a right pair."""
     x = 1.0 / np.maximum(inside.sum(axis=1), 1)
-    return truth.mean(_credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x))
+    return credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x)
 
 
 def set_coverage(
@@ -79,7 +83,72 @@ def set_coverage(
     0.5
     """
     truth, inside = _read(y_true, y_pred, sample_weight, classes)
-    return truth.mean(_credit_of_sets(truth, inside))
+    return truth.mean(credit_of_sets(truth, inside))
+
+
+@dataclass(frozen=True, eq=False)
+class SetSizes:
+    """Answers that are sets, by their size, and how many of them hold the truth.
+
+    Attributes
+    ----------
+    size : array (K + 1,), from 0 (refusals) to K (all classes)
+    share : array (K + 1,), of the answers, by sample weight
+    coverage : array (K + 1,)
+        Share of the answers of this size that hold the truth, by the weight of the truth; NaN
+        where there are none whose truth says something.
+    overall : float
+        `set_coverage` of all answers.
+
+    Examples
+    --------
+    >>> found = set_sizes(["a", "b"], [[True, True], [True, False]])
+    >>> found.share, found.mean_size, found.overall
+    (array([0. , 0.5, 0.5]), 1.5, 0.5)
+    """
+
+    size: NDArray[np.int64]
+    share: FloatArray
+    coverage: FloatArray
+    overall: float
+
+    @property
+    def mean_size(self) -> float:
+        """Mean size of the answers; refusals are left out."""
+        answered = self.share[1:].sum()
+        return float(self.size @ self.share / answered) if answered > 0 else 0.0
+
+
+def set_sizes(
+    y_true: Truth,
+    y_pred: ArrayLike | Decision,
+    sample_weight: ArrayLike | None = None,
+    classes: Classes = None,
+) -> SetSizes:
+    """How large answers are, and how many of each size hold the truth.
+
+    Parameters as for `utility_discounted_accuracy`.
+
+    Examples
+    --------
+    >>> sets = [[True, False, False], [True, True, False], [False, True, True]]
+    >>> found = set_sizes(["a", "b", "a"], sets, classes=["a", "b", "c"])
+    >>> found.share.round(2), found.coverage
+    (array([0.  , 0.33, 0.67, 0.  ]), array([nan, 1. , 0.5, nan]))
+    """
+    truth, inside = _read(y_true, y_pred, sample_weight, classes)
+    size = inside.sum(axis=1)
+    n_sizes = inside.shape[1] + 1
+    weight = truth.weight * truth.sample_weight
+    held = np.bincount(size, weight * credit_of_sets(truth, inside), minlength=n_sizes)
+    total = np.bincount(size, weight, minlength=n_sizes)
+    share = np.bincount(size, truth.sample_weight, minlength=n_sizes)
+    return SetSizes(
+        size=np.arange(n_sizes),
+        share=share / max(share.sum(), np.finfo(np.float64).tiny),
+        coverage=np.divide(held, total, out=np.full(n_sizes, np.nan), where=total > 0),
+        overall=truth.mean(credit_of_sets(truth, inside)),
+    )
 
 
 def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | None = None) -> float:
@@ -102,11 +171,13 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
             "use predict_set or decide",
             value=chosen.shape,
         )
-    size = chosen.sum(axis=1)
-    weights = read_weights(sample_weight, len(size)) * (size > 0)
-    if weights.sum() == 0.0 or chosen.shape[1] == 1:
-        return 0.0
-    return float(np.average((size - 1) / (chosen.shape[1] - 1), weights=weights))
+    weights = read_weights(sample_weight, len(chosen)) * chosen.any(axis=1)
+    return float(np.average(sizes(chosen), weights=weights)) if weights.sum() > 0.0 else 0.0
+
+
+def sizes(inside: BoolArray) -> FloatArray:
+    """Size (n,) of each set, scaled: 0 for one class, 1 for all classes."""
+    return (inside.sum(axis=1) - 1) / max(inside.shape[1] - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,19 +229,14 @@ def rejection_curve(
     >>> curve.rejected, curve.accuracy
     (array([0. , 0.5]), array([0.5, 1. ]))
     """
-    truth = read_truth(y_true, sample_weight, classes_of(prediction, classes))
-    p = read_probabilities(prediction, truth.labels, classes)
-    weight = truth.weight * truth.sample_weight
-    if weight.sum() == 0.0:
+    rows = read_confidence(y_true, prediction, sample_weight, classes)
+    if rows.weight.sum() == 0.0:
         raise InputError(
             "A rejection curve needs labels that say something",
             "none does",
             "label some items",
         )
-    counted = weight > 0
-    confidence = p.max(axis=1)[counted]
-    right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[counted, 0]
-    weight = weight[counted]
+    confidence, right, weight = rows.take(np.flatnonzero(rows.weight))
     order = np.argsort(confidence, kind="stable")
     # Ties in confidence are refused together.
     first = np.flatnonzero(np.diff(confidence[order], prepend=-1.0))
@@ -193,6 +259,6 @@ def _read(
     return truth, read_answers(y_pred, truth.labels, classes)
 
 
-def _credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
+def credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
     """Credit of the best class in each set: how far the set is known to hold the truth."""
     return np.where(inside, truth.credit, 0.0).max(axis=1)

@@ -11,14 +11,14 @@ from plausible.base import CredalPartition
 from plausible.belief import cardinality
 from plausible.checks import as_floats, as_list, check_kind, is_whole
 from plausible.errors import InputError
-from plausible.plots.canvas import cluster_colors, load_pyplot
+from plausible.plots.canvas import Display, cluster_colors, load_pyplot
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
 @dataclass
-class PartitionImageDisplay:
+class PartitionImageDisplay(Display):
     """An image with the clusters of its pixels, and how many clusters each may belong to.
 
     Parameters
@@ -31,7 +31,7 @@ class PartitionImageDisplay:
 
     Attributes
     ----------
-    figure_, axes_ : after `plot`
+    ax_, axes_, figure_ : matplotlib axes (the first, and all) and figure, after `plot`
 
     Examples
     --------
@@ -110,7 +110,7 @@ class PartitionImageDisplay:
             size = (3.2 * n_panels, 3.4)
             _, axes = load_pyplot().subplots(1, n_panels, figsize=size, layout="constrained")
         self.axes_ = axes
-        self.figure_ = axes[0].figure
+        self.ax_, self.figure_ = axes[0], axes[0].figure
         if self.image is not None:
             axes[0].imshow(self.image, cmap="gray", interpolation="nearest")
             axes[0].set_title("image")

@@ -9,28 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from plausible.base import CredalPartition
-from plausible.checks import as_floats, as_list, check_kind, is_whole
+from plausible.checks import check_kind
 from plausible.errors import InputError
-from plausible.plots.canvas import INK, cluster_colors, open_axes
+from plausible.plots.canvas import INK, Display, cluster_colors, key, name_of
+from plausible.plots.plane import two_features
 
 FloatArray = NDArray[np.float64]
-
-
-def two_features(X: Any, features: Sequence[int]) -> FloatArray:
-    """The two features (n, 2) that are drawn."""
-    table = as_floats(X, "X")
-    chosen = as_list(features, "features", "numbers of columns")
-    fits = table.ndim == 2 and len(chosen) == 2 and all(map(is_whole, chosen))
-    fits = fits and min(chosen) >= 0 and max(chosen) < table.shape[1]
-    if not fits:
-        raise InputError(
-            "features should be the numbers of two columns of X",
-            f"are {chosen}, and X has shape {table.shape}",
-            "give (0, 1) for the first two",
-            parameter="features",
-            value=features,
-        )
-    return table[:, chosen]
 
 
 def hull(points: FloatArray) -> FloatArray:
@@ -43,7 +27,7 @@ def hull(points: FloatArray) -> FloatArray:
 
 
 @dataclass
-class CredalPartitionDisplay:
+class CredalPartitionDisplay(Display):
     """Points with their clusters: what is sure, what is possible, and what belongs nowhere.
 
     Parameters
@@ -54,7 +38,7 @@ class CredalPartitionDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes, after `plot`
+    ax_, figure_ : matplotlib axes and figure, after `plot`
 
     Examples
     --------
@@ -124,15 +108,14 @@ class CredalPartitionDisplay:
         ax : matplotlib axes, optional
         hulls, legend : bool
         """
-        ax = open_axes(ax)
-        self.ax_ = ax
+        ax = self._open(ax)
         lower, upper = self.partition.rough()
         colors = cluster_colors(self.partition.n_clusters)
         doubtful = upper.sum(axis=1) > 1
         bets = self.partition.fuzzy() @ colors
         for k, color in enumerate(colors):
             inside = self.points[lower[:, k]]
-            name = f"cluster {self.partition.classes[k]}"
+            name = key(f"cluster {name_of(self.partition.classes[k])}")
             ax.plot(*inside.T, "o", color=color, ms=4, label=name)
             if hulls and len(inside):
                 ax.plot(*hull(inside).T, "-", color=color, lw=1.2)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.errors import InputError
-from plausible.plots.canvas import INK, cluster_colors, open_axes
+from plausible.plots.canvas import INK, Display, cluster_colors, tidy
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass
-class ShepardDisplay:
+class ShepardDisplay(Display):
     """Pairs of items: their conflict against their dissimilarity, and the conflict that is wanted.
 
     Points on the line are pairs that the masses tell apart as they should. A cloud above it on the
@@ -27,7 +27,7 @@ class ShepardDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes, after `plot`
+    ax_, figure_ : matplotlib axes and figure, after `plot`
 
     Examples
     --------
@@ -68,8 +68,7 @@ class ShepardDisplay:
         ----------
         ax : matplotlib axes, optional
         """
-        ax = open_axes(ax)
-        self.ax_ = ax
+        ax = self._open(ax)
         color = cluster_colors(1)[0]
         many = len(self.conflict) > 1000
         ax.plot(self.dissimilarity, self.conflict, ".", color=color, ms=2 if many else 4,
@@ -80,5 +79,6 @@ class ShepardDisplay:
         ax.set_ylim(-0.03, 1.03)
         if self.stress is not None:
             ax.set_title(f"stress {self.stress:.4f}", fontsize=10)
+        tidy(ax)
         ax.legend(frameon=False, loc="lower right")
         return self

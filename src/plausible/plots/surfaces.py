@@ -8,17 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.belief import plausibility
-from plausible.checks import (
-    as_floats,
-    as_list,
-    check_number,
-    check_option,
-    check_whole,
-    is_whole,
-    shown,
-)
+from plausible.checks import as_floats, as_list, check_option, is_whole, shown
 from plausible.errors import InputError
-from plausible.plots.canvas import open_axes
+from plausible.plots.canvas import Display
+from plausible.plots.plane import lattice
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +31,7 @@ def mask_of(clusters: Iterable[int], n_clusters: int) -> int:
 
 
 @dataclass
-class MassSurfaceDisplay:
+class MassSurfaceDisplay(Display):
     """The mass of a set of clusters, or its plausibility, at each point of the plane.
 
     Parameters
@@ -49,7 +42,7 @@ class MassSurfaceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes, after `plot`
+    ax_, figure_ : matplotlib axes and figure, after `plot`
 
     Examples
     --------
@@ -90,8 +83,6 @@ class MassSurfaceDisplay:
         margin : float, of the extent of the items
         """
         check_option(kind, ("mass", "plausibility"), "kind")
-        check_whole(grid_resolution, "grid_resolution", 2)
-        margin = check_number(margin, "margin", 0.0)
         points = as_floats(X, "X")
         if points.ndim != 2 or points.shape[1] != 2 or not hasattr(estimator, "predict_mass"):
             raise InputError(
@@ -100,13 +91,7 @@ class MassSurfaceDisplay:
                 "use ECM on two columns",
                 parameter="X",
             )
-        low, high = points.min(axis=0), points.max(axis=0)
-        edge = margin * np.where(high > low, high - low, 1.0)
-        x, y = (
-            np.linspace(a - e, b + e, grid_resolution)
-            for a, b, e in zip(low, high, edge, strict=True)
-        )
-        places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        x, y, places = lattice(points, grid_resolution, margin)
         masses = estimator.predict_mass(places)
         mask = mask_of(clusters, masses.n_classes)
         if kind == "mass":
@@ -125,8 +110,7 @@ class MassSurfaceDisplay:
         colorbar : bool
         cmap : name of a color map
         """
-        ax = open_axes(ax)
-        self.ax_ = ax
+        ax = self._open(ax)
         levels = np.linspace(0.0, 1.0, 11)
         filled = ax.contourf(self.x, self.y, np.clip(self.values, 0, 1), levels=levels, cmap=cmap)
         ax.contour(self.x, self.y, self.values, levels=levels[1:-1], colors="w", linewidths=0.4)

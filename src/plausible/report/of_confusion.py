@@ -4,17 +4,7 @@ People: with :math:`v_{ik}` hard answers k about item i, there are
 :math:`n_{kl} = \sum_i v_{ik} (v_{il} - \delta_{kl})` pairs in which one answer is k and the other
 is l.
 
-A model: the label of item i has the weight :math:`w_i` and gives class k the credit :math:`c_{ik}`
-(see `plausible.metrics.truth`). The weight is divided among the classes by their credit,
-:math:`t_{ik} = w_i c_{ik} / \sum_l c_{il}`, and the answers :math:`\hat y_i` have the expected
-counts
-
-.. math:: C_{kl} = \sum_i t_{ik} [\hat y_i = l].
-
-On hard labels these are counts; a doubted label counts 1 - doubt, a set is divided among its
-classes, probabilities of which one is 0 are the expectation, and a label that says nothing is left
-out. What is right by these counts is never more than the soft accuracy, and equal to it where no
-label is undecided between classes.
+A model: expected counts of its answers, as `plausible.metrics.soft_confusion_matrix` has them.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +15,13 @@ from scipy.sparse import csr_array
 
 from plausible.experts import Annotations
 from plausible.labels import Labels
-from plausible.metrics import read_truth
+from plausible.metrics import (
+    divided,
+    expected_counts,
+    most_confused,
+    normalized_counts,
+    read_truth,
+)
 from plausible.models import Beliefs
 from plausible.report.lists import MOST_ROWS as MOST_TAKEN
 from plausible.report.lists import take_away
@@ -84,44 +80,24 @@ def divide(truth: Labels, beliefs: Beliefs) -> Divided:
     return Divided(told.labels.classes, divided(told.credit, told.weight), answer)
 
 
-def expected_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], FloatArray]:
+def compared_counts(truth: Labels, beliefs: Beliefs) -> tuple[NDArray[Any], FloatArray]:
     """Classes (K,) that are compared, and expected counts (K, K) of class against answer."""
     classes, shares, answer = found = divide(truth, beliefs)
     kept = _most_frequent(shares.sum(axis=0) + found.by_answer(shares.sum(axis=1)))
-    n_items = len(answer)
-    which = csr_array(
-        (np.ones(n_items), (answer, np.arange(n_items))), shape=(len(classes), n_items)
+    answered = csr_array(
+        (np.ones(len(answer)), (np.arange(len(answer)), answer)), shape=(len(answer), len(classes))
     )
-    return classes[kept], np.asarray(which[kept] @ shares[:, kept]).T
-
-
-def divided(credit: FloatArray, weight: FloatArray) -> FloatArray:
-    """The weight of each row, divided among its classes (n, K) by their credit."""
-    total = credit.sum(axis=1)
-    return credit * (weight / np.where(total > 0, total, 1.0))[:, None]
-
-
-def _most_confused(counts: FloatArray, most: int = MOST_IN_MATRIX) -> NDArray[np.int64]:
-    """The classes that are confused most, in their order; all if there are few."""
-    off = counts - np.diag(np.diag(counts))
-    involved = off.sum(axis=0) + off.sum(axis=1)
-    return np.sort(np.lexsort((-np.diag(counts), -involved))[:most])
-
-
-def _shares_of_rows(counts: FloatArray) -> FloatArray:
-    """Counts relative to the whole of their row; NaN where that is empty."""
-    total = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0)
+    return classes[kept], expected_counts(shares[:, kept], answered[:, kept])
 
 
 def matrix(classes: list[str], counts: FloatArray, n_classes: int) -> dict[str, Any]:
     """The part of a matrix that is shown, of so many classes in all."""
-    kept = _most_confused(counts)
+    kept = most_confused(counts, MOST_IN_MATRIX)
     return {
         "classes": [classes[k] for k in kept],
         "n_classes_left_out": n_classes - len(kept),
         "counts": counts[np.ix_(kept, kept)],
-        "shares": _shares_of_rows(counts)[np.ix_(kept, kept)],
+        "shares": normalized_counts(counts, "true")[np.ix_(kept, kept)],
     }
 
 
@@ -157,10 +133,10 @@ def confused_people(annotations: Annotations) -> dict[str, Any] | None:
 
 def confused_model(truth: Labels, beliefs: Beliefs, about: str) -> dict[str, Any] | None:
     """Which classes a model answers where the labels say others; None if they say nothing."""
-    named, counts = expected_counts(truth, beliefs)
+    named, counts = compared_counts(truth, beliefs)
     if counts.sum() == 0:
         return None
-    classes, shares = names_of(named), _shares_of_rows(counts)
+    classes, shares = names_of(named), normalized_counts(counts, "true")
     wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")
     order = order[: min(int((wrong > 1e-9).sum()), MOST_PAIRS)]

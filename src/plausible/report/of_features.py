@@ -17,8 +17,7 @@ from scipy.sparse import issparse
 
 from plausible.checks import as_array, check_texts
 from plausible.labels import Labels
-from plausible.metrics import read_truth
-from plausible.report.of_confusion import divided
+from plausible.metrics import divided, read_truth
 from plausible.report.words import name_of, names_of
 
 FloatArray = NDArray[np.float64]

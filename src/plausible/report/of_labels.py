@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.labels import Labels
+from plausible.labels import CERTAIN, KINDS, Labels, is_single, kinds_of
 from plausible.report.lists import take_away
-from plausible.report.words import CERTAIN, names_of
+from plausible.report.words import names_of
 
 MOST_SIZES = 20  # sizes of sets that are counted one by one
 MOST_CLASSES = 200  # classes that are listed one by one
@@ -15,7 +15,7 @@ MOST_CLASSES = 200  # classes that are listed one by one
 
 def summarize_labels(labels: Labels, items: list[str]) -> dict[str, Any]:
     """Kinds, sizes and classes of labels, and the items about which nothing is known."""
-    empty = np.flatnonzero(labels.is_unknown & ~is_hard(labels.scaled()))
+    empty = np.flatnonzero(labels.is_unknown & ~is_single(labels.scaled()))
     listed = ({"item": items[row]} for row in empty)
     return {
         "n_items": len(labels),
@@ -31,21 +31,10 @@ def summarize_labels(labels: Labels, items: list[str]) -> dict[str, Any]:
 
 def _count_kinds(labels: Labels) -> dict[str, int]:
     """How many labels name one class, name a set, give degrees, or say nothing."""
-    scaled = labels.scaled()
-    is_crisp = ((scaled <= CERTAIN) | (scaled >= 1 - CERTAIN)).all(axis=1)
-    unknown = labels.is_unknown
-    hard = is_hard(scaled)
-    is_set = is_crisp & ~hard & ~unknown
-    degrees = ~is_crisp & ~unknown
-    counts = {"one class": hard, "a set of classes": is_set, "degrees": degrees}
-    return {kind: int(rows.sum()) for kind, rows in counts.items()} | {
-        "nothing": int((unknown & ~hard).sum())
-    }
-
-
-def is_hard(scaled: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows (n,) leave one class only."""
-    return np.asarray((scaled > CERTAIN).sum(axis=1) == 1)
+    counts = np.bincount(kinds_of(labels.scaled(), labels.is_probability), minlength=len(KINDS))
+    found = dict(zip(KINDS, counts.tolist(), strict=True))
+    found["degrees"] += found.pop("probabilities")  # which are degrees as well
+    return found
 
 
 def classes_left(scaled: NDArray[np.float64]) -> NDArray[np.int64]:

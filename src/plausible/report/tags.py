@@ -1,69 +1,20 @@
-"""HTML from Python: whatever is not markup already is escaped, so that names stay names."""
+"""Numbers, tables and lists of the page; elements and escaping are those of `plausible._html`."""
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
+from plausible._html import Markup as Markup
+from plausible._html import commas as commas
+from plausible._html import join as join
+from plausible._html import name as name
+from plausible._html import safe as safe
+from plausible._html import tag as tag
 from plausible.report.lists import address, file_name
 
-VOID = ("meta", "link", "br", "img")
 MOST_ON_ONE_SHEET = 15  # rows of a table that is not cut between sheets of paper
 _FIGURE = r"-?[\d,.]+(e[+-]\d+)?"
 _NUMBER = re.compile(rf"[<>]?{_FIGURE}( %| to {_FIGURE})?|-|")
-
-
-class Markup(str):
-    """Text that is HTML already."""
-
-    __slots__ = ()
-
-
-def safe(child: Any) -> Markup:
-    """Markup as it is, everything else escaped.
-
-    Examples
-    --------
-    >>> str(safe("<b>"))
-    '&lt;b&gt;'
-    """
-    return child if isinstance(child, Markup) else Markup(escape(str(child)))
-
-
-def tag(element: str, *children: Any, **attributes: Any) -> Markup:
-    """An element; ``aria_label`` is the attribute aria-label, ``class_`` is class.
-
-    Examples
-    --------
-    >>> print(tag("p", "a < b", class_="note"))
-    <p class="note">a &lt; b</p>
-    """
-    names = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
-    said = "".join(f' {name}="{escape(str(value))}"' for name, value in names.items())
-    if element in VOID:
-        return Markup(f"<{element}{said}>")
-    return Markup(f"<{element}{said}>{join(children)}</{element}>")
-
-
-def join(children: Iterable[Any]) -> Markup:
-    """Children one after the other, escaped where need be."""
-    return Markup("".join(map(safe, children)))
-
-
-def commas(parts: Iterable[Any]) -> Markup:
-    """Parts with commas between them.
-
-    Examples
-    --------
-    >>> str(commas([name("ann"), "bob"]))
-    '<bdi>ann</bdi>, bob'
-    """
-    return Markup(", ".join(map(safe, parts)))
-
-
-def name(text: str) -> Markup:
-    """A name that people gave, kept from turning the letters around it."""
-    return tag("bdi", text)
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible._visible import visible
+from plausible._visible import name_of as cut_name
+from plausible._visible import set_in_words as set_in_words
 from plausible.checks import as_list
+from plausible.labels import statement_in_words as statement_in_words
 
 LONGEST = 80  # letters of a name that are kept
-MOST_CLASSES = 4  # classes of a statement that are named
-LEAST = 0.005  # degrees below are not told
-CERTAIN = 1e-9  # relative plausibilities this near to 0 or 1 are taken for it
 
 _FOLDERS = re.compile(r"^(file:)?([A-Za-z]:)?([/\\][^/\\]*)*[/\\](?=[^/\\]*$)|^~[/\\](.*[/\\])?")
 
@@ -28,61 +27,12 @@ def name_of(value: Any, longest: int = LONGEST) -> str:
     >>> print(name_of("two\nlines"), len(name_of("x" * 1000)))
     two\nlines 80
     """
-    text = visible(str(value))
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut_name(value, longest)
 
 
 def names_of(values: NDArray[Any]) -> list[str]:
     """Names as text."""
     return [name_of(value) for value in values.tolist()]
-
-
-def set_in_words(names: Sequence[str]) -> str:
-    """Classes as "a", "a or b", "a, b or c".
-
-    Examples
-    --------
-    >>> set_in_words(["a", "b", "c"])
-    'a, b or c'
-    """
-    if len(names) > 2 * MOST_CLASSES:
-        rest = len(names) - 2 * MOST_CLASSES + 1
-        names = [*names[: 2 * MOST_CLASSES - 1], f"{rest} others"]
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def statement_in_words(contour: NDArray[np.float64], names: Sequence[str]) -> str:
-    """What plausibilities (K,) say: a class, a set, degrees, or nothing.
-
-    Examples
-    --------
-    >>> statement_in_words(np.array([1.0, 0.4, 0.0]), ["cat", "dog", "eel"])
-    'cat 1, dog 0.4'
-    >>> statement_in_words(np.array([1.0, 0.001, 0.0]), ["cat", "dog", "eel"])
-    'almost surely cat'
-    >>> statement_in_words(np.array([1.0, 1.0, 0.0]), ["cat", "dog", "eel"])
-    'cat or dog'
-    >>> statement_in_words(np.ones(3), ["cat", "dog", "eel"])
-    'cannot tell'
-    """
-    top = contour.max()
-    if top <= 0:
-        return "none of these"
-    if contour.min() == top and len(names) > 1:
-        return "cannot tell"
-    is_crisp = ((contour <= CERTAIN) | (contour >= 1 - CERTAIN)).all()
-    if is_crisp:
-        possible = np.flatnonzero(contour > 0.5).tolist()
-        return name_of(set_in_words([names[k] for k in possible]), 2 * LONGEST)
-    order = np.argsort(-contour, kind="stable")
-    worth = [int(k) for k in order if contour[k] >= LEAST]
-    if len(worth) == 1 and contour[worth[0]] > 1 - LEAST:
-        return f"almost surely {names[worth[0]]}"
-    words = ", ".join(f"{names[k]} {round(contour[k], 2):g}" for k in worth[:MOST_CLASSES])
-    more = ", ..." if len(worth) > MOST_CLASSES else ""
-    return name_of(words + more, 2 * LONGEST)
 
 
 def plain(value: Any) -> Any:

@@ -4,17 +4,26 @@ Rows of a file are counted from 1 in errors, without the header; of a text file,
 as well.
 """
 
+from plausible.tables.arrow_files import MemorySource
 from plausible.tables.codes import Encoded
 from plausible.tables.columns import floats, is_number, names_of, plain, repeated, show, values_of
-from plausible.tables.content import ARROW, CSV, EXCEL, JSON, JSON_LINES, KINDS, PARQUET
+from plausible.tables.content import ARROW, CSV, DATABASE, EXCEL, JSON, JSON_LINES, KINDS, PARQUET
 from plausible.tables.errors import MOST, TableError, arrow, counted, first_line, listed, needed
 from plausible.tables.kinds import MISSING
-from plausible.tables.reading import TableStream, choose, open_table, read_table, stream_table
+from plausible.tables.reading import (
+    TableStream,
+    add_reader,
+    choose,
+    open_table,
+    read_table,
+    stream_table,
+)
 from plausible.tables.source import Source
 
 __all__ = [
     "ARROW",
     "CSV",
+    "DATABASE",
     "EXCEL",
     "JSON",
     "JSON_LINES",
@@ -23,9 +32,11 @@ __all__ = [
     "MOST",
     "PARQUET",
     "Encoded",
+    "MemorySource",
     "Source",
     "TableError",
     "TableStream",
+    "add_reader",
     "arrow",
     "choose",
     "counted",

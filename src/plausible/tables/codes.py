@@ -1,7 +1,9 @@
 """A column of names as its distinct names, and which of them is in each row.
 
-Names are found by hashing. Where all of them are equal but for eight letters at their end (photo_1,
-photo_2, ...), these letters are one number of 64 bits, which is found faster than text.
+Names are found by hashing. Where all of them are equal but for eight letters at their end (photo_a,
+photo_b, ...), these letters are one number of 64 bits, which is found faster than text; where these
+letters are digits (photo_1, photo_2, ...), the number that they write is a place in a table, which
+is faster still.
 """
 
 import itertools
@@ -21,6 +23,8 @@ MASKS = np.array([(1 << 8 * k) - 1 for k in range(WORD + 1)], np.uint64)
 ASCII = 127
 FEW = 50_000  # rows for which it does not matter
 LOOK = 4096  # rows that tell whether there are many names; few of them are found fast as text
+ROOM = 4  # places of a table of numbers for each row
+EACH = np.uint64(0x0101010101010101)  # one in every byte
 
 
 class Encoded(NamedTuple):
@@ -42,6 +46,10 @@ def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
     """A column by its distinct values, of which those are missing that `clean` makes so."""
     if not len(column) or column.null_count == len(column):
         return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
+    counted = by_counting(column)
+    if counted is not None:  # digits and numbers are never missing
+        codes, first = counted
+        return Encoded(codes, values_of(column.take(arrow().array(first))))
     start, keys = short_keys(column) if _has_many_names(column) else (b"", None)
     codes, names = distinct(column if keys is None else keys)
     if keys is not None:
@@ -57,9 +65,102 @@ def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
 def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     """Codes, and the distinct values of a column as an array of Arrow."""
     encoded = column.dictionary_encode()
-    encoded = encoded.combine_chunks() if hasattr(encoded, "combine_chunks") else encoded
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int64), encoded.dictionary
+    chunks = encoded.chunks if hasattr(encoded, "chunks") else [encoded]
+    codes = np.empty(len(column), np.int64)
+    begin = 0
+    for chunk in chunks:  # all of them have the same dictionary
+        codes[begin : begin + len(chunk)] = chunk.indices.fill_null(-1)
+        begin += len(chunk)
+    return codes, chunks[-1].dictionary
+
+
+def by_counting(column: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Codes and the first row of each value, where values are numbers or differ by digits alone.
+
+    None if there are others, gaps, or so few that it does not matter.
+    """
+    if len(column) < FEW or column.null_count:
+        return None
+    if arrow().types.is_string(column.type):
+        numbers = _ends(column) if _has_many_names(column) else None
+    elif arrow().types.is_signed_integer(column.type):
+        numbers = column.to_numpy().astype(np.int64)
+        low, high = int(numbers.min()), int(numbers.max())
+        numbers = numbers - low if high - low < ROOM * len(numbers) else None
+    else:
+        return None
+    if numbers is None or int(numbers.max()) >= ROOM * len(numbers):
+        return None
+    return _counted(numbers)
+
+
+def _ends(column: Any) -> NDArray[np.int64] | None:
+    """Numbers at the end of names that are equal but for these; None if there are others."""
+    start = _shared(column.slice(0, LOOK).to_pylist()).rstrip(b"0123456789")
+    numbers = np.empty(len(column), np.int64)
+    lengths: set[int] = set()
+    begin, has_zeros = 0, False
+    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
+        keys = _keys_of(chunk, start) if len(chunk) else np.empty(0, np.uint64)
+        found = None if keys is None else digits(keys)
+        if found is None:
+            return None
+        numbers[begin : begin + len(chunk)] = found.numbers
+        lengths |= found.lengths
+        has_zeros, begin = has_zeros or found.has_zeros, begin + len(chunk)
+    return None if has_zeros and len(lengths) > 1 else numbers  # 1 and 01 are two names
+
+
+def _counted(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Codes in the order of first rows, and these rows, of small numbers."""
+    rows = np.arange(len(numbers), dtype=np.int32 if len(numbers) < 2**31 else np.int64)
+    first = np.full(int(numbers.max()) + 1, -1, rows.dtype)
+    first[numbers[::-1]] = rows[::-1]  # of several rows, the first is written last
+    begin = np.sort(first[first >= 0]).astype(np.int64)
+    rank = np.empty(len(first), np.int64)
+    rank[numbers[begin]] = np.arange(len(begin))
+    return rank[numbers], begin
+
+
+class Digits(NamedTuple):
+    """Numbers that keys write, how many digits they have, and whether some begin with 0."""
+
+    numbers: NDArray[np.uint64]
+    lengths: set[int]
+    has_zeros: bool
+
+
+def digits(keys: NDArray[np.uint64]) -> Digits | None:
+    r"""What keys of up to eight letters write, if all of these are digits; None otherwise.
+
+    Eight bytes are added up in three steps: to numbers of two digits, of four, and of eight.
+
+    Examples
+    --------
+    >>> keys = np.frombuffer(b"12345\0\0\0" b"07\0\0\0\0\0\0", np.uint64)
+    >>> digits(keys)
+    Digits(numbers=array([12345,     7], dtype=uint64), lengths={2, 5}, has_zeros=True)
+    """
+    there = (keys & (EACH << np.uint64(4))) >> np.uint64(4)  # digits are bytes from 48 to 57
+    values = keys ^ (there * np.uint64(48))
+    if ((values + EACH * np.uint64(118)) & (EACH << np.uint64(7))).any():
+        return None  # a byte is 10 or more
+    lengths = (there * EACH) >> np.uint64(56)
+    different = set(np.flatnonzero(np.bincount(lengths.view(np.int64))).tolist())
+    if 0 in different:
+        return None
+    is_zero = (keys & np.uint64(255)) == np.uint64(48)
+    has_zeros = bool((is_zero & (lengths > np.uint64(1))).any())
+    values <<= (np.uint64(WORD) - lengths) << np.uint64(3)
+    for mask, factor, shift in (
+        (0x00FF00FF00FF00FF, 10 * 2**8 + 1, 8),
+        (0x0000FFFF0000FFFF, 100 * 2**16 + 1, 16),
+        (0x00000000FFFFFFFF, 10_000 * 2**32 + 1, 32),
+    ):
+        values *= np.uint64(factor)
+        values >>= np.uint64(shift)
+        values &= np.uint64(mask)
+    return Digits(values, different, has_zeros)
 
 
 def _has_many_names(column: Any) -> bool:

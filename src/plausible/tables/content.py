@@ -23,7 +23,7 @@ IN_MEMORY = 1 << 24  # what comes only once is kept in memory up to this size, e
 PIECE = 1 << 20
 
 PARQUET, ARROW, JSON_LINES, CSV = "Parquet", "Arrow", "JSON lines", "CSV"
-JSON, EXCEL = "JSON", "Excel"
+JSON, EXCEL, DATABASE = "JSON", "Excel", "SQLite"
 KINDS = {
     ".csv": CSV,
     ".tsv": CSV,
@@ -54,7 +54,6 @@ FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a zstd file",
     b"\xfd7zXZ": "an xz file",
     b"\x89HDF": "an HDF5 file",
-    b"SQLite": "a database",
 }
 
 
@@ -106,7 +105,7 @@ class Content:
     ----------
     name : str
         How errors call it.
-    kind : {"CSV", "JSON lines", "JSON", "Parquet", "Arrow", "Excel"}
+    kind : {"CSV", "JSON lines", "JSON", "Parquet", "Arrow", "Excel", "SQLite"}
     is_tabbed : whether the name says that tabs separate the cells
     sheet : name of the sheet that is asked for, as in "book.xlsx#Sheet", or None
     """
@@ -146,6 +145,8 @@ class Content:
             return ARROW
         if head.startswith(ZIP) and self._is_workbook():
             return EXCEL
+        if head.startswith(b"SQLite format 3\0"):
+            return DATABASE
         foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
         if foreign or named in (PARQUET, ARROW, EXCEL):
             raise TableError(

@@ -19,6 +19,7 @@ SPACED, COMMA, GROUPED, PERCENT = "spaced", "decimal comma", "grouped", "percent
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
 WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+STARTS = "tTfFiInN"  # letters with which true, false, infinity and NaN begin
 N_SAMPLE = 40
 LARGEST = 1e18  # whole numbers beyond it do not fit into 64 bits
 
@@ -133,7 +134,9 @@ class Typing:
         if not len(sample):
             return None
         self.n_cells += len(column) - column.null_count
-        likely = {kind for kind in self.possible if suits(kind, sample.slice(0, 1))}
+        first = sample[0].as_py()
+        is_word = first[:1].isalpha() and first[0] not in STARTS
+        likely = {k for k in self.possible if not is_word and suits(k, sample.slice(0, 1))}
         likely = {kind for kind in likely if suits(kind, sample)}
         numbers = _numbers(column, likely)
         if numbers is None and likely:

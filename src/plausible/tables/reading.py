@@ -61,7 +61,16 @@ def open_table(source: Any) -> Source:
     if not hasattr(source, "read") and source != "-" and check_path(source, "A table").is_dir():
         return ParquetFolder(Path(source))
     content = Content(source)
+    if content.kind not in READERS:
+        raise TableError(
+            f"{content.name} should be a table", "it is a database", "read it with plausible.io"
+        )
     return READERS[content.kind](content)
+
+
+def add_reader(kind: str, reader: Callable[[Content], Source]) -> None:
+    """Let a room above say how a kind of file is read that holds more than one table."""
+    READERS[kind] = reader
 
 
 def choose(table: Source, columns: Sequence[str] | str | None) -> list[str]:

@@ -119,13 +119,16 @@ class Ensemble(EvidenceClassifier):
         """Unfitted members."""
         raise NotImplementedError
 
+    def _check_members(self) -> None:
+        check_members(self._members())
+
     def _bets(self, X: Any) -> FloatArray:
         """Bets (n, K) on checked items."""
         raise NotImplementedError
 
     def _training(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> MemberRows:
         """What fit does first: members and data are checked."""
-        check_members(self._members())
+        self._check_members()
         check_n_jobs(self.n_jobs)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])

@@ -86,6 +86,8 @@ class AssessedClassifier(EvidenceClassifier):
         -------
         Beliefs
         """
+        if assessments is None:
+            return super().believe(X, labels)
         data = self._read_both(X, assessments)
         return self._beliefs(data, self._known(labels, np.shape(X)[0]))
 
@@ -101,7 +103,7 @@ class AssessedClassifier(EvidenceClassifier):
 
         Parameters
         ----------
-        X, labels : as for `believe`, and **further : its `assessments`
+        X, labels : as for `believe`, and further keywords : its `assessments`
         class_weight : dict of classes, or array-like (J,) in the order of `classes_`, optional
             Multiplies the probabilities of the classes, see `learn_class_weights`. An array is
             refused where assessments had their classes in another order.

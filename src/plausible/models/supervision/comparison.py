@@ -42,6 +42,8 @@ ONLY_TWO = ("krishnan_nandy", "titterington")
 class ComparedModel(NamedTuple):
     """One model of a comparison.
 
+    Attributes
+    ----------
     model : its name
     log_likelihood : of features and log odds, on all items
     n_parameters, bic : lower BIC is better

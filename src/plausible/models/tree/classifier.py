@@ -93,7 +93,7 @@ class BeliefTreeClassifier(TreeBased):
     ----------
     discord_weight : float in [0, 1]
         The weight w (lambda) of discord, -sum m(A) log2 BetP(A), against nonspecificity,
-        sum m(A) log2 |A|. With 1, hard labels and no vacuous mass this is the entropy.
+        sum ``m(A) log2 |A|``. With 1, hard labels and no vacuous mass this is the entropy.
     max_depth : int, optional
     min_samples_split, min_samples_leaf : int, or float as a share of the rows
         Rows that a node needs to be split, and that each side needs.

@@ -1,0 +1,1 @@
+"""Parts of the documentation site that Sphinx does not bring."""

@@ -1,0 +1,213 @@
+"""The database, and the one thread that writes into it.
+
+Jobs wait in a line; what waits together is committed together, so that one flush to the disk serves
+many answers, and nobody is told that an answer is kept before it is.
+"""
+
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from plausible.errors import InputError
+from plausible.web import schema
+
+MOST_TOGETHER = 256  # jobs in one commit
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
+
+
+class AwayError(Exception):
+    """The database cannot be written to at present; what was said should be sent again."""
+
+
+class Job(NamedTuple):
+    """Something to write, and what to do once it is kept."""
+
+    work: Callable[[sa.Connection], Any]
+    after: Callable[[Any], None] | None
+    future: Future[Any]
+
+
+def make_engine(url: str) -> sa.Engine:
+    """An engine for SQLite or PostgreSQL; a plain path is a file of SQLite."""
+    if "://" not in url:
+        url = f"sqlite:///{Path(url).absolute()}"
+    found = sa.make_url(url)
+    if found.get_backend_name() == "postgresql":
+        engine = sa.create_engine(found, pool_pre_ping=True)
+        sa.event.listen(engine, "do_connect", _explain)
+        return engine
+    if found.get_backend_name() != "sqlite":
+        raise InputError(
+            "The database should be a file, or postgresql+psycopg://...",
+            f"{found.get_backend_name()!r} was asked for",
+            parameter="db",
+        )
+    engine = sa.create_engine(found, connect_args={"timeout": 5, "check_same_thread": False})
+    sa.event.listen(engine, "connect", _set_up)
+    sa.event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _explain(dialect: Any, record: Any, words: Any, options: Any) -> None:
+    options.setdefault("connect_timeout", 10)
+
+
+def _set_up(connection: Any, record: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say so
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+class Store:
+    """A database with one writer.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/answers.db")
+    ...     kept = store.write(lambda connection: 42)
+    ...     kept.result()
+    ...     store.close()
+    42
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.lock = _Lock(url)
+        self.engine = make_engine(url)
+        try:
+            with self.engine.execution_options(writes=True).begin() as connection:
+                schema.prepare(connection)
+        except BaseException:
+            self.engine.dispose()
+            self.lock.release()
+            raise
+        self.trouble: str | None = None
+        self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        self.thread.start()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A connection that sees one state."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    def ask(self, words: str) -> list[tuple[Any, ...]]:
+        """The rows of a query of plain SQL."""
+        with self.read() as connection:
+            return [tuple(row) for row in connection.exec_driver_sql(words)]
+
+    def write(
+        self, work: Callable[[sa.Connection], Any], after: Callable[[Any], None] | None = None
+    ) -> Future[Any]:
+        """Have something written; `after` is called with its result once it is kept, in order."""
+        future: Future[Any] = Future()
+        self.jobs.put(Job(work, after, future))
+        return future
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        if self.thread.is_alive():
+            self.jobs.put(None)
+            self.thread.join()
+        self.engine.dispose()
+        self.lock.release()
+
+    def _run(self) -> None:
+        going = True
+        while going:
+            batch = [self.jobs.get()]
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < MOST_TOGETHER:
+                    batch.append(self.jobs.get_nowait())
+            going = None not in batch
+            jobs = [job for job in batch if job is not None]
+            if jobs:
+                self._keep(jobs)
+
+    def _keep(self, jobs: list[Job]) -> None:
+        """Commit jobs together; one by one if something is wrong with any of them."""
+        try:
+            with self.engine.execution_options(writes=True).begin() as connection:
+                results = [job.work(connection) for job in jobs]
+        except BaseException as error:
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._keep([job])
+                return
+            jobs[0].future.set_exception(self._worded(error))
+            return
+        self.trouble = None
+        for job, result in zip(jobs, results, strict=True):
+            try:
+                if job.after is not None:
+                    job.after(result)
+            except Exception as error:
+                job.future.set_exception(error)
+            else:
+                job.future.set_result(result)
+
+    def _worded(self, error: BaseException) -> BaseException:
+        """Errors of the database that may pass, such as a full disk, as such."""
+        if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | OSError):
+            return error
+        self.trouble = " ".join(str(getattr(error, "orig", error)).split())
+        return AwayError(self.trouble)
+
+
+class _Lock:
+    """Keeps a second server from a file of SQLite, whose state the first one holds in memory."""
+
+    def __init__(self, url: str) -> None:
+        self.file: Any = None
+        if "://" in url and not url.startswith("sqlite"):
+            return
+        path = Path(sa.make_url(url).database or "") if "://" in url else Path(url)
+        try:
+            import fcntl
+        except ImportError:  # not on this system
+            return
+        self.path = path.with_name(f"{path.name}.lock")
+        self.file = open(self.path, "a")  # noqa: SIM115
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.file.close()
+            self.file = None
+            raise InputError(
+                f"One server should hold {path.name} at a time",
+                "another one is running",
+                "stop it, or go on in its page",
+            ) from None
+
+    def release(self) -> None:
+        if self.file is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+            self.file.close()
+            self.file = None
+
+
+def is_database(path: str) -> bool:
+    """Whether a file begins as SQLite's do, or an address names a database."""
+    if "://" in path:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False

@@ -1,0 +1,147 @@
+"""What was said stays, is kept once, and is written by one thread in groups."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from plausible.errors import InputError
+from plausible.web import Store, schema
+from plausible.web.people import event_hash
+from support.studies import Visitor, invitation, new_token, open_room
+
+ANSWERS = "SELECT id, token, item, kind, picks, word FROM answer"
+FIRST_VERSION = Path(__file__).parent / "first_version.sql"
+
+
+@pytest.mark.parametrize("table", schema.APPEND_ONLY)
+@pytest.mark.parametrize("words", ["UPDATE {} SET id = id + 100", "DELETE FROM {}"])
+def test_rows_never_change(room, table, words):
+    ann = Visitor(room, "ann", "manager")
+    item = ann.state()["items"][0]["id"]
+    ann.say(item, ["elm"])
+    settle = {"item": str(item), "label": "elm", "why": "slip"}
+    with room.store.read() as connection:
+        upto = connection.execute(sa.select(sa.func.max(schema.answer.c.id))).scalar()
+    row = {"item": item, "person": ann.person.id, "label": '["elm"]', "why": settle["why"],
+           "upto": upto, "comment": None, "at": 1.0}  # fmt: skip
+    room.store.write(lambda c: c.execute(schema.settlement.insert(), row) and None).result()
+    before = room.store.ask(f"SELECT * FROM {table} ORDER BY id")
+    assert before
+    with pytest.raises(sa.exc.IntegrityError, match="never changed"):
+        room.store.write(lambda c: c.exec_driver_sql(words.format(table)) and None).result()
+    assert room.store.ask(f"SELECT * FROM {table} ORDER BY id") == before
+
+
+def test_jobs_of_many_threads_are_kept_once_each_in_order(tmp_path):
+    store = Store(str(tmp_path / "s.db"))
+    after, failed = [], []
+
+    def insert(number):
+        if number % 7 == 3:
+            raise ValueError(number)
+
+        def work(connection):
+            if number % 7 == 5:
+                raise ValueError(number)
+            row = {"name": f"{number}", "value": "x"}
+            connection.execute(schema.meta.insert(), row)
+            return number
+
+        return work
+
+    def run(start):
+        for number in range(start, 200, 4):
+            if number % 7 == 3:
+                continue
+            future = store.write(insert(number), after.append)
+            if number % 7 == 5:
+                failed.append(future)
+
+    threads = [threading.Thread(target=run, args=(start,)) for start in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "s.db")) as database:
+        kept = {n for (n,) in database.execute("SELECT name FROM meta WHERE value = 'x'")}
+    wanted = {number for number in range(200) if number % 7 not in (3, 5)}
+    assert kept == {str(number) for number in wanted}
+    assert sorted(after) == sorted(wanted)  # nobody was told before it was kept
+    assert len(failed) == sum(number % 7 == 5 for number in range(200))
+    assert all(isinstance(one.exception(), ValueError) for one in failed)
+
+
+def test_durable_settings(room):
+    pragma = {name: room.store.ask(f"PRAGMA {name}")[0][0] for name in ("journal_mode",
+              "synchronous", "foreign_keys")}  # fmt: skip
+    assert pragma == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+
+
+def test_a_second_server_is_refused(room):
+    with pytest.raises(InputError, match=r"One server should hold trees\.db at a time"):
+        Store(room.store.url)
+
+
+def test_a_newer_database_is_refused_in_one_sentence(tmp_path):
+    store = Store(str(tmp_path / "s.db"))
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "s.db")) as database:
+        database.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
+        database.commit()
+    with pytest.raises(InputError, match="version 2 or older, but it is of version 99; install"):
+        Store(str(tmp_path / "s.db"))
+    Store(str(tmp_path / "other.db")).close()  # and leaves no lock behind
+
+
+def test_the_first_version_is_brought_up_to_date(tmp_path):
+    path = tmp_path / "old.answers.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(FIRST_VERSION.read_text())
+        before = database.execute(
+            "SELECT id, token, item, kind, picks, word FROM answer"
+        ).fetchall()
+    assert len(before) == 3
+    room = open_room(path)
+    columns = {c["name"] for c in sa.inspect(room.store.engine).get_columns("shown")}
+    assert {"suggestion", "arm"} <= columns
+    assert room.store.ask("SELECT value FROM meta WHERE name = 'version'") == [("2",)]
+    assert room.store.ask(ANSWERS) == before
+    assert room.live.count.sum() == 2  # the third is a "later"
+    with pytest.raises(sa.exc.IntegrityError, match="never changed"):
+        room.store.write(lambda c: c.exec_driver_sql("DELETE FROM answer") and None).result()
+    ann = Visitor(room, "ann")
+    assert ann.say(ann.state()["items"][0]["id"], ["oak"]).status_code == 200
+    room.close()
+
+
+def test_events_are_a_chain(room):
+    Visitor(room, "ann")
+    Visitor(room, "bob", "reviewer")
+    invitation(room)
+    with room.store.read() as connection:
+        rows = connection.execute(sa.select(schema.event).order_by(schema.event.c.id)).mappings()
+        rows = list(rows)
+    assert [row["kind"] for row in rows] == ["person", "person", "invitation"]
+    assert [row["previous"] for row in rows] == ["", *(row["hash"] for row in rows[:-1])]
+    assert [event_hash(row) for row in rows] == [row["hash"] for row in rows]
+
+
+def test_a_disk_that_is_full_keeps_the_answer_in_the_browser(room, monkeypatch):
+    ann = Visitor(room, "ann")
+    item = ann.state()["items"][0]["id"]
+    token = new_token()
+    body = {"token": token, "item": item, "kind": "said", "picks": ["elm"], "word": "sure"}
+    full = sa.exc.OperationalError("INSERT", {}, sqlite3.OperationalError("disk is full"))
+    with monkeypatch.context() as patch:
+        patch.setattr("plausible.web.saving.insert_once", lambda *_: (_ for _ in ()).throw(full))
+        reply = ann.post("/answer", body)
+        assert reply.status_code == 503
+        assert ann.get("/healthz").status_code == 503
+    assert ann.post("/answer", body).status_code == 200  # the same token, later
+    assert ann.get("/healthz").json() == {"ok": True}
+    assert room.live.count.sum() == 1
