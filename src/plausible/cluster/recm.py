@@ -78,13 +78,24 @@ def half_spreads(to_centers: FloatArray, centers: FloatArray, averages: FloatArr
     return 0.5 * np.asarray(np.einsum("gk,kl,gl->g", averages, inner, averages))
 
 
-def summarize_relations(D: FloatArray, centers: FloatArray, focal: Focal) -> Shares:
-    """Criterion and weights of all items, block by block; `centers` (c, n) are means of items."""
-    to_centers = D @ centers.T
+def summarize_starts(D: FloatArray, starts: list[FloatArray], focal: Focal) -> list[Shares]:
+    """Sums for each start; dissimilarities, which fill no cache, are read once for all of them."""
+    to_centers = np.split(D @ np.concatenate(starts).T, len(starts), axis=1)
+    return [
+        summarize_relations(np.ascontiguousarray(part), centers, focal)
+        for part, centers in zip(to_centers, starts, strict=True)
+    ]
+
+
+def summarize_relations(to_centers: FloatArray, centers: FloatArray, focal: Focal) -> Shares:
+    """Criterion and weights of all items, block by block.
+
+    `centers` (c, n) are means of items, `to_centers` (n, c) dissimilarities times these.
+    """
     level = half_spreads(to_centers, centers, focal.averages)
     cost, weights = 0.0, np.zeros(len(focal.penalty))
     items = np.empty_like(to_centers)
-    for block in blocks(len(D), len(focal.penalty)):
+    for block in blocks(len(to_centers), len(focal.penalty)):
         apart = squared_distances(to_centers[block], focal.averages.T, level)
         found = memberships_from(apart * focal.penalty, focal)
         cost += float(found.costs.sum())
@@ -248,7 +259,7 @@ class RECM(PrototypeClustering):
         else:
             drawn = [np.argsort(order)[init]]
         return Problem(
-            summarize=lambda starts: [summarize_relations(D, w, focal) for w in starts],
+            summarize=lambda starts: summarize_starts(D, starts, focal),
             solve=partial(next_means, focal=focal),
             starts=[items[one] for one in drawn],
             conclude=lambda centers: self._run(D, np.argsort(order), centers, focal),
@@ -259,7 +270,7 @@ class RECM(PrototypeClustering):
     ) -> Clustered:
         """Masses of the items at the best centers, in the order in which items came."""
         if self._may_reorder:
-            found = summarize_relations(D, centers, focal)
+            (found,) = summarize_starts(D, [centers], focal)
             centers = centers[largest_first(found.weights, focal.averages)]
         level = half_spreads(D @ centers.T, centers, focal.averages)
         values = masses_of_relations(D, centers, level, focal)[place]
