@@ -82,7 +82,7 @@ RECORDS = {
     "belief": {"Decision"},
     "metrics": {"CalibrationCurve", "Estimate", "RejectionCurve", "Scorer", "SetSizes"},
     "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed", "RowScores"},
-    "experts": {"Agreement", "Question", "Reliability"},
+    "experts": {"Agreement", "Drift", "Question", "Reliability", "SharedErrors"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
@@ -770,6 +770,15 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learned})
     yield Call("experts.Annotations.reliability", said.reliability, learned)
     yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
+    grown = {"smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
+    yield Call("experts.AnswerPool", experts.AnswerPool, {"answers": said, **grown})
+    pool = experts.AnswerPool(said)
+    yield Call("experts.AnswerPool.labels", pool.labels, {"items": said.items[:2].tolist()})
+    yield Call("experts.AnswerPool.settle", pool.settle, {"tol": 1e-3, "max_iter": 20})
+    once = {"annotations": said, "reliability": said.reliability(), "level": 0.05}
+    yield Call("experts.find_shared_errors", experts.find_shared_errors, once)
+    in_time = {"order": np.arange(len(said)), **once}
+    yield Call("experts.find_drift", experts.find_drift, in_time)
     yield Call("experts.Annotations.select", said.select, {"answers": said.item < 5})
     members = np.array([True, False, True])
     yield Call("experts.Annotations.commonality", said.commonality, {"members": members})
