@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from plausible.models.preparation import NUMBER as NUMBER
     from plausible.models.preparation import Kind as Kind
     from plausible.models.preparation import find_kind as find_kind
+    from plausible.models.preparation import is_row_name as is_row_name
     from plausible.models.preparation import names_rows as names_rows
     from plausible.models.preparation import says_id as says_id
     from plausible.models.preparation import tidy_column as tidy_column
@@ -243,6 +244,7 @@ __getattr__, __dir__ = late_names(
             "LEFT_OUT",
             "NUMBER",
             "find_kind",
+            "is_row_name",
             "names_rows",
             "says_id",
             "tidy_column",
