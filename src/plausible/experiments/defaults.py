@@ -2,11 +2,11 @@
 
 Each set is split ten times: 300 items to learn from, with what people said about them, and up to
 1000 others with the truth. Of standardized features the first 40 principal components are kept, and
-turned at random, so that nobody who standardizes again blows up the last ones. The default pools the
-answers (`Annotations.pool()`) and fits `AutoClassifier()`. Its peers learn from hard labels, made in
-three ways (majority vote, Dawid and Skene's model by crowd-kit, cleanlab's consensus), with learners
-whose settings are tuned in three folds of the same labels: logistic regression (ridge), linear
-discriminant analysis (shrinkage), and on majority votes boosted trees (their number).
+turned at random, so that nobody who standardizes again blows up the last ones. The default pools
+the answers (`Annotations.pool()`) and fits `AutoClassifier()`. Its peers learn from hard labels,
+made in three ways (majority vote, Dawid and Skene's model by crowd-kit, cleanlab's consensus), with
+learners whose settings are tuned in three folds of the same labels: logistic regression (ridge),
+linear discriminant analysis (shrinkage), and on majority votes boosted trees (their number).
 
 ==================  ============================================================================
 labelme,            answers of known people; truth of other items
@@ -238,34 +238,45 @@ def run(
     return results
 
 
-def compare(name: str, n_splits: int, n_rows: int, seed: int, progress: Progress) -> dict[str, Any]:
-    """All methods on the splits of one set."""
-    scores: dict[str, list[dict[str, float]]] = {}
-    for split in range(n_splits):
-        own = seed_of(seed, list(TASKS).index(name), split)
-        task = reduced(TASKS[name](name, np.random.default_rng(own), n_rows), split)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of others, about classes of few items
-            bets = {DEFAULT: default_bets(task, 0), **peer_bets(task, split)}
-        for method, one in bets.items():
-            scores.setdefault(method, []).append(score(one, task))
-        told = ", ".join(
-            f"{method} {found[-1]['accuracy']:.3f}" for method, found in scores.items()
-        )
-        progress(f"{name}, split {split + 1} of {n_splits}: {told}")
+Scores = dict[str, dict[str, float]]
+
+
+def score_split(name: str, split: int, n_rows: int, seed: int) -> Scores:
+    """Scores of all methods on one split of a set."""
+    own = seed_of(seed, list(TASKS).index(name), split)
+    task = reduced(TASKS[name](name, np.random.default_rng(own), n_rows), split)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of others, about classes of few items
+        bets = {DEFAULT: default_bets(task, 0), **peer_bets(task, split)}
+    return {method: score(one, task) for method, one in bets.items()}
+
+
+def gather(name: str, splits: list[Scores]) -> dict[str, Any]:
+    """Means and intervals over the splits of a set, of scores and of gains over peers."""
     columns = {
-        m: {s: np.array([one[s] for one in found]) for s in SCORES} for m, found in scores.items()
+        method: {key: np.array([one[method][key] for one in splits]) for key in SCORES}
+        for method in splits[0]
     }
+    ours = columns[DEFAULT]
     return {
         "set": name,
-        "classes": len(task.classes),
         "scores": {m: {s: summary(v) for s, v in one.items()} for m, one in columns.items()},
         "gain": {
-            m: {s: summary(columns[DEFAULT][s] - v) for s, v in one.items()}
+            m: {s: summary(ours[s] - v) for s, v in one.items()}
             for m, one in columns.items()
             if m != DEFAULT
         },
     }
+
+
+def compare(name: str, n_splits: int, n_rows: int, seed: int, progress: Progress) -> dict[str, Any]:
+    """All methods on the splits of one set."""
+    splits = []
+    for split in range(n_splits):
+        splits.append(score_split(name, split, n_rows, seed))
+        told = ", ".join(f"{method} {one['accuracy']:.3f}" for method, one in splits[-1].items())
+        progress(f"{name}, split {split + 1} of {n_splits}: {told}")
+    return gather(name, splits)
 
 
 def best_peer(row: dict[str, Any], name: str) -> str:
