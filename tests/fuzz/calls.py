@@ -39,6 +39,7 @@ from plausible.experts import (
 )
 from plausible.labels import Labels
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
     ConformalClassifier,
@@ -360,6 +361,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
         {"estimators": [("near", SoftNearestCentroid())], "weights": [1.0], "n_jobs": None},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "AutoClassifier": (
+        AutoClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid())], "combination": "votes",
+            "calibrate": True, "cv": 2, "max_rows": 20, "max_seconds": 60.0, "random_state": 0,
+            "verbose": 0, "n_jobs": None, "callback": None,
+        },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
     "SoftBaggingClassifier": (

@@ -4,9 +4,9 @@ Example: plausible fit answers.csv features.parquet -o model.skops
 
 Without --model, several models are tried on held-out items, and a table says how far each may be
 trusted; those that do best answer together. Items are matched by the column of the features that
-holds all of them. Gaps are filled, categories and dates encoded, and what was done is told. Features
-that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or SIGTERM)
-saves the best parameters so far; --resume goes on from there.
+holds all of them. Gaps are filled, categories and dates encoded, and what was done is told.
+Features that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or
+SIGTERM) saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
