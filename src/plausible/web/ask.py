@@ -159,13 +159,14 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     body = await json_of(request)
     if request.url.path == "/later":
         body["kind"] = "later"
-    number, _, offers = await asyncio.wrap_future(save(room, person, body))
+    number, _, offers, after = await asyncio.wrap_future(save(room, person, body))
     return JSONResponse(
         {
             "answer": number,
             "next": [payload(room, one) for one in offers],
             "progress": progress(room, person),
             "words": words_for(room, person) if number % 10 == 0 else None,
+            "after": after,
         }
     )
 

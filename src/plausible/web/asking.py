@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.web.live import CANNOT, SAID, Live
+from plausible.web.suggest import ARMS
 
 LEASE = 15 * 60.0  # seconds for which an item is left to the person who was shown it
 AHEAD = 3  # items that a page holds
@@ -51,6 +52,7 @@ class Asking:
         # Items that are equally worth asking come in an order that is random, but stays.
         order = np.random.default_rng(live.study.options["seed"])
         self.jitter = 1e-9 * order.random(n_items)
+        self.arms: dict[int, str] = {}  # how suggestions are shown, for items that have some
 
     # -- Leases ------------------------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class Asking:
                 if offer is None:
                     break
                 free[offer.item] = False
-                self.hold(person, offer)
+                self.hold(person, offer._replace(arm=self._arm(offer.item)))
                 found.append(self.open[person][offer.item])
             return found
 
@@ -149,6 +151,11 @@ class Asking:
             return self._put_off(person, without)
         item = int(np.where(free, worth, -1.0).argmax())
         return Offer(item, "value", float(worth[item]))
+
+    def _arm(self, item: int) -> str | None:
+        """Whether what a model says of an item is shown before the answer, after it, or never."""
+        how = self.arms.get(item)
+        return str(self.random.choice(ARMS)) if how == "coin" else how
 
     def _gold(self, person: int, without: Collection[int]) -> Offer | None:
         """An item whose class is known, and about which the person was not asked yet."""
