@@ -1,8 +1,8 @@
-"""The annotation page under load: answers a second, the next item, memory, and the way to the screen.
+"""The annotation page under load: answers a second, the next item, memory, way to the screen.
 
-50 people answer as fast as they can over loopback for some seconds, each answer acknowledged when it
-is on disk; a server in a process of its own, the clients in this one. Everything is bounded: some two
-minutes in all. ``python benchmarks/web.py`` measures SQLite, and PostgreSQL where Debian's is found.
+50 people answer as fast as they can over loopback for some seconds, each answer acknowledged when
+it is on disk; the server in a process of its own, the clients in this one. Everything is bounded:
+some two minutes in all. SQLite is measured, and PostgreSQL where Debian's is found.
 """
 
 import asyncio
