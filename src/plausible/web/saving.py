@@ -145,7 +145,7 @@ def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def check_shown(room: Room, person: Person, place: int, values: dict[str, Any]) -> None:
@@ -233,7 +233,7 @@ def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
             room.live.add(Answer(row, None, False, None, now))
         room.asking.hold(person.id, offer)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def payload(room: Room, offer: Offer) -> dict[str, Any]:
