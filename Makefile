@@ -64,6 +64,7 @@ pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
 	$(RUN) docs/pictures/draw_report.py
 	$(RUN) docs/pictures/draw_annotate.py
+	$(RUN) docs/pictures/draw_plots.py
 
 # As plausible reproduce: most of an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
 # figures or experiments. Real sets need a folder: make reproduce PLAUSIBLE_DATA=folder

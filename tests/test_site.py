@@ -141,7 +141,7 @@ def test_the_reference_has_every_name_of_every_room_once():
 
 
 def test_flowcharts_stand_on_levels():
-    from extension.flowchart import as_svg, levels_of, places
+    from extension.flowchart import as_svg, by_way_points, levels_of, places
 
     arrows = [
         ("cli", "report"),
@@ -151,9 +151,11 @@ def test_flowcharts_stand_on_levels():
         ("web", "tables"),
     ]
     assert levels_of(arrows) == [["cli"], ["report"], ["io", "web"], ["tables"]]
-    place = places(arrows)
+    levels, routes = by_way_points(arrows)
+    assert routes[2] == ["cli", "cli>io>1", "io"]  # beside report, not through it
+    place = places(levels, routes)
     assert all(place[start][1] < place[end][1] for start, end in arrows)
-    assert len(set(place.values())) == 5  # no two on one spot
+    assert len(set(place.values())) == len(place) == 6  # no two on one spot
     drawn = as_svg("flowchart TD\n" + "\n".join(f"    {a} --> {b}" for a, b in arrows))
     assert drawn.count("<rect") == 5
     assert drawn.count("<path d=") == len(arrows) + 1  # and the tip of the arrows

@@ -41,6 +41,7 @@ from plausible.labels import Labels
 from plausible.models import (
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -377,6 +378,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
+    "ConformalClassifier": (
+        ConformalClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "coverage": 0.5, "method": "cross",
+            "by_class": False, "partial": "weighted", "nonconformity": "probability", "cv": 2,
+            "n_jobs": None, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT, "gold": None},
+    ),
     "SoftLabelClassifier": (
         SoftLabelClassifier,
         {
@@ -682,6 +692,15 @@ def models_calls() -> Iterator[Call]:
         models.partial_label_loss("minimum_entropy"),
         {"*0": np.log(PROBABILITY), "*1": SOFT},
     )
+    losses = {
+        "logits": np.log(PROBABILITY), "labels": np.asarray(PROBABILITY), "criterion":
+        "minimum_commitment", "is_probability": None, "sample_weight": None, "reduction": "mean",
+    }  # fmt: skip
+    yield Call("models.soft_label_loss", models.soft_label_loss, losses)
+    yield Call("models.soft_label_gradient", models.soft_label_gradient, losses)
+    asked = {"y": SOFT, "criterion": "maximum_entropy"}
+    yield Call("models.xgboost_objective", models.xgboost_objective, asked)
+    yield Call("models.lightgbm_objective", models.lightgbm_objective, asked)
     supervised = fitted(StochasticSupervisionClassifier)
     yield Call(
         "models.log_density", models.log_density, {"estimator": supervised, "X": X, "y": OPINION}

@@ -15,6 +15,7 @@ from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition, Relations, RoughPartition
 from plausible.base.partition_tools import PartitionSummary
+from plausible.base.refusals import HeldOut
 from plausible.base.scoring import RowScores, score_rows
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
@@ -52,6 +53,7 @@ __all__ = [
     "EvidenceClassifier",
     "FarPointWarning",
     "FeatureTable",
+    "HeldOut",
     "LabelTags",
     "MassClassifier",
     "NamedArray",

@@ -8,6 +8,7 @@ with L links, the total variance :math:`\sigma^2` of the items, fuzzifier 2 and 
 :math:`\xi` of constraints: up to a factor this is the criterion of Antoine et al., free of units.
 It is lowered in turns: masses of items without links as in ECM; those of each linked item at their
 exact optimum given the others (see `links`); centers, and metrics if they are learned, as in ECM.
+Where that ends, groups of linked items try to move together (see `linked`).
 
 References
 ----------
@@ -15,7 +16,6 @@ V. Antoine, B. Quost, M.-H. Masson, T. Denoeux, CECM: constrained evidential c-m
 Computational Statistics and Data Analysis 56 (2012) 894-914.
 """
 
-from collections import deque
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -32,35 +32,24 @@ from plausible.cluster.kernels import (
     Sums,
     lifted,
     masses_of,
-    place,
     scatters,
     solve_prototypes,
     summarize,
-    weighted_distances,
 )
-from plausible.cluster.links import Links, Wiring, check_links, swept, violation, wire
+from plausible.cluster.linked import (
+    Linked,
+    Solution,
+    all_distances,
+    led_by_links,
+    regrouped,
+    swept_at,
+)
+from plausible.cluster.links import Links, check_links, link_costs, wire
 from plausible.cluster.prototypes import Problem, Spread, largest_first, sparse_masses
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-class Linked(NamedTuple):
-    """Items with links, items without, which are lifted, and what violating a link costs."""
-
-    X: FloatArray
-    free: FloatArray
-    wiring: Wiring
-    cost: float
-    ridge: float
-
-
-class Solution(NamedTuple):
-    """Prototypes, and masses (k, F) of the linked items."""
-
-    prototypes: Prototypes
-    masses: FloatArray
 
 
 class LinkedState(NamedTuple):
@@ -69,15 +58,6 @@ class LinkedState(NamedTuple):
     criterion: float
     sums: Sums
     solution: Solution
-
-
-def all_distances(X: FloatArray, prototypes: Prototypes, focal: Focal) -> FloatArray:
-    """Weighted distances (k, F) of items from all sets, the empty one first if it is there."""
-    if not len(X):
-        return np.empty((0, len(focal.sets)))
-    places = place(prototypes, focal)
-    D, _ = weighted_distances(lifted(X, None, prototypes.metrics), None, places, focal)
-    return np.hstack([np.full((len(X), focal.n_empty), focal.outlier), D])
 
 
 def summarize_linked(solution: Solution, linked: Linked, focal: Focal) -> LinkedState:
@@ -90,7 +70,7 @@ def summarize_linked(solution: Solution, linked: Linked, focal: Focal) -> Linked
     squares = free.squares
     if prototypes.metrics is not None:
         squares = squares + scatters(linked.X, weights @ focal.averages)
-    broken = linked.cost * violation(masses, linked.wiring) if len(masses) else 0.0
+    broken = linked.cost * float(link_costs(masses, linked.wiring).sum()) if len(masses) else 0.0
     sums = Sums(
         free.criterion - float(costs.sum()) - broken,
         free.weights + weights.sum(axis=0),
@@ -106,72 +86,6 @@ def solve_linked(state: LinkedState, linked: Linked, focal: Focal) -> Solution:
     metrics = state.solution.prototypes.metrics
     prototypes = solve_prototypes(state.sums, metrics, focal, linked.ridge)
     return Solution(prototypes, swept_at(prototypes, state.solution.masses, linked, focal))
-
-
-def swept_at(
-    prototypes: Prototypes, masses: FloatArray, linked: Linked, focal: Focal
-) -> FloatArray:
-    """Masses of linked items, bettered one by one at given prototypes."""
-    if not len(masses):
-        return masses
-    distances = all_distances(linked.X, prototypes, focal)
-    return swept(masses, distances, linked.wiring, linked.cost)
-
-
-def linked_groups(links: Links, n_items: int) -> tuple[list[list[int]], list[dict[int, bool]]]:
-    """Items that hang together by links, the most first, from neighbor to neighbor; all links."""
-    neighbors: list[dict[int, bool]] = [{} for _ in range(n_items)]
-    for (i, j), must in zip(links.pairs.tolist(), links.must.tolist(), strict=True):
-        neighbors[i][j] = neighbors[j][i] = must
-    seen: set[int] = set()
-    groups = []
-    for root in sorted(range(n_items), key=lambda item: -len(neighbors[item])):
-        group, queue = [], deque([root])
-        while queue:
-            item = queue.popleft()
-            if item not in seen:
-                seen.add(item)
-                group.append(item)
-                queue.extend(neighbors[item])
-        if group:
-            groups.append(group)
-    return sorted(groups, key=len, reverse=True), neighbors
-
-
-def clusters_by_links(linked: Linked, centers: FloatArray) -> tuple[IntArray, FloatArray]:
-    """A cluster (k,) for each linked item that violates few links, and the means of clusters.
-
-    Groups of items that hang together are taken one after the other, the largest first. Each item
-    goes to a cluster that violates the fewest links to those before, the nearest of these. Centers
-    follow after each group: a large one tells where the others belong.
-    """
-    centers = centers.copy()
-    found = np.full(len(linked.X), -1)
-    groups, neighbors = linked_groups(linked.wiring.links, len(linked.X))
-    for group in groups:
-        apart = ((linked.X[group][:, None] - centers) ** 2).sum(axis=2)
-        for distances, item in zip(apart, group, strict=True):
-            broken = np.zeros(len(centers))
-            for other, must in neighbors[item].items():
-                if found[other] >= 0:
-                    is_other = np.arange(len(centers)) == found[other]
-                    broken += ~is_other if must else is_other
-            best = np.flatnonzero(broken == broken.min())
-            found[item] = best[np.argmin(distances[best])]
-        for k in range(len(centers)):
-            if (found == k).any():
-                centers[k] = linked.X[found == k].mean(axis=0)
-    return found, centers
-
-
-def led_by_links(linked: Linked, start: Prototypes, focal: Focal) -> Solution:
-    """A start whose centers are the means of linked items, assigned as links say."""
-    found, centers = clusters_by_links(linked, start.centers)
-    prototypes = Prototypes(centers, start.metrics)
-    masses = np.zeros((len(linked.X), len(focal.sets)))
-    column = {int(mask): number for number, mask in enumerate(focal.sets)}
-    masses[np.arange(len(found)), [column.get(1 << int(k), -1) for k in found]] = 1.0
-    return Solution(prototypes, swept_at(prototypes, masses, linked, focal))
 
 
 class CECM(ECM):
@@ -314,6 +228,7 @@ class CECM(ECM):
             solve=partial(solve_linked, linked=linked, focal=focal),
             starts=[self._start(k, one, linked, focal) for k, one in enumerate(starts)],
             conclude=lambda found: self._conclude(centered, middle, found, links, linked, focal),
+            escape=partial(regrouped, linked=linked, focal=focal),
         )
 
     def _start(self, number: int, start: Prototypes, linked: Linked, focal: Focal) -> Solution:

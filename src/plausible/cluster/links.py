@@ -133,12 +133,12 @@ def _colored(pairs: IntArray, n_items: int) -> IntArray:
     return color
 
 
-def violation(masses: FloatArray, wiring: Wiring) -> float:
-    """Sum over links of the plausibility that they are violated."""
+def link_costs(masses: FloatArray, wiring: Wiring) -> FloatArray:
+    """For each link (L,), the plausibility that it is violated."""
     pairs, must = wiring.links
     first, second = masses[pairs[:, 0]], masses[pairs[:, 1]]
     against = np.where(must[:, None], first @ wiring.different, first @ wiring.same)
-    return float(np.einsum("ij,ij->", against, second))
+    return np.asarray(np.einsum("ij,ij->i", against, second))
 
 
 def swept(

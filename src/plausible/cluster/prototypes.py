@@ -5,6 +5,7 @@ A clustering writes `_problem`, which says how a pass over the items is made and
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+ESCAPES = 10  # from minima that single steps do not leave; one or two are usual
 FAR = 2.0  # standard deviations; of one round cluster in the plane, 2 % of the items are farther
 
 
@@ -40,12 +42,14 @@ class Problem(NamedTuple):
     solve : from statistics to the next parameters
     starts : list of parameters
     conclude : from the best parameters to the run
+    escape : from the best parameters to better ones that steps do not reach; None if there are none
     """
 
     summarize: Callable[[list[Any]], list[Any]]
     solve: Callable[[Any], Any]
     starts: list[Any]
     conclude: Callable[[Any], Any]
+    escape: Callable[[Any], Any] = lambda _: None
 
 
 class PrototypeClustering(CredalClustering):
@@ -98,7 +102,19 @@ class PrototypeClustering(CredalClustering):
             )
 
     def _minimized(self, problem: Problem, spread: Spread) -> Result:
-        """The lowest point that the loop finds; whether it converged is told by the base."""
+        """The lowest point that is found; whether it converged is told by the base."""
+        found = self._descended(problem, spread)
+        for _ in range(ESCAPES):
+            better = problem.escape(found.parameters) if found.converged else None
+            if better is None:
+                break
+            more = self._descended(problem._replace(starts=[better]), spread)
+            history = np.append(found.history, more.history)
+            found = replace(more, history=history, n_iter=len(history) - 1)
+        return found
+
+    def _descended(self, problem: Problem, spread: Spread) -> Result:
+        """The lowest point that the loop finds."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return maximize(

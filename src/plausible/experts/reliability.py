@@ -25,10 +25,12 @@ from plausible.experts.answer_model import (
     FLOOR,
     MODELS,
     MOST_PROBABILITIES,
+    SMOOTHING,
     AnswerModel,
     AnswerProblem,
     LogChart,
     Parameters,
+    check_confusions,
 )
 from plausible.experts.intervals import (
     SHARED_ERRORS,
@@ -65,7 +67,7 @@ class Reliability:
         Shafer's discount with which Dempster's rule weighs hard answers as this model does.
     learned : array (R, 1), (R, K) or (R, K, K)
         What the model learned: a probability of being right ("one_coin"), one for each class
-        ("class"), or all confusions ("full").
+        ("class"), or all confusions ("full" and "shrunk").
     confusion : array (R, K, K)
         Probability of saying l (last axis) when k is true; made when it is asked for.
     prior : array (K,)
@@ -80,6 +82,9 @@ class Reliability:
     agreement_low, agreement_high : arrays (R,)
         95 % limits of how often an annotator agrees with the consensus: as `low` and `high`, if the
         consensus were always right. Compare people with one another by these.
+    difficulty : array (n,) or None
+        With the model "difficulty": how much more difficult than others each item is, in log odds.
+        `learned` is how often people are right about an item of difficulty 0.
 
     Examples
     --------
@@ -117,6 +122,7 @@ class Reliability:
     consensus_error: float = np.nan
     agreement_low: FloatArray | None = None
     agreement_high: FloatArray | None = None
+    difficulty: FloatArray | None = None
 
     @property
     def confusion(self) -> FloatArray:
@@ -163,7 +169,7 @@ def fit_reliability(
     *,
     gold: Labels | Mapping[Any, Any] | None = None,
     prior: str | ArrayLike = "auto",
-    smoothing: float = 1.0,
+    smoothing: float | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     accelerate: bool = True,
@@ -177,18 +183,22 @@ def fit_reliability(
     Parameters
     ----------
     annotations : Annotations
-    model : {"one_coin", "class", "full"}
+    model : {"one_coin", "class", "full", "shrunk", "difficulty"}
         What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
-        answers of each annotator in each class, and memory for a table (R, K, K): what has more
-        than 50 million entries is refused.
+        answers of each annotator in each class; "shrunk" draws the confusions of those who gave few
+        towards the rate of "one_coin". Both need memory for a table (R, K, K): what has more than
+        50 million entries is refused. "difficulty" learns abilities of people and difficulties of
+        items, see `plausible.experts.difficulty`.
     gold : Labels or dict of items, optional
         Classes of some items that are known for sure; Labels are of all items, in order, and
         unknown where they say nothing.
     prior : {"auto", "fit", "uniform"} or array (K,)
         Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
-        Dempster's rule makes of the answers, and fitted for the others.
-    smoothing : float
-        Imagined answers of each annotator (in each class, but for "one_coin").
+        Dempster's rule makes of the answers, and for "difficulty", and fitted for the others.
+    smoothing : float, optional
+        Imagined answers of each annotator (in each class, but for "one_coin"); 10 for "shrunk", of
+        which as many are right as "one_coin" says, and 1 for the others, if not given. With
+        "difficulty", the precision of the priors of abilities and difficulties.
     tol : float
         Stop when a step gains less than this for each item.
     max_iter : int
@@ -216,8 +226,9 @@ def fit_reliability(
     [1.0, 0.0, 1.0, 0.0]
     """
     check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
-    check_option(model, MODELS, "model")
+    check_option(model, (*MODELS, "difficulty"), "model")
     check_flag(accelerate, "accelerate")
+    smoothing = SMOOTHING.get(model, 1.0) if smoothing is None else smoothing
     check_number(smoothing, "smoothing", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 1)
@@ -231,8 +242,15 @@ def fit_reliability(
         )
     known = gold_logs(annotations, gold)
     shares = _given_prior(prior, model, annotations.n_classes)
+    if model == "difficulty":
+        _refuse_bootstrap(n_bootstrap)
+        from plausible.experts.difficulty import fit_difficulty
+
+        settings = {"tol": tol, "max_iter": max_iter, "accelerate": accelerate}
+        settings["callback"] = callback
+        return fit_difficulty(annotations, smoothing, known, shares, shared_errors, settings)
     problem = pose(annotations, model, smoothing, known, shares)
-    chart: Any = LogChart() if model == "full" else RateChart()
+    chart: Any = LogChart() if isinstance(problem, AnswerModel) else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
     result = climb(problem, problem.start(), callback=callback, **settings)
     rates = None
@@ -245,6 +263,19 @@ def fit_reliability(
             ]
         )
     return conclude(annotations, problem, result, shared_errors=shared_errors, resampled=rates)
+
+
+def _refuse_bootstrap(n_bootstrap: int) -> None:
+    """Items that are drawn twice would have two difficulties."""
+    if n_bootstrap:
+        raise InputError(
+            "n_bootstrap should be 0 with model='difficulty'",
+            f"is {n_bootstrap}",
+            "leave it out, or use {model}",
+            parameter="n_bootstrap",
+            value=n_bootstrap,
+            settings={"model": "one_coin"},
+        )
 
 
 def climb(problem: AnswerProblem, start: Parameters, **settings: Any) -> Any:
@@ -282,7 +313,20 @@ def pose(
     """The EM problem of a model."""
     if model == "full":
         return AnswerModel(annotations, smoothing, gold, prior)
+    if model == "shrunk":
+        return AnswerModel(annotations, smoothing, gold, prior, _own_rates(annotations, gold))
     return RateModel(annotations, model, smoothing, gold, prior)
+
+
+def _own_rates(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
+    """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
+    check_confusions(len(annotations.annotators), annotations.n_classes)
+    even = np.full(annotations.n_classes, 1 / annotations.n_classes)
+    problem = RateModel(annotations, "one_coin", 1.0, gold, even)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
+        point = climb(problem, problem.start(), max_iter=200, chart=RateChart()).parameters
+    return confusions(point.learned, annotations.n_classes)
 
 
 def conclude(
@@ -391,7 +435,7 @@ def _given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArr
     """Shares (K,) of the classes, or None where they are to be learned."""
     if isinstance(prior, str):
         check_option(prior, ("auto", "fit", "uniform"), "prior")
-        if prior == "fit" or (prior == "auto" and model != "one_coin"):
+        if prior == "fit" or (prior == "auto" and model not in ("one_coin", "difficulty")):
             return None
         return np.full(n_classes, 1 / n_classes)
     shares = as_floats(prior, "prior")
