@@ -39,6 +39,7 @@ from plausible.experts import (
 )
 from plausible.labels import Labels
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
     ConformalClassifier,
@@ -80,8 +81,8 @@ ROOMS = {
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
     "belief": {"Decision"},
-    "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
+    "metrics": {"CalibrationCurve", "Estimate", "RejectionCurve", "Scorer", "SetSizes"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed", "RowScores"},
     "experts": {"Agreement", "Drift", "Question", "Reliability", "SharedErrors"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
@@ -360,6 +361,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
         {"estimators": [("near", SoftNearestCentroid())], "weights": [1.0], "n_jobs": None},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "AutoClassifier": (
+        AutoClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid())], "combination": "votes",
+            "calibrate": True, "cv": 2, "max_rows": 20, "max_seconds": 60.0, "random_state": 0,
+            "verbose": 0, "n_jobs": None, "callback": None,
+        },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
     "SoftBaggingClassifier": (
@@ -671,6 +681,9 @@ def uncertain_calls() -> Iterator[Call]:
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    scored = {"model": logistic, "X": X, "y": SOFT, "sample_weight": WEIGHT}
+    scored |= {"n_bootstrap": 3, "random_state": 0}
+    yield Call("models.score_rows", models.score_rows, scored)
     tree = fitted(BeliefTreeClassifier)
     for name in ("export_text", "export_svg"):
         shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
