@@ -29,6 +29,8 @@ REFRESH = 5.0  # seconds between looks at all items, while somebody answers
 class Settings:
     """How a server is reached.
 
+    Attributes
+    ----------
     media : folder of pictures and sounds
     local_token : opens the page on this machine, as `local_person`
     trust_header, trusted_proxy : who is told by a proxy in front
