@@ -2,16 +2,21 @@
 
 Run with ``make bench``. 100,000 points in 100 clusters, 50 neighbors. Labels are all that follows
 the search for neighbors: weights, visits, connected parts, masses. Contestants take turns in one
-process, the fastest turn counts.
+process on one thread each, and the turn with the least CPU time counts. Only approximate search,
+with ``--long``, is timed by the clock on the wall, on all threads.
+
+The authors' R package (evclust, on CRAN) is not measured here: R is no part of this project.
 """
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 from timing import interleave, show
 
 from plausible.cluster import EKNNClus
@@ -45,7 +50,8 @@ def labels_against_graph(d: int) -> bool:
         return model._cluster(graph, np.random.RandomState(0))
 
     run = label()  # compiles, or reads what was compiled
-    best = interleave({"graph": search.kneighbors, "labels": label}, 3)
+    with threadpool_limits(1):
+        best = interleave({"graph": search.kneighbors, "labels": label}, 3, time.process_time)
     ratio = best["labels"] / best["graph"]
     score = adjusted_rand_score(y, run.masses.best)
     print(
@@ -72,7 +78,8 @@ def skipping() -> bool:
         return settle(graph, start, np.random.RandomState(0), skip=skip)
 
     same = np.array_equal(visits(True).labels, visits(False).labels)
-    best = interleave({"skip": lambda: visits(True), "all": lambda: visits(False)}, 3)
+    runs = {"skip": lambda: visits(True), "all": lambda: visits(False)}
+    best = interleave(runs, 3, time.process_time)
     ratio = best["all"] / best["skip"]
     words = "visits of all items, in times of those that may move; same labels"
     return show(words, ratio, "at least 1.5", same and ratio >= 1.5)

@@ -7,9 +7,11 @@ checked. crowd-kit's table of integers and our `Annotations` are ready made; the
 the building of `Annotations` is printed, too. Contestants take turns; the fastest turn counts.
 """
 
+import copy
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from timing import interleave, show
 
-from plausible.experts import Annotations, fit_reliability
+from plausible.experts import Annotations, AnswerPool, fit_reliability
 from plausible.io import read_annotations
 
 N_ITEMS, EACH, N_PEOPLE, N_CLASSES = 180_000, 10, 5000, 10
@@ -28,6 +30,8 @@ STEPS = 5
 REPEATS = 3
 DOUBT = 0.3
 FASTER = 20.0
+MORE, MORE_FASTER = 1000, 50.0
+DIFFERENT, AS_FAST = 200_000, 3.0
 LONGEST = 2.0
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -101,11 +105,50 @@ def compare_dempster(columns: Columns, folder: Path) -> list[bool]:
     return [show(name, needed, f"at most {LONGEST:g}", needed <= LONGEST)]
 
 
+def compare_added(columns: Columns) -> list[bool]:
+    """Ratio of a new fit to the adding of some answers, for a million of them."""
+    million = tuple(column[:1_000_000] for column in columns)
+    before = AnswerPool(Annotations.from_long(*(column[:-MORE] for column in million)))
+    answers = Annotations.from_long(*million)
+    late = Annotations.from_long(*(column[-MORE:] for column in million))
+    pools = iter([copy.deepcopy(before) for _ in range(REPEATS)])
+    runs: dict[str, Callable[[], Any]] = {
+        "new fit": lambda: fit_reliability(answers),
+        "add": lambda: next(pools).add(late),
+    }
+    times = interleave(runs, REPEATS)
+    print("Seconds for a million answers:", {k: round(v, 4) for k, v in times.items()})
+    ratio = times["new fit"] / times["add"]
+    name = f"a new fit of a million answers against adding {MORE:,}"
+    return [show(name, ratio, f"at least {MORE_FASTER:g}", ratio >= MORE_FASTER)]
+
+
+def compare_doubts(columns: Columns) -> list[bool]:
+    """Seconds for answers whose doubts are all different, from columns to labels."""
+    some = tuple(column[:DIFFERENT] for column in columns)
+    doubt = np.random.default_rng(0).uniform(0, 0.8, DIFFERENT)
+
+    def pool(model: str) -> Any:
+        return Annotations.from_long(*some, doubt=doubt).pool(doubt="fit", model=model)
+
+    runs: dict[str, Callable[[], Any]] = {
+        model: partial(pool, model) for model in ("one_coin", "class", "full")
+    }
+    times = interleave(runs, REPEATS)
+    print(
+        f"Seconds for {DIFFERENT:,} different doubts:", {k: round(v, 2) for k, v in times.items()}
+    )
+    needed = times["one_coin"]
+    name = f"{DIFFERENT:,} answers with different doubts: seconds"
+    return [show(name, needed, f"at most {AS_FAST:g}", needed <= AS_FAST)]
+
+
 def main() -> int:
     """Run all; 1 if a wanted ratio is missed."""
     warnings.simplefilter("ignore", ConvergenceWarning)  # the steps are counted
     columns = draw()
     verdicts = compare_dawid_skene(columns)
+    verdicts += compare_added(columns) + compare_doubts(columns)
     with tempfile.TemporaryDirectory() as folder:
         verdicts += compare_dempster(columns, Path(folder))
     return 0 if all(verdicts) else 1

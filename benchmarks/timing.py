@@ -1,5 +1,6 @@
-"""Fair timing: contestants take turns in one process, and the fastest of their runs counts."""
+"""Fair timing: contestants take turns in one process."""
 
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,30 @@ def interleave(
             run()
             best[name] = min(best[name], clock() - start)
     return best
+
+
+def median_ratios(
+    contestants: dict[str, Callable[[], Any]],
+    reference: Callable[[], Any],
+    repeats: int = 7,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
+    """Time of each contestant over that of a reference that runs right before or after it.
+
+    The median over the rounds: where runs are long and the machine is shared, single runs differ by
+    a fifth, and the fastest of each may have met different neighbors.
+    """
+    found: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(repeats):
+        for name, run in contestants.items():
+            seconds = {}
+            turns = {"run": run, "reference": reference}
+            for which in list(turns)[:: 1 if number % 2 else -1]:
+                start = clock()
+                turns[which]()
+                seconds[which] = clock() - start
+            found[name].append(seconds["run"] / seconds["reference"])
+    return {name: statistics.median(ratios) for name, ratios in found.items()}
 
 
 def show(claim: str, value: float, wanted: str, holds: bool) -> bool:

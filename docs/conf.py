@@ -27,11 +27,11 @@ extensions = [
     "extension.flowchart",
     "extension.reference",
     "extension.pages",
+    "extension.speed",
 ]
 exclude_patterns = ["reproduction.template.md", "extension", "pictures", "gallery/*.ipynb"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "py:obj"
-python_use_unqualified_type_names = True
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
@@ -39,7 +39,8 @@ myst_links_external_new_tab = False
 
 autodoc_typehints = "none"  # docstrings say it, and signatures stay short
 autodoc_member_order = "bysource"
-autodoc_default_options = {"show-inheritance": False}
+python_maximum_signature_line_length = 76
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -50,6 +51,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "plausible"
+html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = False
@@ -68,7 +70,7 @@ html_theme_options = {
     "show_nav_level": 1,
     "navigation_depth": 2,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

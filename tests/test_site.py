@@ -141,7 +141,7 @@ def test_the_reference_has_every_name_of_every_room_once():
 
 
 def test_flowcharts_stand_on_levels():
-    from extension.flowchart import as_svg, levels_of, places
+    from extension.flowchart import as_svg, by_way_points, levels_of, places
 
     arrows = [
         ("cli", "report"),
@@ -151,9 +151,11 @@ def test_flowcharts_stand_on_levels():
         ("web", "tables"),
     ]
     assert levels_of(arrows) == [["cli"], ["report"], ["io", "web"], ["tables"]]
-    place = places(arrows)
+    levels, routes = by_way_points(arrows)
+    assert routes[2] == ["cli", "cli>io>1", "io"]  # beside report, not through it
+    place = places(levels, routes)
     assert all(place[start][1] < place[end][1] for start, end in arrows)
-    assert len(set(place.values())) == 5  # no two on one spot
+    assert len(set(place.values())) == len(place) == 6  # no two on one spot
     drawn = as_svg("flowchart TD\n" + "\n".join(f"    {a} --> {b}" for a, b in arrows))
     assert drawn.count("<rect") == 5
     assert drawn.count("<path d=") == len(arrows) + 1  # and the tip of the arrows
@@ -175,6 +177,19 @@ def test_links_of_the_repository_hold_in_the_site():
     assert relinked("[a](../CHANGES.md#x) [b](docs/labels.md) [c](labels.md) `CHANGES.md`") == (
         "[a](changes.md#x) [b](labels.md) [c](labels.md) `CHANGES.md`"
     )
+
+
+def test_every_page_has_its_place(tmp_path):
+    """In a `toctree`; Sphinx would warn of others, so new guides are listed by themselves."""
+    from extension.pages import unlisted
+
+    (tmp_path / "index.md").write_text("```{toctree}\n:hidden:\n\nStart here <start>\nguide\n```\n")
+    (tmp_path / "guide.md").write_text("[new](new.md)\n\n```{toctree}\nlabels\n```\n")
+    for name in ("start", "labels", "new"):
+        (tmp_path / f"{name}.md").write_text("# A page\n")
+    assert unlisted(tmp_path) == ["new"]
+    assert not {"labels", "experts", "changes", "glossary", "index"} & set(unlisted(ROOT / "docs"))
+    assert "<!-- other pages -->" in (ROOT / "docs" / "guide.md").read_text()
 
 
 def test_there_are_many_examples():

@@ -6,6 +6,7 @@ a level follows the middle of a node's neighbors.
 """
 
 import re
+from itertools import pairwise
 from typing import Any
 
 Arrows = list[tuple[str, str]]
@@ -42,42 +43,74 @@ def levels_of(arrows: Arrows) -> list[list[str]]:
     return [sorted(name for name in below if height[name] == top - k) for k in range(top + 1)]
 
 
-def places(arrows: Arrows) -> dict[str, tuple[float, float]]:
-    """Middle of each node: levels centered, each in the order of its neighbors above."""
+def by_way_points(arrows: Arrows) -> tuple[list[list[str]], list[list[str]]]:
+    """Levels with a point on each level that an arrow passes, and the points of each arrow."""
     levels = levels_of(arrows)
-    x: dict[str, float] = {}
-    place = {}
+    depth = {name: k for k, level in enumerate(levels) for name in level}
+    routes = []
+    for start, end in arrows:
+        passed = range(depth[start] + 1, depth[end])
+        points = [f"{start}>{end}>{k}" for k in passed]
+        for k, point in zip(passed, points, strict=True):
+            levels[k].append(point)
+        routes.append([start, *points, end])
+    return levels, routes
+
+
+def width_of(name: str) -> int:
+    """Room that a box needs, or a point that an arrow passes."""
+    return GAP if ">" in name else WIDTH + GAP
+
+
+def places(levels: list[list[str]], routes: list[list[str]]) -> dict[str, tuple[float, float]]:
+    """Middle of each node: levels centered, each in the order of its neighbors above."""
+    above: dict[str, list[str]] = {}
+    for route in routes:
+        for upper, lower in pairwise(route):
+            above.setdefault(lower, []).append(upper)
+    place: dict[str, tuple[float, float]] = {}
     for depth, level in enumerate(levels):
-        wish = {}
-        for position, name in enumerate(level):
-            above = [x[start] for start, end in arrows if end == name and start in x]
-            wish[name] = (sum(above) / len(above) if above else float(position), position)
-        width = len(level) * (WIDTH + GAP)
-        for position, name in enumerate(sorted(level, key=lambda name: wish[name])):
-            x[name] = (position + 0.5) * (WIDTH + GAP) - width / 2
-            place[name] = (x[name], depth * (HEIGHT + RISE) + HEIGHT / 2 + 2)
+        wish = {
+            name: (sum(place[up][0] for up in ups) / len(ups) if (ups := above.get(name)) else 0.0)
+            for name in level
+        }
+        x = -sum(map(width_of, level)) / 2
+        for name in sorted(level, key=lambda name: (wish[name], name)):
+            x += width_of(name)
+            place[name] = (x - width_of(name) / 2, depth * (HEIGHT + RISE) + HEIGHT / 2 + 2)
     return place
+
+
+def curve(points: list[tuple[float, float]]) -> str:
+    """A path from the edge of the first box, through points, to the edge of the last."""
+    (x, y), *passed, (x_end, y_end) = points
+    path, y = f"M{x:.0f} {y + HEIGHT / 2:.0f}", y + HEIGHT / 2
+    stops = [(at, top, HEIGHT) for at, top in passed] + [(x_end, y_end - 5, 0)]
+    for at, middle, straight in stops:
+        top = middle - HEIGHT / 2
+        bend = (top - y) / 2
+        path += f"C{x:.0f} {y + bend:.0f} {at:.0f} {top - bend:.0f} {at:.0f} {top:.0f}"
+        path += f"v{straight}" if straight else ""
+        x, y = at, top + straight
+    return path
 
 
 def as_svg(text: str) -> str:
     """The flowchart as an SVG element that follows the colors of the page."""
     arrows = arrows_of(text)
-    place = places(arrows)
-    half = max(abs(x) for x, _ in place.values()) + WIDTH / 2 + 4
+    levels, routes = by_way_points(arrows)
+    place = places(levels, routes)
+    half = max(abs(x) + width_of(name) / 2 for name, (x, _) in place.items())
     bottom = max(y for _, y in place.values()) + HEIGHT / 2 + 4
-    lines = []
-    for start, end in arrows:
-        (x0, y0), (x1, y1) = place[start], place[end]
-        y0, y1 = y0 + HEIGHT / 2, y1 - HEIGHT / 2 - 5
-        bend = (y1 - y0) / 2
-        lines.append(
-            f'<path d="M{x0:.0f} {y0:.0f}C{x0:.0f} {y0 + bend:.0f} {x1:.0f} {y1 - bend:.0f}'
-            f' {x1:.0f} {y1:.0f}" marker-end="url(#tip)"/>'
-        )
+    lines = [
+        f'<path d="{curve([place[name] for name in route])}" marker-end="url(#tip)"/>'
+        for route in routes
+    ]
     boxes = [
         f'<rect x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" width="{WIDTH}" height="{HEIGHT}"'
         f' rx="7"/><text x="{x:.0f}" y="{y + 5:.0f}">{name}</text>'
         for name, (x, y) in place.items()
+        if ">" not in name
     ]
     said = "; ".join(f"{start} imports {end}" for start, end in arrows)
     return (

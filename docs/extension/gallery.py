@@ -10,10 +10,10 @@ FILTERS = list(warnings.filters)
 
 def in_the_house_style(gallery_conf: Any, name: str, when: str) -> None:
     """Set fonts and colors before each example; one that warns is not finished."""
-    import matplotlib as mpl
+    from matplotlib import style
 
     if when == "before":
-        mpl.style.use(str(STYLE))
+        style.use(str(STYLE))
         warnings.simplefilter("error")
     else:
         warnings.filters[:] = FILTERS  # type: ignore[index]

@@ -8,10 +8,10 @@ from hard, doubted and missing labels in one likelihood.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patches import Ellipse
 
 from plausible.labels import Labels
 from plausible.models import GaussianMixtureClassifier
+from plausible.plots import MixtureDisplay
 
 rng = np.random.default_rng(3)
 truth = rng.integers(3, size=300)
@@ -27,26 +27,13 @@ models = {
 }
 
 # %%
-# Ellipses at one and two deviations; dots with a rim have a label.
-figure, panels = plt.subplots(1, 2, figsize=(8.4, 3.8), sharex=True, sharey=True)
+# Ellipses that hold 95 % of each class; dots with a rim have a label.
+figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.9), sharex=True, sharey=True)
 for axes, (name, model) in zip(panels, models.items()):
-    axes.scatter(*X[~is_known].T, s=10, color="#bbbbbb")
-    for k in range(3):
-        axes.scatter(
-            *X[is_known & (truth == k)].T, s=46, color=f"C{k}", edgecolor="#222222", zorder=3
-        )
-        values, vectors = np.linalg.eigh(model.covariances_[k])
-        angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
-        for size in (2, 4):
-            width, height = size * np.sqrt(values[::-1])
-            axes.add_patch(
-                Ellipse(
-                    model.means_[k], width, height, angle=angle, fill=False, color=f"C{k}", lw=2
-                )
-            )
+    MixtureDisplay.from_estimator(model, X, labels).plot(ax=axes)
+    axes.scatter(*X[is_known].T, s=46, facecolor="none", edgecolor="#222222", zorder=3)
+    axes.set(xlabel="", ylabel="", xticks=[], yticks=[])
     axes.set_title(f"{name}: {(model.predict(X) == truth).mean():.0%} right")
-    axes.set_xticks([])
-    axes.set_yticks([])
 plt.show()
 
 # %%

@@ -1,13 +1,18 @@
 """Constrained evidential c-means: its criterion is really minimized, and links are met."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.metrics import adjusted_rand_score
 
 from cluster.data import blobs, criterion
-from plausible.cluster import CECM, ECM
-from plausible.cluster.links import least_on_simplex
+from plausible.cluster import CECM, ECM, focal_sets_of
+from plausible.cluster.cecm import summarize_linked
+from plausible.cluster.kernels import Prototypes, lifted, make_focal
+from plausible.cluster.linked import Linked, Solution, regrouped, sure_masses, swept_at
+from plausible.cluster.links import check_links, least_on_simplex, wire
 
 
 def strips(seed, n_links):
@@ -170,3 +175,39 @@ def test_links_that_are_none_are_refused():
         CECM(2, cannot_link=[0, 1, 2]).fit(X)
     with pytest.raises(ValueError, match="constraint_weight should be at least 0 and less than 1"):
         CECM(2, constraint_weight=1.0).fit(X)
+
+
+def test_groups_of_linked_items_move_together():
+    """Item by item, two of one cluster that must be together would stay in the wrong one."""
+    X, owner, must, cannot = strips(30, 100)
+    means = [X[owner == k].mean(axis=0) for k in (0, 1)]
+    best = CECM(2, must, cannot, init=means).fit(X)
+    model = CECM(2, must, cannot, n_init=10, random_state=0).fit(X)
+    assert model.objective_ == pytest.approx(best.objective_, rel=1e-6)
+    assert (np.diff(model.history_) <= 0).all()
+    assert model.n_iter_ == len(model.history_) - 1
+
+
+def test_groups_move_to_the_best_of_all_assignments():
+    """From a start in the wrong clusters, as good as the best that all hard assignments lead to."""
+    centers = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 5.0]])
+    items = np.array([[5.2, 0.4], [6.1, 0.9], [0.3, 4.4], [0.5, -0.3], [5.0, 1.0]])
+    links = check_links([[0, 1], [3, 4]], [[1, 2]], len(items))
+    focal = make_focal(focal_sets_of("all", 3), 3, 1.0, 2.0, 20.0)
+    wiring = wire(links, focal.sets)
+    linked = Linked(items, lifted(np.empty((0, 2)), None, None), wiring, 300.0, 0.0)
+
+    def settled(clusters):
+        masses = sure_masses(np.array(clusters), focal)
+        for _ in range(12):
+            masses = swept_at(Prototypes(centers), masses, linked, focal)
+        return Solution(Prototypes(centers), masses)
+
+    def cost(solution):
+        return -summarize_linked(solution, linked, focal).criterion
+
+    best = min(cost(settled(clusters)) for clusters in product(range(3), repeat=len(items)))
+    stuck = settled([0, 0, 1, 2, 2])  # no item leaves alone
+    assert cost(stuck) > 1.5 * best
+    assert cost(regrouped(stuck, linked, focal)) == pytest.approx(best, rel=1e-6)
+    assert regrouped(settled([1, 1, 2, 0, 0]), linked, focal) is None

@@ -105,6 +105,17 @@ def test_weights_are_symmetric_means_without_own_neighbors():
     )
 
 
+@pytest.mark.parametrize("gamma", [1.0, 1e5])
+def test_the_compiled_graph_is_the_same(gamma):
+    X, _ = blobs()
+    distances, neighbors = NearestNeighbors(n_neighbors=9).fit(X).kneighbors()
+    lists = Lists(neighbors, distances**2)
+    plain, quick = (symmetric_graph(lists, gamma, compiled) for compiled in (False, True))
+    assert np.array_equal(plain.toarray(), quick.toarray())
+    assert plain.nnz == quick.nnz == np.count_nonzero(plain.toarray())
+    assert (quick.nnz == 0) == (gamma > 1e3 / distances.min() ** 2)
+
+
 @pytest.mark.parametrize("start", ["n", "few"])
 def test_a_round_is_that_of_the_paper(start):
     X, _ = blobs(std=2.0)

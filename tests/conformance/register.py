@@ -14,6 +14,7 @@ from plausible.models import (
     AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -49,6 +50,11 @@ def fit_annotations(estimator, X, labels, sample_weight):
     return estimator.fit(X, said, sample_weight=sample_weight)
 
 
+CONFORMAL = "its sets are conformal, and empty where no class fits as well as usual"
+LEFT_OUT_OF_CONFORMAL = {
+    "predict_is_in_its_set": CONFORMAL,
+    "sets_by_interval_dominance": CONFORMAL,
+}
 NEIGHBORS = EvidentialNeighborsClassifier(15, gamma="heuristic")
 
 # Estimators that take Labels.
@@ -105,6 +111,14 @@ ESTIMATORS: dict[str, Subject] = {
             PartialLogisticRegression(random_state=0),
             cv=2,
         )
+    ),
+    "ConformalClassifier": Subject(
+        ConformalClassifier(SoftNearestCentroid(), 0.6, "cross", cv=2, random_state=0),
+        leave_out=LEFT_OUT_OF_CONFORMAL | {"one_pass": "it asks the classifier that it is around"},
+    ),
+    "ConformalClassifier split": Subject(
+        ConformalClassifier(GaussianNB(), 0.6, cv=2, random_state=0),
+        leave_out=LEFT_OUT_OF_CONFORMAL,
     ),
     "SoftLabelClassifier": Subject(
         SoftLabelClassifier(GaussianNB(), cv=2, max_iter=3, random_state=0), unknown="refuses"
@@ -214,6 +228,7 @@ VARIANTS = {
     "PartialLogisticRegression maximum_entropy",
     "PartialLogisticRegression minimum_entropy",
     "EvidentialCalibratedClassifier of scikit-learn",
+    "ConformalClassifier split",
     "SoftLabelClassifier maximum_entropy",
     "EvidentialNeighborsClassifier c1",
     "EvidentialFusionClassifier calibrated",

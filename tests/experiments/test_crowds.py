@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier
 
@@ -81,7 +82,38 @@ def test_tables_and_picture_hold_every_row(results, tmp_path):
 
 def test_ties_count_their_share():
     scores = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 0.0]])
-    assert crowd_pools.credit(scores, np.array([0, 1, 2])) == pytest.approx((0.5 + 1 + 1 / 3) / 3)
+    np.testing.assert_allclose(crowd_pools.credit(scores, np.array([0, 1, 2])), [0.5, 1, 1 / 3])
+
+
+def test_losses_and_calibration_errors_follow_from_their_definition():
+    chances = np.array([[0.9, 0.1, 0.0], [0.2, 0.75, 0.05], [0.95, 0.05, 0.0], [0.2, 0.8, 0.0]])
+    y = np.array([0, 1, 2, 0])
+    expected = -np.log([0.9, 0.75, crowd_pools.FLOOR, 0.2])
+    np.testing.assert_allclose(crowd_pools.losses(chances, y), expected)
+    # bins 0.7 to 0.8, 0.8 to 0.9, and 0.9 to 1, in which one of two is right
+    gaps = abs(0.75 - 1) + abs(0.8 - 0) + abs(0.9 + 0.95 - 1)
+    assert crowd_pools.calibration_error(chances, y) == pytest.approx(gaps / 4)
+    even = crowd_pools.as_chances(np.array([[0.0, 0.0], [1.0, 3.0]]))
+    np.testing.assert_allclose(even, [[0.5, 0.5], [0.25, 0.75]])
+
+
+def pool_row(name, pool, majority, peer, less, held=9):
+    return {
+        "set": name,
+        "accuracy": {"pool": pool, "majority": majority, "crowd-kit GLAD": peer},
+        "less_loss": {"crowd-kit GLAD": {"mean": less, "low": less - 0.1, "high": less + 0.1}},
+        "intervals_hold": held,
+        "intervals": 10,
+    }
+
+
+def test_pools_are_judged_by_what_is_said_of_them():
+    good = pool_row("dogs", 0.8, 0.8, 0.805, -0.05)
+    far, behind = pool_row("bluebirds", 0.8, 0.7, 0.82, -0.2), pool_row("x", 0.7, 0.8, 0.7, 0.3, 3)
+    verdicts = [one["holds"] for one in experiment.judge_pools([good, good, far], quick=False)]
+    assert verdicts == [True] * 4
+    verdicts = [one["holds"] for one in experiment.judge_pools([far, behind, far], quick=False)]
+    assert verdicts == [False] * 4
 
 
 def test_items_without_answers_have_no_hard_label():
@@ -220,6 +252,13 @@ def stub_packages(monkeypatch):
             assert list(table.columns) == ["task", "worker", "label"]
             return table.groupby("task")["label"].agg(lambda one: one.mode()[0])
 
+        def fit_predict_proba(self, table):
+            return pd.get_dummies(self.fit_predict(table)).astype(float)
+
+        def fit(self, table):
+            self.skills_ = pd.Series(1.0, index=table["worker"].unique())
+            return self
+
     kit.aggregation = SimpleNamespace(**dict.fromkeys(crowd_pools.PEERS["crowd-kit"], Vote))
 
     def vote(table, verbose):
@@ -247,13 +286,16 @@ def test_other_packages_get_the_same_answers(features, monkeypatch):
     data = CrowdData("dogs", few, data.y, data.X, data.X_test, data.y_test)
     found = crowd_pools.compare_pools(data, silent)["accuracy"]
     peers = [name for name in found if name not in crowd_pools.OURS]
-    assert len(peers) == 5
+    assert len(peers) == 7
     quick = crowd_pools.compare_pools(data, silent, quick=True)["accuracy"]
-    assert set(found) - set(quick) == {"crowd-kit GLAD", "crowd-kit MACE"}
+    assert set(found) - set(quick) == {f"crowd-kit {name}" for name in crowd_pools.SLOW}
+    assert found["crowd-kit Wawa"] == pytest.approx(found["majority"])  # of equal skills
+    peers.remove("crowd-kit Wawa")
     assert len({found[name] for name in peers}) == 1
     assert found[peers[0]] == pytest.approx(found["majority"], abs=0.05)
-    assert crowd_pools.cleanlab_class("consensus", data)[4] == -1
-    assert crowd_pools.crowd_kit_class("GLAD", data)[4] == -1
+    assert not crowd_pools.cleanlab_scores("consensus", data)[4].any()
+    assert not crowd_pools.crowd_kit_scores("GLAD", data)[4].any()
+    assert not crowd_pools.crowd_kit_scores("MMSR", data)[4].any()
 
 
 def test_packages_are_looked_for():

@@ -56,7 +56,12 @@ def test_a_figure_is_listed_without_its_neighbors():
 
 
 @pytest.mark.parametrize(
-    ("name", "near"), [("come2008", "come_2008"), ("lu-2020-figure-7", "lu-2020-figure-6")]
+    ("name", "near"),
+    [
+        ("come2008", "come_2008"),
+        ("lu-2020-figure-7", "lu-2020-figure-6"),
+        ("ecm", "denoeux_2015_ecm[?]"),
+    ],
 )
 def test_unknown_names_are_refused_with_the_nearest(name, near):
     with pytest.raises(ValueError, match=f"Expected a paper.*but '{name}' is none.*{near}"):

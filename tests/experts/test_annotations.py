@@ -332,3 +332,62 @@ def test_options_are_not_passed_over():
         answers.pool(modle="full")
     with pytest.raises(ValueError, match="is not"):
         answers.pool(gold={"nonsense": "a"})
+
+
+def test_tables_are_taken_back_as_the_same_answers():
+    answers = Annotations.from_long(
+        ["x", "x", "y", "y", "z"],
+        ["ann", "bob", "ann", "cy", "cy"],
+        ["m", "m|b", "cannot tell", "none of these", "b"],
+        classes=["m", "b", "k"],
+        doubt=[0.1, 0.0, 0.3, 0.2, 0.4],
+    )
+    table = answers.to_table()
+    assert table["label"] == ["m", "m|b", "cannot tell", "none of these", "b"]
+    again = Annotations.from_long(
+        table["item"], table["annotator"], table["label"], doubt=table["doubt"],
+        classes=["m", "b", "k"],
+    )  # fmt: skip
+    np.testing.assert_array_equal(
+        again.contours[again.statement], answers.contours[answers.statement]
+    )
+    np.testing.assert_array_equal(again.doubt, answers.doubt)
+    degrees = Annotations.from_long(
+        [1, 1, 1], ["ann", "ann", "bob"], ["k", "m", "m"], plausibility=[1.0, 0.3, 1.0]
+    )
+    table = degrees.to_table()
+    again = Annotations.from_long(
+        table["item"], table["annotator"], table["label"], plausibility=table["plausibility"]
+    )
+    np.testing.assert_array_equal(again.contours, degrees.contours)
+
+
+def test_appended_answers_are_those_of_both():
+    first = Annotations.from_long(["x", "y"], ["ann", "bob"], ["m", "b"])
+    second = Annotations.from_long(["y", "z"], ["ann", "cy"], ["k", "m"])
+    both = first.append(second)
+    assert len(both) == 4
+    expected = Annotations.concatenate([first, second])
+    np.testing.assert_array_equal(both.votes(), expected.votes())
+    assert both.append().items.tolist() == both.items.tolist()
+
+
+def test_words_count_by_their_order_and_by_what_gold_shows():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=600)
+    word = rng.integers(3, size=600)
+    right = rng.random(600) < np.array([0.9, 0.6, 0.4])[word]
+    said = np.where(right, truth, (truth + rng.integers(1, 3, size=600)) % 3)
+    words = np.array(["sure", "rather", "guess"])
+    columns = np.arange(600), ["ann"] * 600, said, words[word]
+    order = ["sure", "rather", "guess"]
+    plain = Annotations.from_words(*columns, order=order)
+    np.testing.assert_allclose(plain.doubt, np.array([0.2, 0.4, 0.7])[word])
+    gold = dict(enumerate(truth.tolist()))
+    taught = Annotations.from_words(*columns, order=order, gold=gold)
+    beyond_luck = (np.array([right[word == k].mean() for k in range(3)]) - 1 / 3) * 3 / 2
+    np.testing.assert_allclose(1 - taught.doubt, beyond_luck[word], atol=0.03)
+    with pytest.raises(ValueError, match="different words of certainty"):
+        Annotations.from_words(*columns, order=["sure", "Sure"])
+    with pytest.raises(ValueError, match="guess"):
+        Annotations.from_words(*columns, order=["sure", "rather"])

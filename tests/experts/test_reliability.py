@@ -203,7 +203,7 @@ def test_joint_fits_check_their_input():
         JointAnnotatorClassifier().fit(features(y)[:20], answers)
     with pytest.raises(ValueError, match="should be Annotations"):
         JointAnnotatorClassifier().fit(features(y), y)
-    with pytest.raises(ValueError, match="'one_coin', 'class' or 'full'"):
+    with pytest.raises(ValueError, match="'one_coin', 'class', 'full' or 'shrunk'"):
         JointAnnotatorClassifier(model="half").fit(features(y), answers)
 
 

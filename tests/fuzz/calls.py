@@ -42,6 +42,7 @@ from plausible.models import (
     AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
+    ConformalClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     EvidentialNetworkClassifier,
@@ -80,9 +81,9 @@ ROOMS = {
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
     "belief": {"Decision"},
-    "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
-    "experts": {"Agreement", "Question", "Reliability"},
+    "metrics": {"CalibrationCurve", "Estimate", "RejectionCurve", "Scorer", "SetSizes"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed", "RowScores"},
+    "experts": {"Agreement", "Drift", "Question", "Reliability", "SharedErrors"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
@@ -387,6 +388,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
+    "ConformalClassifier": (
+        ConformalClassifier,
+        {
+            "estimator": SoftNearestCentroid(), "coverage": 0.5, "method": "cross",
+            "by_class": False, "partial": "weighted", "nonconformity": "probability", "cv": 2,
+            "n_jobs": None, "random_state": 0,
+        },
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT, "gold": None},
+    ),
     "SoftLabelClassifier": (
         SoftLabelClassifier,
         {
@@ -671,6 +681,9 @@ def uncertain_calls() -> Iterator[Call]:
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    scored = {"model": logistic, "X": X, "y": SOFT, "sample_weight": WEIGHT}
+    scored |= {"n_bootstrap": 3, "random_state": 0}
+    yield Call("models.score_rows", models.score_rows, scored)
     tree = fitted(BeliefTreeClassifier)
     for name in ("export_text", "export_svg"):
         shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
@@ -692,6 +705,15 @@ def models_calls() -> Iterator[Call]:
         models.partial_label_loss("minimum_entropy"),
         {"*0": np.log(PROBABILITY), "*1": SOFT},
     )
+    losses = {
+        "logits": np.log(PROBABILITY), "labels": np.asarray(PROBABILITY), "criterion":
+        "minimum_commitment", "is_probability": None, "sample_weight": None, "reduction": "mean",
+    }  # fmt: skip
+    yield Call("models.soft_label_loss", models.soft_label_loss, losses)
+    yield Call("models.soft_label_gradient", models.soft_label_gradient, losses)
+    asked = {"y": SOFT, "criterion": "maximum_entropy"}
+    yield Call("models.xgboost_objective", models.xgboost_objective, asked)
+    yield Call("models.lightgbm_objective", models.lightgbm_objective, asked)
     supervised = fitted(StochasticSupervisionClassifier)
     yield Call(
         "models.log_density", models.log_density, {"estimator": supervised, "X": X, "y": OPINION}
@@ -758,6 +780,15 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learned})
     yield Call("experts.Annotations.reliability", said.reliability, learned)
     yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
+    grown = {"smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
+    yield Call("experts.AnswerPool", experts.AnswerPool, {"answers": said, **grown})
+    pool = experts.AnswerPool(said)
+    yield Call("experts.AnswerPool.labels", pool.labels, {"items": said.items[:2].tolist()})
+    yield Call("experts.AnswerPool.settle", pool.settle, {"tol": 1e-3, "max_iter": 20})
+    once = {"annotations": said, "reliability": said.reliability(), "level": 0.05}
+    yield Call("experts.find_shared_errors", experts.find_shared_errors, once)
+    in_time = {"order": np.arange(len(said)), **once}
+    yield Call("experts.find_drift", experts.find_drift, in_time)
     yield Call("experts.Annotations.select", said.select, {"answers": said.item < 5})
     members = np.array([True, False, True])
     yield Call("experts.Annotations.commonality", said.commonality, {"members": members})

@@ -12,7 +12,8 @@ import pytest
 from sklearn.utils import check_array
 
 from fuzz.calls import RECORDS, ROOMS, every_call, write_files
-from fuzz.fuzzing import findings, quiet
+from fuzz.fuzzing import attempt, findings, quiet
+from fuzz.hostile import TWISTS, VALUES
 from fuzz.judging import complaint, raised_at
 from plausible.checks import as_list, check_number
 from plausible.datasets import MissingDataError
@@ -41,6 +42,32 @@ def test_nothing_raw_leaves_a_public_call(folder, calls):
     found = list(findings(chosen, seed, count))
     told = "\n".join(map(str, found[:20]))
     assert not found, f"{len(found)} of {count} calls with seed {seed}:\n{told}"
+
+
+LET_OUT = [
+    ("io.read_training", ("id", "dict")),
+    ("io.read_training", ("id", "with None")),
+    ("io.read_new", ("id", "with an object")),
+    ("io.read_annotations", ("names", "infinities")),
+    ("io.stream_predictions", ("piece_rows", "lambda of anything")),
+    ("experts.Annotations.from_answers", ("answers", "with a huge int")),
+    ("neighbors.EvidentialNeighborsClassifier.fit", ("p", "masked")),
+    ("neighbors.EvidentialNeighborsClassifier.fit", ("p", "frame of number names")),
+    ("neighbors.ContextualNeighborsClassifier.fit", ("metric", "no columns")),
+    ("neighbors.ContextualNeighborsClassifier.fit", ("metric", "zeros")),
+    ("engine.StreamRows of chunks, learned", ("*1", "with a set")),
+    ("engine.StreamRows of chunks, learned", ("*1", "as nullable")),
+    ("engine.StreamRows of chunks, learned", ("*1", "sparse")),
+    ("models.GeneralizedBayesClassifier.fit", ("unseen", "nullable frame")),
+    ("models.believe", ("model", "class of ours")),
+]
+
+
+@pytest.mark.parametrize(("name", "replaced"), LET_OUT)
+def test_what_long_runs_found(folder, calls, name, replaced):
+    (call,) = [call for call in calls if call.name == name]
+    assert replaced[1] in TWISTS | VALUES
+    assert attempt(call, (replaced,)) is None
 
 
 def test_the_calls_are_valid(folder, calls):

@@ -978,12 +978,11 @@ def test_exports_are_known_from_file_objects_too(kind):
             ["each row is of another person ('Respondent ID')", "pivot_longer in R"],
         ),
         (
-            "id,text,animal.responses,animal.responses.users\n"
-            '1,so,"[""cat"", ""dog""]","[""ann"", ""bob""]"\n',
-            ["records of Argilla", "records.to_json"],
+            "id,text,animal.responses,animal.responses.users\n1,so,['cat' 'dog'],['ann' 'bob']\n",
+            ["lists of responses", "records.to_json"],
         ),
         ("image,ann,,bob,\n,label,sure,label,sure\nx,cat,1,dog,1\n", ["merged leave such gaps"]),
-        (",image,ann\n1,x,cat\n", ["row.names = FALSE in R"]),
+        (",image\n1,x\n", ["row.names = FALSE in R"]),
     ],
 )
 def test_tables_that_must_be_written_otherwise_say_how(text, words):

@@ -97,6 +97,18 @@ def test_any_classifier_has_regions():
     np.testing.assert_array_equal(new.ravel(), network.score_novelty(places) > 0.5)
 
 
+def test_what_may_be_refused_is_refused():
+    model = EvidentialNeighborsClassifier(n_neighbors=3).fit(X, Y)
+    display = DecisionRegionDisplay.from_estimator(
+        model, X, rule="interval_dominance", reject=0.3, grid_resolution=12, margin=1.5
+    )
+    places = np.array([[x, y] for y in display.y for x in display.x])
+    names = model.decide(places, rule="interval_dominance", reject=0.3).names()
+    refused = [name is None or (isinstance(name, set) and None in name) for name in names]
+    np.testing.assert_array_equal(display.decision.ravel() == -1, refused)
+    assert any(isinstance(name, set) and None in name for name in names)
+
+
 def test_where_all_is_refused_all_is_hatched(mixture):
     display = DecisionRegionDisplay.from_estimator(mixture, X, reject=0.0, grid_resolution=4)
     assert display.share_refused > 0.9

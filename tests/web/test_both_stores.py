@@ -163,7 +163,7 @@ class History(RuleBasedStateMachine):
 
 
 def test_any_history_on_sqlite():
-    some = settings(max_examples=200 if LONG else 5, stateful_step_count=14, deadline=None)
+    some = settings(max_examples=200 if LONG else 3, stateful_step_count=14, deadline=None)
     run_state_machine_as_test(History, settings=some)
 
 

@@ -8,6 +8,7 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 from plausible.base.beliefs import Beliefs, believe
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
+from plausible.base.clustering import check_reach as check_reach
 from plausible.base.evidence import EvidenceClassifier
 from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier
@@ -15,6 +16,7 @@ from plausible.base.named import FeatureTable, NamedArray, names_of_columns
 from plausible.base.normalization import log_normalized, normalized
 from plausible.base.partition import CredalPartition, Relations, RoughPartition
 from plausible.base.partition_tools import PartitionSummary
+from plausible.base.refusals import HeldOut
 from plausible.base.scoring import RowScores, score_rows
 from plausible.base.tags import LabelTags, takes_labels, with_labels
 from plausible.base.training import (
@@ -52,6 +54,7 @@ __all__ = [
     "EvidenceClassifier",
     "FarPointWarning",
     "FeatureTable",
+    "HeldOut",
     "LabelTags",
     "MassClassifier",
     "NamedArray",

@@ -63,6 +63,8 @@ class Beliefs:
         Log bets, where beliefs came as these.
     given_masses : SparseMasses or None
         Normalized masses, where beliefs came as these.
+    given_sets : bool array (n, K) or None
+        Sets of classes, where a classifier has a way of its own to them (`ConformalClassifier`).
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Beliefs:
     classes: NDArray[Any]
     log_probability: FloatArray | None = None
     given_masses: SparseMasses | None = None
+    given_sets: NDArray[np.bool_] | None = None
 
     @classmethod
     def from_log_evidence(cls, evidence: FloatArray, classes: ArrayLike) -> "Beliefs":
@@ -152,11 +155,12 @@ class Beliefs:
 
     def __getitem__(self, rows: Any) -> "Beliefs":
         """Beliefs about some of the items, by a slice, numbers or a mask."""
-        logs, masses = self.log_probability, self.given_masses
+        logs, masses, sets = self.log_probability, self.given_masses, self.given_sets
         return Beliefs(
             self.classes,
             None if logs is None else logs[rows],
             None if masses is None else masses[rows],
+            None if sets is None else sets[rows],
         )
 
     def _repr_html_(self) -> str:
@@ -198,7 +202,9 @@ class Beliefs:
 
     @cached_property
     def sets(self) -> NDArray[np.bool_]:
-        """Classes (n, K) that cannot be ruled out, by interval dominance."""
+        """Classes (n, K) that cannot be ruled out: by interval dominance, unless they are given."""
+        if self.given_sets is not None:
+            return self.given_sets
         if self.given_masses is not None:
             return self.decide("interval_dominance").chosen
         return not_ruled_out(self.contour)

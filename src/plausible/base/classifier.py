@@ -17,6 +17,7 @@ from plausible.base.beliefs import Beliefs
 from plausible.base.class_order import align_loss, refuse_order
 from plausible.base.elsewhere import are_elsewhere, believe_elsewhere, lazy_on_dask
 from plausible.base.features import check_features
+from plausible.base.refusals import HeldOut, refuse_other_rules, reject_for
 from plausible.base.tags import with_labels
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
@@ -130,6 +131,7 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         rule: str = "pignistic",
         reject: float | None = None,
         loss: ArrayLike | None = None,
+        max_error: float | None = None,
         **further: Any,
     ) -> Decision:
         """A class, a set of classes, or a refusal, for each row.
@@ -147,6 +149,10 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
             Loss of each act when each class is true; a data frame has classes as columns. The
             columns of an array are in the order of `classes_`, and it is refused where labels had
             their classes in another one.
+        max_error : float, optional
+            Share of errors that is allowed among the items that are answered: instead of `reject`,
+            which is chosen so that it is kept among items that the classifier had not seen. For
+            classifiers that know some, such as `ConformalClassifier`.
         **further : of `believe`
 
         Returns
@@ -156,8 +162,15 @@ class BeliefClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         loss = align_loss(self, loss, self.classes_)
+        if max_error is not None:
+            refuse_other_rules(rule, reject, loss)
+            reject = reject_for(max_error, self._held_out(), type(self).__name__)
         beliefs = self.believe(X, labels, **further)
         return beliefs.decide(rule, reject=reject, loss=loss)
+
+    def _held_out(self) -> HeldOut | None:
+        """How sure and how right it was of items that it had not seen, where that is known."""
+        return None
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Soft accuracy; rows that say nothing do not count."""

@@ -306,7 +306,14 @@ def see_labels(columns: Columns) -> Seen:
         names = Counter(name for row in sets for name in row)
         return Seen(names, len(y) - len(sets), len(sets))
     values, missing = find_missing(y, MISSING)
-    return Seen(Counter(values[~missing].tolist()), int(missing.sum()), 0)
+    try:
+        return Seen(Counter(values[~missing].tolist()), int(missing.sum()), 0)
+    except TypeError:  # what has no hash
+        raise InputError(
+            "Labels of a stream should be classes, sets of classes, or a number for each class",
+            "some are lists or other things",
+            "name each class by text or a number",
+        ) from None
 
 
 def classes_seen(seen: Seen) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plausible.cli import signals
-from plausible.cli.options import name_option, names, share
+from plausible.cli.options import add_trust, names, share
 from plausible.cli.talk import Talk, UsageError
 
 SUGGEST = ("never", "after", "coin", "before")
@@ -61,6 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     asked.add_argument(
         "--rename", type=names, metavar="OLD=NEW,...", help="classes that have a new name"
     )
+    model = parser.add_argument_group("suggestions")
+    model.add_argument("--model", metavar="FILE", help="model that plausible fit has saved")
+    model.add_argument("--features", metavar="FILE", help="table of features of the items")
+    model.add_argument(
+        "--suggest", choices=SUGGEST,
+        help="show what the model says: never (default), after the answer, before it, or by a coin "
+        "(with which its pull on people can be told)",
+    )  # fmt: skip
+    add_trust(model)
     team = parser.add_argument_group("for a team")
     team.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
     team.add_argument("--port", type=whole, default=0, help="default: any that is free")
@@ -105,6 +114,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
                          "--help.")  # fmt: skip
     if (given.trust_header is None) != (given.trusted_proxy is None):
         raise UsageError("--trust-header and --trusted-proxy should come together.")
+    if (given.model is None) != (given.features is None):
+        raise UsageError("--model and --features should come together; give both, or neither.")
     if given.as_of is not None and given.export is None:
         raise UsageError("--as-of should come with --export.")
     try:
@@ -126,6 +137,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         talk.note(*notes)
         if given.taken is not None or given.export is not None:
             return _move(given, talk, store, web) | {"notes": notes}
+        if given.model is not None:
+            _suggest(given, talk, store, web)
         return _serve(given, talk, store, web) | {"notes": notes}
     finally:
         store.close()
@@ -139,6 +152,7 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
     found = {
         "answers": given.answers,
         "random": given.random,
+        "suggest": given.suggest,
         "words": None if given.words is None else given.words == "on",
         "rename": {old: new for old, _, new in renamed} or None,
     }
@@ -156,6 +170,27 @@ def _read_classes(classes: list[str] | None) -> tuple[list[str] | None, dict[str
     found = [str(name) for name in columns.get("name", next(iter(columns.values())))]
     told = [str(text or "") for text in columns.get("help", [""] * len(found))]
     return found, dict(zip(found, told, strict=True))
+
+
+def _suggest(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> None:
+    """Keep what a model says of the items; without it, asking goes on."""
+    from plausible.cli.predict import for_model, learned, load_model
+    from plausible.io import read_new
+
+    model, about = load_model(given.model, given.trusted)
+    known = learned(model, about)
+    with for_model():
+        new = read_new(
+            given.features, known["columns"], known["n_features"], usual=about.get("id"),
+            kinds=known["kinds"], keep="none",
+        )  # fmt: skip
+    if new.ids is None:
+        raise UsageError("--features should have a column that names the items.")
+    ask = getattr(model, "predict_plausibility", model.predict_proba)
+    count = web.save_suggestions(
+        store, list(new.ids), ask(new.X), model.classes_.tolist(), web.digest_of(given.model)
+    )
+    talk.note(f"{given.model}: suggestions for {count} items")
 
 
 def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[str, Any]:
@@ -200,6 +235,3 @@ def _move(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[s
         )  # fmt: skip
         talk.say(f"Answers: {found['output']}")
     return found
-
-
-__all__ = ["add_arguments", "name_option", "run"]

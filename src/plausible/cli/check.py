@@ -138,14 +138,14 @@ def _put_down(
 
     settings = getattr(error, "settings", {})
     mends = {name: name_option(given, name, value) for name, value in settings.items()}
+    can = [name for name, value in settings.items() if value is not None and mends[name]]
     found["to_decide"].append(
         {
             "about": about,
             "what": in_words(error, None, given),
-            "options": [words for words in mends.values() if words is not None],
+            "options": [mends[name] for name in can],
         }
     )
-    can = [name for name, value in settings.items() if value is not None and mends[name]]
     return (can[0], settings[can[0]]) if can else None
 
 
@@ -245,7 +245,9 @@ def tell(talk: Talk, found: dict[str, Any]) -> None:
             talk.say(f"  columns: {shown({v: k for k, v in answers['meanings'].items()}, ' is ')}")
         talk.say(f"  {len(answers['classes'])} classes: {shown(answers['classes'])}")
         if answers["people"]:
-            talk.say(f"  {len(answers['people'])} people: {shown(answers['people'])}")
+            n_people = len(answers["people"])
+            count = "1 person" if n_people == 1 else f"{n_people} people"
+            talk.say(f"  {count}: {shown(answers['people'])}")
     if features is not None:
         by = "in order" if features["id"] is None else f"by {features['id']!r}"
         talk.say(

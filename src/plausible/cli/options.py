@@ -61,11 +61,19 @@ def meaning(text: str) -> dict[str, str]:
 
 
 def doubts(text: str) -> dict[str, float]:
-    """``"high=0.05,low=0.5"``."""
+    """``"high=0.05,low=0.5"``, or ``"sure,rather,guess"``: the surest first."""
+    if "=" not in text and len(names(text)) > 1:
+        from plausible.experts import doubts_in_order
+
+        try:
+            return doubts_in_order(names(text))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
     pairs = [part.rpartition("=") for part in names(text)]
     if not all(middle and word.strip() for word, middle, _ in pairs):
         raise argparse.ArgumentTypeError(
-            f"{text!r} should be the doubt of each word, such as high=0.05,low=0.5"
+            f"{text!r} should be the doubt of each word, such as high=0.05,low=0.5, or words from "
+            "the surest on, such as sure,rather,guess"
         )
     return {word.strip(): share(number.strip()) for word, _, number in pairs}
 
@@ -204,7 +212,8 @@ def add_known(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--words", type=doubts, metavar="WORD=DOUBT,...",
-        help="doubt of each word or rating of confidence, such as high=0.05,low=0.5",
+        help="doubt of each word or rating of confidence, such as high=0.05,low=0.5, or the words "
+        "alone, the surest first (worth what --gold shows, else 0.2 to 0.7)",
     )  # fmt: skip
     group.add_argument(
         "--repeats", choices=("all", "once", "first", "last"),

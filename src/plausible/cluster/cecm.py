@@ -8,6 +8,7 @@ with L links, the total variance :math:`\sigma^2` of the items, fuzzifier 2 and 
 :math:`\xi` of constraints: up to a factor this is the criterion of Antoine et al., free of units.
 It is lowered in turns: masses of items without links as in ECM; those of each linked item at their
 exact optimum given the others (see `links`); centers, and metrics if they are learned, as in ECM.
+Where that ends, groups of linked items try to move together (see `linked`).
 
 References
 ----------
@@ -15,7 +16,6 @@ V. Antoine, B. Quost, M.-H. Masson, T. Denoeux, CECM: constrained evidential c-m
 Computational Statistics and Data Analysis 56 (2012) 894-914.
 """
 
-from collections import deque
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.base import Clustered
-from plausible.checks import check_number
 from plausible.cluster.ecm import ECM, Items, ordered_rows, with_ridge
 from plausible.cluster.focal_sets import FocalSets
 from plausible.cluster.kernels import (
@@ -32,35 +31,25 @@ from plausible.cluster.kernels import (
     Sums,
     lifted,
     masses_of,
-    place,
     scatters,
     solve_prototypes,
     summarize,
-    weighted_distances,
 )
-from plausible.cluster.links import Links, Wiring, check_links, swept, violation, wire
+from plausible.cluster.linked import (
+    Linked,
+    Solution,
+    all_distances,
+    led_by_links,
+    regrouped,
+    swept_at,
+)
+from plausible.cluster.links import LinkedClustering, Links, check_links, link_costs, wire
 from plausible.cluster.prototypes import Problem, Spread, largest_first, sparse_masses
+from plausible.engine import Callback
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-class Linked(NamedTuple):
-    """Items with links, items without, which are lifted, and what violating a link costs."""
-
-    X: FloatArray
-    free: FloatArray
-    wiring: Wiring
-    cost: float
-    ridge: float
-
-
-class Solution(NamedTuple):
-    """Prototypes, and masses (k, F) of the linked items."""
-
-    prototypes: Prototypes
-    masses: FloatArray
 
 
 class LinkedState(NamedTuple):
@@ -69,15 +58,6 @@ class LinkedState(NamedTuple):
     criterion: float
     sums: Sums
     solution: Solution
-
-
-def all_distances(X: FloatArray, prototypes: Prototypes, focal: Focal) -> FloatArray:
-    """Weighted distances (k, F) of items from all sets, the empty one first if it is there."""
-    if not len(X):
-        return np.empty((0, len(focal.sets)))
-    places = place(prototypes, focal)
-    D, _ = weighted_distances(lifted(X, None, prototypes.metrics), None, places, focal)
-    return np.hstack([np.full((len(X), focal.n_empty), focal.outlier), D])
 
 
 def summarize_linked(solution: Solution, linked: Linked, focal: Focal) -> LinkedState:
@@ -90,7 +70,7 @@ def summarize_linked(solution: Solution, linked: Linked, focal: Focal) -> Linked
     squares = free.squares
     if prototypes.metrics is not None:
         squares = squares + scatters(linked.X, weights @ focal.averages)
-    broken = linked.cost * violation(masses, linked.wiring) if len(masses) else 0.0
+    broken = linked.cost * float(link_costs(masses, linked.wiring).sum()) if len(masses) else 0.0
     sums = Sums(
         free.criterion - float(costs.sum()) - broken,
         free.weights + weights.sum(axis=0),
@@ -108,73 +88,7 @@ def solve_linked(state: LinkedState, linked: Linked, focal: Focal) -> Solution:
     return Solution(prototypes, swept_at(prototypes, state.solution.masses, linked, focal))
 
 
-def swept_at(
-    prototypes: Prototypes, masses: FloatArray, linked: Linked, focal: Focal
-) -> FloatArray:
-    """Masses of linked items, bettered one by one at given prototypes."""
-    if not len(masses):
-        return masses
-    distances = all_distances(linked.X, prototypes, focal)
-    return swept(masses, distances, linked.wiring, linked.cost)
-
-
-def linked_groups(links: Links, n_items: int) -> tuple[list[list[int]], list[dict[int, bool]]]:
-    """Items that hang together by links, the most first, from neighbor to neighbor; all links."""
-    neighbors: list[dict[int, bool]] = [{} for _ in range(n_items)]
-    for (i, j), must in zip(links.pairs.tolist(), links.must.tolist(), strict=True):
-        neighbors[i][j] = neighbors[j][i] = must
-    seen: set[int] = set()
-    groups = []
-    for root in sorted(range(n_items), key=lambda item: -len(neighbors[item])):
-        group, queue = [], deque([root])
-        while queue:
-            item = queue.popleft()
-            if item not in seen:
-                seen.add(item)
-                group.append(item)
-                queue.extend(neighbors[item])
-        if group:
-            groups.append(group)
-    return sorted(groups, key=len, reverse=True), neighbors
-
-
-def clusters_by_links(linked: Linked, centers: FloatArray) -> tuple[IntArray, FloatArray]:
-    """A cluster (k,) for each linked item that violates few links, and the means of clusters.
-
-    Groups of items that hang together are taken one after the other, the largest first. Each item
-    goes to a cluster that violates the fewest links to those before, the nearest of these. Centers
-    follow after each group: a large one tells where the others belong.
-    """
-    centers = centers.copy()
-    found = np.full(len(linked.X), -1)
-    groups, neighbors = linked_groups(linked.wiring.links, len(linked.X))
-    for group in groups:
-        apart = ((linked.X[group][:, None] - centers) ** 2).sum(axis=2)
-        for distances, item in zip(apart, group, strict=True):
-            broken = np.zeros(len(centers))
-            for other, must in neighbors[item].items():
-                if found[other] >= 0:
-                    is_other = np.arange(len(centers)) == found[other]
-                    broken += ~is_other if must else is_other
-            best = np.flatnonzero(broken == broken.min())
-            found[item] = best[np.argmin(distances[best])]
-        for k in range(len(centers)):
-            if (found == k).any():
-                centers[k] = linked.X[found == k].mean(axis=0)
-    return found, centers
-
-
-def led_by_links(linked: Linked, start: Prototypes, focal: Focal) -> Solution:
-    """A start whose centers are the means of linked items, assigned as links say."""
-    found, centers = clusters_by_links(linked, start.centers)
-    prototypes = Prototypes(centers, start.metrics)
-    masses = np.zeros((len(linked.X), len(focal.sets)))
-    column = {int(mask): number for number, mask in enumerate(focal.sets)}
-    masses[np.arange(len(found)), [column.get(1 << int(k), -1) for k in found]] = 1.0
-    return Solution(prototypes, swept_at(prototypes, masses, linked, focal))
-
-
-class CECM(ECM):
+class CECM(LinkedClustering, ECM):
     r"""Evidential c-means under constraints: `ECM` with fuzzifier 2, and links between items.
 
     Parameters
@@ -186,7 +100,7 @@ class CECM(ECM):
     constraint_weight : float in [0, 1)
         Xi: what the links weigh in all, beside the distances; less where some may be wrong.
     cardinality_weight, outlier_distance, focal_sets, n_init, init, tol, max_iter, random_state,
-    metric : as in `ECM`
+    metric, verbose, callback : as in `ECM`
 
     Attributes
     ----------
@@ -223,6 +137,8 @@ class CECM(ECM):
         max_iter: int = 1000,
         random_state: Any = None,
         metric: str = "euclidean",
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.must_link = must_link
@@ -237,38 +153,10 @@ class CECM(ECM):
         self.max_iter = max_iter
         self.random_state = random_state
         self.metric = metric
+        self.verbose = verbose
+        self.callback = callback
 
     fuzzifier = 2.0  # with it, masses of linked items have a closed form
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: Any = None,
-        *,
-        must_link: ArrayLike | None = None,
-        cannot_link: ArrayLike | None = None,
-    ) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-        y : ignored
-        must_link, cannot_link : array-like (L, 2), optional
-            In the place of those of the estimator.
-
-        Returns
-        -------
-        self
-        """
-        self._given = (
-            self.must_link if must_link is None else must_link,
-            self.cannot_link if cannot_link is None else cannot_link,
-        )
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._given
 
     def _fit_rows(self, rows: Any) -> Self:
         raise InputError(
@@ -280,14 +168,7 @@ class CECM(ECM):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
-            raise InputError(
-                "constraint_weight should be at least 0 and less than 1",
-                f"is {self.constraint_weight}",
-                "use 0.8, or less where links may be wrong",
-                parameter="constraint_weight",
-                value=self.constraint_weight,
-            )
+        self._check_weight()
 
     def _problem(
         self, data: Items, focal: Focal, spread: Spread, random: np.random.RandomState
@@ -314,6 +195,7 @@ class CECM(ECM):
             solve=partial(solve_linked, linked=linked, focal=focal),
             starts=[self._start(k, one, linked, focal) for k, one in enumerate(starts)],
             conclude=lambda found: self._conclude(centered, middle, found, links, linked, focal),
+            escape=partial(regrouped, linked=linked, focal=focal),
         )
 
     def _start(self, number: int, start: Prototypes, linked: Linked, focal: Focal) -> Solution:

@@ -42,8 +42,12 @@ def gamma_of_quantile(squares: FloatArray, quantile: float) -> float:
 def weights_of(squares: FloatArray, gamma: float) -> FloatArray:
     """Weights of squared distances, with a bound for items at one point."""
     with np.errstate(over="ignore"):
-        mass = np.exp(-gamma * squares)
-    return -np.log1p(-np.minimum(mass, MAX_MASS))
+        mass = np.multiply(squares, -gamma)  # one large array for all steps
+    np.exp(mass, out=mass)
+    np.minimum(mass, MAX_MASS, out=mass)
+    np.negative(mass, out=mass)
+    np.log1p(mass, out=mass)
+    return np.negative(mass, out=mass)
 
 
 def lists_as_table(lists: Lists, gamma: float, n_items: int) -> Any:
@@ -55,9 +59,19 @@ def lists_as_table(lists: Lists, gamma: float, n_items: int) -> Any:
     )
 
 
-def symmetric_graph(lists: Lists, gamma: float) -> Any:
+def symmetric_graph(lists: Lists, gamma: float, compiled: bool | None = None) -> Any:
     """Weights between items, symmetric csr array (n, n) without zeros."""
-    one_way = lists_as_table(lists, gamma, len(lists.neighbors))
+    n = len(lists.neighbors)
+    if n >= MANY_ITEMS if compiled is None else compiled:
+        from plausible.cluster import eknnclus_compiled as quick
+
+        neighbors = lists.neighbors.astype(np.int32)
+        values, items, rows = quick.symmetric_rows(neighbors, weights_of(lists.squares, gamma))
+        rows = (
+            rows.astype(np.int32) if len(values) < 2**31 else rows
+        )  # else a copy of items is made
+        return sparse.csr_array((values, items, rows), shape=(n, n))
+    one_way = lists_as_table(lists, gamma, n)
     graph = sparse.csr_array(one_way + one_way.T.tocsr())
     graph.data *= 0.5
     graph.eliminate_zeros()

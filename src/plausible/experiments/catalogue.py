@@ -268,6 +268,8 @@ def select_figures(names: str | Iterable[str] = EVERYTHING) -> list[str]:
         if plain(name) not in known:
             near = [known[one] for one in get_close_matches(plain(name), known)]
             near = [one for one in near if one != EVERYTHING]
+            if not near and len(plain(name)) > 2:
+                near = [known[one] for one in known if plain(name) in one][:3]
             raise ValueError(
                 f'Expected a paper, a figure, an experiment or "all", but {name!r} is none of '
                 + (

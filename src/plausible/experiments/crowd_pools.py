@@ -1,4 +1,4 @@
-"""Answers of a crowd alone: how often each way to combine them names the true class.
+"""Answers of a crowd alone: how right, and how rightly sure, each way to combine them is.
 
 crowd-kit and cleanlab are run beside ours if they are installed; they are no part of this package.
 """
@@ -15,37 +15,61 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from plausible.datasets import CrowdData, majority_vote
-from plausible.experiments.common import Progress
+from plausible.experiments.common import Progress, bootstrap
 from plausible.experts import Annotations, fit_reliability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 CONSTANT = 0.3
-OURS = ("majority", "pool, doubt 0.3", "pool, fitted", "class", "full")
+OURS = ("majority", "pool", "pool, doubt 0.3", "pool, fitted", "class", "full")
 PEERS = {
-    "crowd-kit": ("MajorityVote", "DawidSkene", "GLAD", "MACE"),
+    "crowd-kit": ("DawidSkene", "OneCoinDawidSkene", "GLAD", "Wawa", "MMSR"),
     "cleanlab": ("consensus",),
 }
-SLOW = ("GLAD", "MACE")  # left out of quick runs
+SLOW = ("GLAD", "MMSR")  # left out of quick runs
+ONLY_CLASSES = ("crowd-kit MMSR", "cleanlab consensus")  # which say no probabilities
 MODULES = {"crowd-kit": "crowdkit", "cleanlab": "cleanlab"}
+FLOOR = 1e-6  # of probabilities in log loss, or a sure error would be infinite
+N_BINS = 10  # of confidence, in the calibration error
 
 
-def credit(scores: FloatArray, y: IntArray) -> float:
-    """Share of items whose highest score is that of the true class; ties count their share."""
+def credit(scores: FloatArray, y: IntArray) -> FloatArray:
+    """Whether (n,) the highest score is that of the true class; ties count their share."""
     top = scores >= scores.max(axis=1, keepdims=True) - 1e-9
-    return float((top[np.arange(len(y)), y] / top.sum(axis=1)).mean())
+    return np.asarray(top[np.arange(len(y)), y] / top.sum(axis=1))
+
+
+def losses(chances: FloatArray, y: IntArray) -> FloatArray:
+    """Log loss (n,) of each item."""
+    return np.asarray(-np.log(np.maximum(chances[np.arange(len(y)), y], FLOOR)))
+
+
+def calibration_error(chances: FloatArray, y: IntArray) -> float:
+    """Mean gap between what is said of the first class and how often it is right, by bins."""
+    said_of, right = chances.max(axis=1), credit(chances, y)
+    place = np.minimum((said_of * N_BINS).astype(np.int64), N_BINS - 1)
+    return float(np.abs(np.bincount(place, said_of - right)).sum() / len(y))
 
 
 def our_scores(answers: Annotations) -> dict[str, FloatArray]:
-    """Scores (n, K) of the classes by each of our ways."""
-    return {
+    """Probabilities (n, K) of the classes by each of our ways."""
+    found = {
         "majority": answers.votes(),
+        "pool": answers.pool().scaled(),
         "pool, doubt 0.3": answers.pool(doubt=CONSTANT).scaled(),
         "pool, fitted": answers.pool(doubt="fit").scaled(),
         "class": fit_reliability(answers, "class").posterior,
         "full": fit_reliability(answers, "full").posterior,
     }
+    return {name: as_chances(one) for name, one in found.items()}
+
+
+def as_chances(scores: FloatArray) -> FloatArray:
+    """Rows (n, K) that sum to one; even where there is nothing."""
+    total = scores.sum(axis=1, keepdims=True)
+    even = np.full(scores.shape, 1 / scores.shape[1])
+    return np.divide(scores, total, out=even, where=total > 0)
 
 
 def installed() -> dict[str, bool]:
@@ -58,21 +82,41 @@ def said(answers: Annotations) -> IntArray:
     return answers.facts.chosen[answers.statement]
 
 
-def crowd_kit_class(method: str, data: CrowdData) -> IntArray:
-    """Class (n,) of each item by crowd-kit; -1 for items without answers."""
+def crowd_kit_scores(method: str, data: CrowdData) -> FloatArray:
+    """Probabilities (n, K) by crowd-kit, or the class that it names; zeros without answers.
+
+    Its Wawa weighs votes by the skills that it fits; the votes are added up here, as its own way
+    to do so fails with the newest scikit-learn.
+    """
     import pandas as pd
     from crowdkit import aggregation
 
     answers = data.annotations
+    n_items, n_classes = len(data.y), answers.n_classes
     table = pd.DataFrame(
         {"task": answers.item, "worker": answers.annotator, "label": said(answers)}
     )
-    found = getattr(aggregation, method)().fit_predict(table)
-    return found.reindex(range(len(data.y)), fill_value=-1).to_numpy().astype(np.int64)
+    model = getattr(aggregation, method)()
+    if method == "Wawa":
+        skills = model.fit(table).skills_.reindex(range(len(answers.annotators)), fill_value=0)
+        weight = skills.to_numpy()[answers.annotator]
+        cell = answers.item * n_classes + said(answers)
+        votes = np.bincount(cell, weight, n_items * n_classes).astype(np.float64)
+        return votes.reshape(n_items, n_classes)
+    if method == "MMSR":
+        found = model.fit_predict(table).reindex(range(n_items), fill_value=-1).to_numpy()
+        return named(found.astype(np.int64), n_classes)
+    chances = model.fit_predict_proba(table)
+    return np.asarray(chances.reindex(index=range(n_items), columns=range(n_classes)).fillna(0.0))
 
 
-def cleanlab_class(method: str, data: CrowdData) -> IntArray:
-    """Class (n,) of each item by cleanlab; -1 for items without answers."""
+def named(chosen: IntArray, n_classes: int) -> FloatArray:
+    """Ones (n, K) for the classes that are named; zeros for -1."""
+    return np.eye(n_classes + 1)[chosen][:, :n_classes]
+
+
+def cleanlab_scores(method: str, data: CrowdData) -> FloatArray:
+    """The class (n, K) that cleanlab names; zeros for items without answers."""
     from cleanlab import multiannotator
 
     answers = data.annotations
@@ -84,7 +128,7 @@ def cleanlab_class(method: str, data: CrowdData) -> IntArray:
     chosen = np.full(len(data.y), -1)
     if data.X is None:
         chosen[told] = multiannotator.get_majority_vote_label(table, verbose=False)
-        return chosen
+        return named(chosen, answers.n_classes)
     learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     votes = majority_vote(answers.votes()[told], 0)
     known = cross_val_predict(learner, data.X[told], votes, cv=5, method="predict_proba")
@@ -98,34 +142,70 @@ def cleanlab_class(method: str, data: CrowdData) -> IntArray:
         return_annotator_stats=False,
     )
     chosen[told] = found["label_quality"]["consensus_label"]
-    return chosen
+    return named(chosen, answers.n_classes)
 
 
-CHOOSERS: dict[str, Callable[[str, CrowdData], IntArray]] = {
-    "crowd-kit": crowd_kit_class,
-    "cleanlab": cleanlab_class,
+SCORERS: dict[str, Callable[[str, CrowdData], FloatArray]] = {
+    "crowd-kit": crowd_kit_scores,
+    "cleanlab": cleanlab_scores,
 }
 
 
-def compare_pools(data: CrowdData, progress: Progress, quick: bool = False) -> dict[str, Any]:
-    """Accuracy of all methods on the answers of one set."""
-    answers = data.annotations
-    accuracy = {name: credit(one, data.y) for name, one in our_scores(answers).items()}
-    there = installed()
+def all_scores(data: CrowdData, quick: bool) -> dict[str, FloatArray]:
+    """Probabilities (n, K) by all methods that are there."""
+    found, there = our_scores(data.annotations), installed()
     for package, methods in PEERS.items():
         for method in methods:
-            if not there[package] or (quick and method in SLOW):
-                continue
-            right = CHOOSERS[package](method, data) == data.y
-            accuracy[f"{package} {method}"] = float(right.mean())
+            if there[package] and not (quick and method in SLOW):
+                found[f"{package} {method}"] = as_chances(SCORERS[package](method, data))
+    return found
+
+
+def coverage(data: CrowdData) -> tuple[int, int]:
+    """For how many annotators the 95 % interval holds the share that is right, and of how many."""
+    answers = data.annotations
+    found = answers.reliability()
+    right = said(answers) == data.y[answers.item]
+    n_people = len(answers.annotators)
+    count = np.bincount(answers.annotator, minlength=n_people)
+    share = np.bincount(answers.annotator, right, n_people) / np.maximum(count, 1)
+    holds = (found.low <= share + 1e-12) & (share <= found.high + 1e-12) & (count > 0)
+    return int(holds.sum()), int((count > 0).sum())
+
+
+def compare_pools(
+    data: CrowdData, progress: Progress, quick: bool = False, seed: int = 0
+) -> dict[str, Any]:
+    """Accuracy, log loss and calibration error of all methods on the answers of one set."""
+    answers, y = data.annotations, data.y
+    scores = all_scores(data, quick)
+    accuracy = {name: float(credit(one, y).mean()) for name, one in scores.items()}
+    likely = {name: one for name, one in scores.items() if name not in ONLY_CLASSES}
+    loss = {name: losses(one, y) for name, one in likely.items()}
+    right = credit(scores["pool"], y)
     shown = ", ".join(f"{name} {value:.3f}" for name, value in accuracy.items())
     progress(f"{data.name}: {shown}")
+    held, people = coverage(data)
     return {
         "set": data.name,
-        "items": len(data.y),
+        "items": len(y),
         "annotators": len(answers.annotators),
         "answers": len(answers),
         "classes": answers.n_classes,
-        "right": float((said(answers) == data.y[answers.item]).mean()),
+        "right": float((said(answers) == y[answers.item]).mean()),
         "accuracy": accuracy,
+        "log_loss": {name: bootstrap(one, seed) for name, one in loss.items()},
+        "ece": {name: calibration_error(one, y) for name, one in likely.items()},
+        "gain": {
+            name: bootstrap(right - credit(one, y), seed)
+            for name, one in scores.items()
+            if name != "pool"
+        },
+        "less_loss": {
+            name: bootstrap(one - loss["pool"], seed)
+            for name, one in loss.items()
+            if name != "pool"
+        },
+        "intervals_hold": held,
+        "intervals": people,
     }

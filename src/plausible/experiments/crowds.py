@@ -1,14 +1,17 @@
 """Answers of crowds: what becomes of them when they are pooled, and what is learned from the pool.
 
 First the answers alone, on eight sets. Each method names a class for every item; where it leaves a
-tie, each of the tied classes counts its share.
+tie, each of the tied classes counts its share. Log loss and calibration error (of the first class,
+in ten bins) are those of the probabilities that it gives, or of plausibilities divided by their
+sum; intervals resample items.
 
 ================  ================================================================================
-majority          most frequent answer
+majority          most frequent answer; shares of the votes
+pool              `Annotations.pool()`, without any setting
 pool, doubt 0.3   Dempster's rule, everybody doubted alike (names the same class as the majority)
 pool, fitted      Dempster's rule, doubts learned from agreement ("one_coin")
 class, full       most probable class in the models "class" and "full" of `fit_reliability`
-crowd-kit         its MajorityVote, DawidSkene, GLAD and MACE with their defaults
+crowd-kit         DawidSkene, OneCoinDawidSkene, GLAD, Wawa and MMSR with their defaults
 cleanlab          its consensus of several annotators, helped by the probabilities of a logistic
                   regression on the majority vote in five folds; where there are no features, its
                   majority vote
@@ -67,6 +70,7 @@ from plausible.experiments.crowd_learners import CHOICES, FORMS, HARDENED, JOINT
 
 RIDGES = (1.0, 10.0, 100.0, 1000.0)
 QUICK_ROWS, QUICK_TEST_ROWS, QUICK_FEATURES = 200, 1000, 100
+SAME_CLASSES = ("majority", "pool, doubt 0.3")
 WANTED = {  # gains over the majority vote, with the ridge that the form's own scores choose
     "labelme": {"pool, doubt 0.3": 0.02, "joint, full": 0.03},
     "music_genre": {"pool, doubt 0.3": 0.05, "joint, full": 0.05},
@@ -86,7 +90,7 @@ def run(
     ----------
     quick : bool
         200 training rows of each set, 1000 test rows, 100 features and two ridges; without GLAD
-        and MACE.
+        and MMSR.
     seed : int
     progress : function of a message
     sets : sequence of names that `load_crowd` knows
@@ -103,14 +107,15 @@ def run(
         "not_installed": [name for name, there in crowd_pools.installed().items() if not there],
     }
     results = describe("crowds", seed, quick, settings)
-    results["pools"] = [crowd_pools.compare_pools(data, progress, quick) for data in loaded]
+    results["pools"] = [crowd_pools.compare_pools(data, progress, quick, seed) for data in loaded]
     results["learners"] = [
         row
         for data in loaded
         if data.X is not None
         for row in crowd_learners.compare_learners(data, ridges, seed, progress)
     ]
-    results["claims"] = [one for row in results["learners"] for one in judge(row, quick)]
+    results["claims"] = judge_pools(results["pools"], quick)
+    results["claims"] += [one for row in results["learners"] for one in judge(row, quick)]
     return results
 
 
@@ -126,6 +131,42 @@ def shorten(data: CrowdData, seed: int) -> CrowdData:
         return short
     X, X_test = data.X[kept, :QUICK_FEATURES], data.X_test[:QUICK_TEST_ROWS, :QUICK_FEATURES]
     return replace(short, X=X, X_test=X_test, y_test=data.y_test[:QUICK_TEST_ROWS])
+
+
+def judge_pools(pools: list[dict[str, Any]], quick: bool) -> list[Claim]:
+    """Whether the pool without any setting is as good as we want it."""
+    behind, near, lowest = [], [], []
+    for one in pools:
+        accuracy, peers = one["accuracy"], _peers(one)
+        behind += [one["set"]] if accuracy["pool"] < accuracy["majority"] - 1e-9 else []
+        near.append(accuracy["pool"] >= max((accuracy[name] for name in peers), default=0) - 0.01)
+        gaps = [one["less_loss"][name]["high"] for name in peers if name in one["less_loss"]]
+        lowest.append(min(gaps, default=0.0) >= 0)
+    held, people = (sum(one[key] for one in pools) for key in ("intervals_hold", "intervals"))
+    share, most = held / people, len(pools) / 2
+    return [
+        claim(
+            "pool: not behind the majority vote on any set", not behind,
+            "behind on " + ", ".join(behind) if behind else "on none", not quick, asked=True,
+        ),
+        claim(
+            "pool: within a point of the best other package on most sets", sum(near) > most,
+            f"on {sum(near)} of {len(pools)}", not quick, asked=True,
+        ),
+        claim(
+            "pool: lowest log loss, or within the interval of the difference, on most sets",
+            sum(lowest) > most, f"on {sum(lowest)} of {len(pools)}", not quick, asked=True,
+        ),
+        claim(
+            "reliability: 95 % intervals hold for 85 to 99 % of the annotators of all sets",
+            0.85 <= share <= 0.99, f"{share:.3f} of {people}", not quick, asked=True,
+        ),
+    ]  # fmt: skip
+
+
+def _peers(one: dict[str, Any]) -> list[str]:
+    """Methods of other packages that saw only the answers, as the pool does."""
+    return [name for name in one["accuracy"] if name.startswith("crowd-kit")]
 
 
 def judge(row: dict[str, Any], quick: bool) -> list[Claim]:
@@ -153,6 +194,9 @@ def tables(results: Results) -> dict[str, Table]:
     note = f" Not installed, and left out: {', '.join(missing)}." if missing else ""
     return {
         "pools": pool_table(results["pools"], note),
+        "losses": loss_table(results["pools"]),
+        "calibration": calibration_table(results["pools"]),
+        "intervals": interval_table(results["pools"]),
         **learner_tables(learners),
         "ridges": ridge_table(learners, results["settings"]["ridges"]),
     }
@@ -173,6 +217,42 @@ def pool_table(pools: list[dict[str, Any]], note: str) -> Table:
     facts = ["set", "items", "annotators", "answers", "classes", "answers right"]
     caption = "Share of items that are given their true class." + note
     return Table(caption, [*facts, *names], rows)
+
+
+def loss_table(pools: list[dict[str, Any]]) -> Table:
+    """Log loss of all that give probabilities, and that of the pool with its interval."""
+    names = [name for name in pools[0]["log_loss"] if name != "pool"]
+    rows = [
+        [
+            one["set"],
+            with_interval(one["log_loss"]["pool"], 3, ""),
+            *(f"{one['log_loss'][name]['mean']:.3f}" for name in names),
+        ]
+        for one in pools
+    ]
+    caption = "Log loss of what each method says of the true class (95 % interval by items)."
+    return Table(caption, ["set", "pool", *names], rows)
+
+
+def calibration_table(pools: list[dict[str, Any]]) -> Table:
+    """Calibration error of all that give probabilities."""
+    names = list(pools[0]["ece"])
+    rows = [[one["set"], *(f"{one['ece'][name]:.3f}" for name in names)] for one in pools]
+    return Table("Expected calibration error of the first class.", ["set", *names], rows)
+
+
+def interval_table(pools: list[dict[str, Any]]) -> Table:
+    """For how many annotators the intervals hold."""
+    rows = [
+        [
+            one["set"],
+            str(one["intervals"]),
+            f"{one['intervals_hold'] / max(one['intervals'], 1):.2f}",
+        ]
+        for one in pools
+    ]
+    caption = "Share of annotators whose 95 % interval holds the share of their right answers."
+    return Table(caption, ["set", "annotators", "interval holds"], rows)
 
 
 def learner_tables(learners: list[dict[str, Any]]) -> dict[str, Table]:
@@ -230,7 +310,7 @@ def draw_pools(axes: Any, pools: list[dict[str, Any]]) -> None:
     """Gains over the majority vote: ours are dots, those of other packages crosses."""
     for place, one in enumerate(pools):
         base = one["accuracy"]["majority"]
-        names = [name for name in one["accuracy"] if name not in crowd_pools.OURS[:2]]
+        names = [name for name in one["accuracy"] if name not in SAME_CLASSES]
         for step, name in enumerate(names):
             marker = "o" if name in crowd_pools.OURS else "x"
             gain = 100 * (one["accuracy"][name] - base)

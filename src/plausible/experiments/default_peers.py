@@ -93,6 +93,11 @@ def boosted(Z: FloatArray, y: IntArray, n_classes: int, seed: int) -> Any:
     return boosting().set_params(max_iter=int(losses.argmin()) + 1).fit(Z, y)
 
 
+def chosen(scores: FloatArray) -> IntArray:
+    """The class (n,) with the highest score; -1 where there is none."""
+    return np.where(scores.any(axis=1), scores.argmax(axis=1), -1)
+
+
 def hard_labels(
     answers: Annotations | None, votes: FloatArray, X: FloatArray, seed: int
 ) -> dict[str, IntArray]:
@@ -103,7 +108,7 @@ def hard_labels(
     there = crowd_pools.installed()
     data = CrowdData("", answers, found["majority"], X)
     if there["crowd-kit"]:
-        found["Dawid-Skene"] = crowd_pools.crowd_kit_class("DawidSkene", data)
+        found["Dawid-Skene"] = chosen(crowd_pools.crowd_kit_scores("DawidSkene", data))
     if there["cleanlab"]:
-        found["cleanlab"] = crowd_pools.cleanlab_class("consensus", data)
+        found["cleanlab"] = chosen(crowd_pools.cleanlab_scores("consensus", data))
     return found

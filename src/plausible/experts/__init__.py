@@ -5,15 +5,18 @@ from plausible.experts.annotations import Annotations
 from plausible.experts.calibration import WordCalibration, calibrate_words
 from plausible.experts.dependence import Dependence
 from plausible.experts.fusion import EvidentialFusionClassifier
+from plausible.experts.growing import AnswerPool
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.scrutiny import Drift, SharedErrors, find_drift, find_shared_errors
 
 # isort: split
 # For the rooms above; not part of the public interface.
 from plausible.experts.constructors import ANYONE as ANYONE
 from plausible.experts.contours import simple_masses as simple_masses
 from plausible.experts.dependence import learn_shared as learn_shared
+from plausible.experts.doubts import doubts_in_order as doubts_in_order
 from plausible.experts.doubts import read_doubts as read_doubts
 from plausible.experts.information import information as information
 from plausible.experts.information import worth_of_next as worth_of_next
@@ -27,6 +30,8 @@ from plausible.experts.parsing import from_masses as from_masses
 from plausible.experts.parsing import sort_key as sort_key
 from plausible.experts.peers import compare_peers as compare_peers
 from plausible.experts.peers import side_by_side as side_by_side
+from plausible.experts.pooling import counted_once as counted_once
+from plausible.experts.pooling import default_model as default_model
 from plausible.experts.pooling import pool_and_tell as pool_and_tell
 from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.saying import SUPPORT as SUPPORT
@@ -49,14 +54,19 @@ from plausible.experts.words import split_quoted as split_quoted
 __all__ = [
     "Agreement",
     "Annotations",
+    "AnswerPool",
     "Dependence",
+    "Drift",
     "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
+    "SharedErrors",
     "WordCalibration",
     "agreement",
     "calibrate_words",
+    "find_drift",
+    "find_shared_errors",
     "fit_reliability",
     "next_items",
 ]

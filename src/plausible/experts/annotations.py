@@ -305,11 +305,14 @@ class Annotations(Constructors, Selection):
         ----------
         rule : str
             "dempster", or any other rule of `plausible.belief.combine`.
-        doubt : float, array (R,), dict of annotators, "fit" or None
+        doubt : float, array (R,), dict of annotators, Reliability, "fit" or None
             How far annotators are mistrusted, beyond what they doubt themselves (an array of as
-            many numbers as annotators is of these, else one for each answer). "fit" learns it
-            from their agreement (see `reliability`). None is "fit", or the doubts that come with
-            the answers if there are any; those below 0.01 are then raised to that.
+            many numbers as annotators is of these, else one for each answer). What was learned of
+            them before may be given, with people who are not known counted as others are on
+            average. "fit" learns it from their agreement (see `reliability`). None is the doubts
+            that come with the answers if there are any (those below 0.01 are then raised to that);
+            else it is "fit", and, if no options are given either, with the model "shrunk" (from 5
+            million confusions on "one_coin").
         gold : Labels or dict of items, optional
             Classes that are known, for "fit".
         on_conflict : "raise" or "unknown"

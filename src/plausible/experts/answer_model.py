@@ -13,9 +13,12 @@ class, and changes nothing.
 "full"       any :math:`\theta_r`: this file
 "class"      a probability of being right for each class, errors spread evenly: `rate_model`
 "one_coin"   one probability of being right: Shafer's discounting (`equivalent_doubt`)
+"shrunk"     any :math:`\theta_r`, drawn towards the one probability that "one_coin" learns
 
 `smoothing` adds that many imagined answers (for each class, or for all with "one_coin"), half of
-them right and half spread evenly: a Dirichlet prior, whose log density is part of the criterion.
+them right and half spread evenly, or, with "shrunk", right as often as "one_coin" says of their
+author: a Dirichlet prior, whose log density is part of the criterion. Without any, "shrunk" is
+"full"; with ever more, it is "one_coin".
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +36,8 @@ from plausible.experts.answer_sums import answer_sums
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-MODELS = ("one_coin", "class", "full")
+MODELS = ("one_coin", "class", "full", "shrunk")
+SMOOTHING = {"shrunk": 10.0}  # imagined answers, if nothing else is said; 1 for the others
 FLOOR = 1e-10  # least number of times that an annotator is expected to have said something
 BLOCK = 1 << 16  # probabilities of kinds at a time
 TINY = 1e-300  # keeps logarithms finite
@@ -120,7 +124,7 @@ class AnswerProblem(ABC):
     def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
         """What is known of annotators at first; `believe` those of whom nothing is known."""
 
-    def imagined(self) -> tuple[float, float]:
+    def imagined(self) -> tuple[Any, float]:
         """How many of the imagined answers of an annotator are right, and how many there are."""
         total = self.smoothing * self.n_cells
         return total * (1 + 1 / self.n_classes) / 2, total
@@ -202,10 +206,11 @@ class AnswerModel(AnswerProblem):
         smoothing: float,
         gold: FloatArray | None,
         prior: FloatArray | None = None,
+        center: FloatArray | None = None,
     ) -> None:
         super().__init__(annotations, smoothing, gold, prior)
         self.n_cells = self.n_classes
-        _check_confusions(self.n_annotators, self.n_classes)
+        check_confusions(self.n_annotators, self.n_classes)
         answers = annotations.select(speaking(annotations))
         contours = answers.contours
         pairs, place = different(answers.annotator * len(contours) + answers.statement)
@@ -218,7 +223,7 @@ class AnswerModel(AnswerProblem):
         self.hard, self.soft = np.flatnonzero(is_hard[said]), np.flatnonzero(~is_hard[said])
         self.said = contours[said[self.soft]]
         eye, even = np.eye(self.n_classes), np.full((self.n_classes,) * 2, 1 / self.n_classes)
-        self.imagined_answers = smoothing * (eye + even) / 2
+        self.imagined_answers = smoothing * ((eye + even) / 2 if center is None else center)
         self.used = self._used()
 
     def _used(self) -> NDArray[np.bool_]:
@@ -300,6 +305,11 @@ class AnswerModel(AnswerProblem):
             return 0.0
         return float((self.imagined_answers * np.log(np.maximum(learned, TINY))).sum())
 
+    def imagined(self) -> tuple[Any, float]:
+        """How many of the imagined answers of an annotator are right, and how many there are."""
+        right = np.trace(self.imagined_answers, axis1=-2, axis2=-1)
+        return right, self.smoothing * self.n_classes
+
     def tally(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """How often each annotator (R,) is expected to be right, and how often they answered."""
         return np.diagonal(counts, axis1=1, axis2=2).sum(axis=1), counts.sum(axis=(1, 2))
@@ -338,12 +348,12 @@ class AnswerModel(AnswerProblem):
         return self._learn(counts)
 
 
-def _check_confusions(n_annotators: int, n_classes: int) -> None:
+def check_confusions(n_annotators: int, n_classes: int) -> None:
     """Refuse tables of confusions that no memory would hold, before they are made."""
     n_numbers = n_annotators * n_classes**2
     if n_numbers > MOST_PROBABILITIES:
         raise InputError(
-            f"model='full' should learn at most {MOST_PROBABILITIES:,} probabilities",
+            f"Confusions should be at most {MOST_PROBABILITIES:,} probabilities",
             f"{n_annotators:,} annotators with {n_classes:,} x {n_classes:,} classes each are "
             f"{n_numbers:,}, or {8 * n_numbers / 1e9:,.1f} GB for one table of several",
             "use {model} or model='class', which need no such table",

@@ -2,21 +2,29 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Number
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.belief import can_be_looked_up, class_names
-from plausible.checks import as_array, as_floats, name_rows, shown
-from plausible.errors import InputError, Note
-from plausible.experts.doubts import fill_unknown, read_doubts
+from plausible.belief import class_names
+from plausible.checks import as_array, as_floats, shown
+from plausible.errors import InputError
+from plausible.experts.columns import (
+    as_table,
+    check_names,
+    differs,
+    doubts_of,
+    gather_answers,
+    is_missing,
+    one_doubt,
+    the_only_one,
+)
+from plausible.experts.doubts import doubts_in_order, fill_unknown
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,
     Statements,
-    from_groups,
-    from_mass_rows,
     from_table,
     parse_cells,
 )
@@ -27,8 +35,6 @@ from plausible.experts.tables import (
     check_doubt,
     check_lengths,
     factorize,
-    factorize_cells,
-    is_gone,
     tidy_names,
 )
 
@@ -141,16 +147,16 @@ class Constructors:
         if annotators is not None:
             annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
             notes += told
-        doubts, told = _doubts_of(doubt, confidence, words, n_rows)
+        doubts, told = doubts_of(doubt, confidence, words, n_rows)
         notes += told
-        numbers = _the_only_one(plausibility=plausibility, probability=probability, mass=mass)
+        numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
         cells = parse_cells(labels, classes, separator, abstain, none, map)
         if numbers is not None:
             pair = item.codes * max(len(annotator.names), 1) + annotator.codes
             group = factorize(pair, "answers")
-            cells, first = _gather_answers(cells, group, *numbers)
+            cells, first = gather_answers(cells, group, *numbers)
             item, annotator = item.taken(first), annotator.taken(first)
-            doubts = None if doubts is None else _one_doubt(doubts, group.codes, first)
+            doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
         if doubts is not None:
             facts = StatementFacts(cells.contours)
             says = (facts.says_something | facts.is_empty)[cells.codes]
@@ -165,6 +171,54 @@ class Constructors:
                 cells = cells._replace(codes=cells.codes[kept])
                 doubts = None if doubts is None else doubts[kept]
         return cls._made(item, annotator, cells, doubts, [*notes, *cells.notes])
+
+    @classmethod
+    def from_words(
+        cls,
+        items: ArrayLike,
+        annotators: ArrayLike | None,
+        labels: Sequence[Any] | NDArray[Any],
+        certainty: Sequence[Any] | NDArray[Any],
+        *,
+        order: Sequence[Any],
+        gold: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Answers with words of certainty, of which only the order is known.
+
+        Parameters
+        ----------
+        items, annotators, labels
+            As in `from_long`.
+        certainty : sequence (A,)
+            A word, or a rating, for each answer.
+        order : sequence
+            The words, the surest first.
+        gold : dict of items, or Labels of all items, optional
+            Classes that are known: they show what the words are worth, see `calibrate_words`.
+            Without them, words stand for doubts from 0.2 (the surest) over 0.4 to 0.7, which
+            three words were worth on real answers.
+        **options : of `from_long`
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_words(
+        ...     ["x", "x", "y"], ["ann", "bob", "ann"], ["cat", "dog", "dog"],
+        ...     ["sure", "guess", "rather"], order=["sure", "rather", "guess"],
+        ... )
+        >>> answers.doubt.round(2)
+        array([0.2, 0.7, 0.4])
+        """
+        words = doubts_in_order(order)
+        made = cast(Any, cls).from_long(
+            items, annotators, labels, confidence=certainty, words=words, **options
+        )
+        if gold is None:
+            return cast(Self, made)
+        from plausible.experts.calibration import calibrate_words
+
+        return cast(Self, calibrate_words(made, gold).apply(made))
 
     @classmethod
     def from_answers(
@@ -292,127 +346,4 @@ class Constructors:
             Codes(annotator.codes[row], annotator.names),
             said,
             None if doubts is None else doubts[row],
-        )
-
-
-def _doubts_of(
-    doubt: Any, confidence: Any, words: Mapping[Any, float] | None, n_rows: int
-) -> tuple[FloatArray | None, list[Note]]:
-    """Doubts (A,) from a column of doubts or of confidences, NaN where they are not known."""
-    if doubt is not None and confidence is not None:
-        raise InputError(
-            "Answers should come with doubts or with confidences",
-            "both were given",
-            "leave one of them out",
-            parameter="confidence",
-        )
-    if doubt is None and confidence is None:
-        return None, []
-    if (
-        confidence is None
-        and words is None
-        and np.asarray(getattr(doubt, "codes", doubt)).ndim == 0
-    ):
-        return check_doubt(doubt, n_rows), []
-    meaning = "doubt" if confidence is None else "confidence"
-    column = factorize_cells(doubt if confidence is None else confidence, meaning)
-    if len(column.codes) != n_rows:
-        return check_doubt(doubt if confidence is None else confidence, n_rows), []
-    found = read_doubts(column, meaning, words)
-    return found.values, list(found.notes)
-
-
-def as_table(answers: Any) -> NDArray[Any]:
-    """A table of answers; lists keep the types of their cells."""
-    if hasattr(answers, "dtype") or hasattr(answers, "columns"):
-        return as_array(answers, "answers")
-    try:
-        return np.asarray(answers, dtype=object)
-    except Exception:  # ragged rows, and whatever the caller's own class raises
-        raise InputError(
-            "answers should have a row for each item and a column for each annotator",
-            f"{shown(answers)} does not",
-            "fill in None where there is no answer",
-            parameter="answers",
-            value=answers,
-        ) from None
-
-
-def differs(table: NDArray[Any], missing: Any) -> NDArray[np.bool_]:
-    """Where a table does not hold the value that means no answer; sets and lists never are it."""
-    if table.dtype != object:
-        return np.broadcast_to(np.asarray(table != missing, dtype=bool), table.shape)
-    cells = table.ravel().tolist()
-    flat = [not isinstance(cell, str | Number) or bool(cell != missing) for cell in cells]
-    return np.array(flat, dtype=bool).reshape(table.shape)
-
-
-def _the_only_one(**columns: ArrayLike | None) -> tuple[str, FloatArray] | None:
-    """Name and numbers of the one column that is given, if one is."""
-    given = {name: values for name, values in columns.items() if values is not None}
-    if len(given) > 1:
-        raise InputError(
-            "A table of answers should have one kind of numbers",
-            f"has {sorted(given)}",
-            "leave out all but one",
-        )
-    for name, values in given.items():
-        numbers = as_floats(values, name)
-        if numbers.ndim != 1:
-            raise InputError(
-                f"{name} should be one number for each row",
-                f"has shape {numbers.shape}",
-                "give a list of numbers",
-                parameter=name,
-                value=numbers.shape,
-            )
-        return name, numbers
-    return None
-
-
-def _gather_answers(
-    cells: Statements, group: Codes, kind: str, numbers: FloatArray
-) -> tuple[Statements, IntArray]:
-    """Statements of groups of rows, which are one answer each, and the first row of each."""
-    if kind == "mass":
-        said = from_mass_rows(cells, group.codes, len(group.names), numbers)
-    else:
-        said = from_groups(cells, group.codes, len(group.names), numbers, kind)
-    return said, np.unique(group.codes, return_index=True)[1]
-
-
-def _one_doubt(doubts: FloatArray, group: IntArray, first: IntArray) -> FloatArray:
-    """Doubts of groups of rows, whose rows must agree."""
-    uneven = doubts != doubts[first][group]
-    if uneven.any():
-        raise InputError(
-            "Rows of one annotator about one item are one answer and should have one doubt",
-            f"differ in {name_rows(uneven)}",
-            "write the same number",
-            rows=uneven,
-        )
-    return doubts[first]
-
-
-def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a table holds None, NaN or an empty string."""
-    if table.dtype.kind == "f":
-        return np.isnan(table)
-    if table.dtype.kind in "iub":
-        return np.zeros(table.shape, dtype=bool)
-    if table.dtype.kind in "US":
-        return np.asarray(np.char.strip(table.astype(str)) == "")
-    flat = [is_gone(cell) for cell in table.ravel().tolist()]
-    return np.array(flat, dtype=bool).reshape(table.shape)
-
-
-def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
-    """Refuse names that are not as many as there should be, or not different."""
-    known = names.tolist() if names.shape == (n_names,) else []
-    if not all(map(can_be_looked_up, known)) or len(set(known)) != n_names:
-        raise InputError(
-            f"{what} should be {n_names} different names",
-            f"{names.shape} were given or some are the same",
-            "name each once",
-            value=names.shape,
         )

@@ -42,13 +42,16 @@ from plausible.experts.dependence import (
     learn_shared,
     temper,
 )
-from plausible.experts.reliability import equivalent_doubt, fit_reliability, gold_logs
+from plausible.experts.known_classes import gold_logs
+from plausible.experts.known_people import evidence_of, known_people
+from plausible.experts.reliability import Reliability, equivalent_doubt, fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LEAST_OWN_DOUBT = 0.01  # of answers whose doubt is 0, unless it is meant: doubt=0
+MOST_CONFUSIONS = 5_000_000  # that are learned if no model is named
 ALL_SETS = 8  # classes up to which masses of all sets are computed
 
 
@@ -74,7 +77,7 @@ def pool_and_tell(
     if isinstance(dependence, str) and dependence == "fit":
         return pool_dependent(annotations, doubt, gold, on_conflict, options)
     if isinstance(dependence, Dependence):
-        kept = without_copies(annotations, _numbers_of(annotations, dependence))
+        kept = counted_once(annotations, dependence)
         labels = _pool_independent(kept, rule, doubt, gold, on_conflict, options)
         return temper(labels, dependence.exponent(count_answers(kept))), dependence
     labels = _pool_independent(annotations, rule, doubt, gold, on_conflict, options)
@@ -95,6 +98,8 @@ def pool_dependent(
     """Labels by Dempster's rule with what people have in common learned, and that."""
     groups = find_copies(annotations)
     kept = without_copies(annotations, groups)
+    if doubt is None and not options and learns(annotations, doubt, None, options):
+        options = {"model": default_model(annotations)}
     known = gold_logs(annotations, gold)
     if not learns(annotations, doubt, None, options):
         gold = None  # which then speaks of the dependence alone
@@ -117,11 +122,18 @@ def pool_dependent(
     return temper(labels, found.exponent(count)), found
 
 
-def _numbers_of(annotations: Annotations, dependence: Dependence) -> list[IntArray]:
-    """The groups of people who copy each other, by their places in other annotations."""
+def default_model(annotations: Annotations) -> str:
+    """What is learned of people if no model is named."""
+    n_confusions = len(annotations.annotators) * annotations.n_classes**2
+    return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"
+
+
+def counted_once(annotations: Annotations, dependence: Dependence) -> Annotations:
+    """Answers of which those of people who copy each other count once."""
     place = {name: number for number, name in enumerate(annotations.annotators.tolist())}
     groups = ([place[name] for name in group if name in place] for group in dependence.copies)
-    return [np.array(group) for group in groups if len(group) > 1]
+    numbers = [np.array(group) for group in groups if len(group) > 1]
+    return without_copies(annotations, numbers)
 
 
 def _pool_independent(
@@ -143,16 +155,16 @@ def _pool_independent(
                 value=rule,
                 settings={"model": "one_coin"},
             )
-        conflict = _pool_dempster(annotations, doubts, "unknown").conflict
+        conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return Labels(evidence, annotations.classes.tolist(), conflict=conflict)
     if rule != "dempster":
         labels = _pool_masses(annotations, rule, doubts)
-        labels.conflict = _pool_dempster(annotations, doubts, "unknown").conflict
+        labels.conflict = pool_dempster(annotations, doubts, "unknown").conflict
         return labels
-    return _pool_dempster(annotations, doubts, on_conflict)
+    return pool_dempster(annotations, doubts, on_conflict)
 
 
-def _pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
+def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
     """Dempster's rule, by the shortest way."""
     n_classes, is_simple = annotations.n_classes, annotations.facts.is_simple.all()
     if n_classes > (MAX_CLASSES if is_simple else ALL_SETS) or (n_classes == 1 and is_simple):
@@ -174,11 +186,8 @@ def _resolve_doubt(
     if isinstance(doubt, str):
         check_option(doubt, ("fit",), "doubt")
         found = fit_reliability(annotations, gold=gold, **options)
-        size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
-        error = 1 - found.accuracy[annotations.annotator]
-        before = 0.0 if own is None else own
-        doubts = equivalent_doubt(error, annotations.n_classes, size, before)
         has_confusions = options.get("model", "one_coin") != "one_coin"
+        doubts = _doubts_at(annotations, found.accuracy)
         return doubts, found.evidence if has_confusions else None
     if gold is not None or options:
         raise InputError(
@@ -186,7 +195,19 @@ def _resolve_doubt(
             "the doubt is given",
             "leave them out",
         )
+    if isinstance(doubt, Reliability):
+        rates, confusion = known_people(doubt, annotations)
+        doubts = _doubts_at(annotations, rates)
+        return doubts, None if confusion is None else evidence_of(annotations, confusion)
     return _with_own(_given_doubt(annotations, doubt), own), None
+
+
+def _doubts_at(annotations: Annotations, rates: FloatArray) -> FloatArray:
+    """Doubts (A,) that equal these rates (R,) of being right."""
+    size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
+    own = 0.0 if annotations.doubt is None else annotations.doubt
+    error = 1 - rates[annotations.annotator]
+    return equivalent_doubt(error, annotations.n_classes, size, own)
 
 
 def _with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.checks import (
-    as_floats,
     check_flag,
     check_kind,
     check_number,
@@ -25,10 +24,12 @@ from plausible.experts.answer_model import (
     FLOOR,
     MODELS,
     MOST_PROBABILITIES,
+    SMOOTHING,
     AnswerModel,
     AnswerProblem,
     LogChart,
     Parameters,
+    check_confusions,
 )
 from plausible.experts.intervals import (
     SHARED_ERRORS,
@@ -39,9 +40,10 @@ from plausible.experts.intervals import (
     intervals,
     resample_items,
 )
+from plausible.experts.known_classes import given_prior, gold_logs
 from plausible.experts.notebooks import reliability_page
 from plausible.experts.rate_model import RateChart, RateModel, confusions
-from plausible.labels import Labels, as_labels
+from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +67,7 @@ class Reliability:
         Shafer's discount with which Dempster's rule weighs hard answers as this model does.
     learned : array (R, 1), (R, K) or (R, K, K)
         What the model learned: a probability of being right ("one_coin"), one for each class
-        ("class"), or all confusions ("full").
+        ("class"), or all confusions ("full" and "shrunk").
     confusion : array (R, K, K)
         Probability of saying l (last axis) when k is true; made when it is asked for.
     prior : array (K,)
@@ -80,6 +82,9 @@ class Reliability:
     agreement_low, agreement_high : arrays (R,)
         95 % limits of how often an annotator agrees with the consensus: as `low` and `high`, if the
         consensus were always right. Compare people with one another by these.
+    difficulty : array (n,) or None
+        With the model "difficulty": how much more difficult than others each item is, in log odds.
+        `learned` is how often people are right about an item of difficulty 0.
 
     Examples
     --------
@@ -117,6 +122,7 @@ class Reliability:
     consensus_error: float = np.nan
     agreement_low: FloatArray | None = None
     agreement_high: FloatArray | None = None
+    difficulty: FloatArray | None = None
 
     @property
     def confusion(self) -> FloatArray:
@@ -131,6 +137,24 @@ class Reliability:
                 "use `learned`, the rates of being right of which they are made",
             )
         return confusions(self.learned, len(self.classes))
+
+    @property
+    def at_luck(self) -> NDArray[np.bool_]:
+        """Who (R,) cannot be told from somebody who draws lots.
+
+        Their agreement with the consensus may be that of luck, as far as their answers show.
+        """
+        low = self.low if self.agreement_low is None else self.agreement_low
+        return np.asarray(low <= 1 / max(len(self.classes), 1))
+
+    @property
+    def guessed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shares (R,) of answers that are as good as lots drawn, and limits of their intervals."""
+        beyond = 1 - 1 / max(len(self.classes), 2)
+        share, high, low = (
+            np.clip((1 - rate) / beyond, 0.0, 1.0) for rate in (self.accuracy, self.low, self.high)
+        )
+        return share, low, high
 
     def labels(self) -> Labels:
         """The posterior probabilities as labels."""
@@ -163,7 +187,7 @@ def fit_reliability(
     *,
     gold: Labels | Mapping[Any, Any] | None = None,
     prior: str | ArrayLike = "auto",
-    smoothing: float = 1.0,
+    smoothing: float | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
     accelerate: bool = True,
@@ -177,18 +201,22 @@ def fit_reliability(
     Parameters
     ----------
     annotations : Annotations
-    model : {"one_coin", "class", "full"}
+    model : {"one_coin", "class", "full", "shrunk", "difficulty"}
         What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
-        answers of each annotator in each class, and memory for a table (R, K, K): what has more
-        than 50 million entries is refused.
+        answers of each annotator in each class; "shrunk" draws the confusions of those who gave few
+        towards the rate of "one_coin". Both need memory for a table (R, K, K): what has more than
+        50 million entries is refused. "difficulty" learns abilities of people and difficulties of
+        items, see `plausible.experts.difficulty`.
     gold : Labels or dict of items, optional
         Classes of some items that are known for sure; Labels are of all items, in order, and
         unknown where they say nothing.
     prior : {"auto", "fit", "uniform"} or array (K,)
         Shares of the classes. "auto" is uniform for "one_coin", whose posterior then is what
-        Dempster's rule makes of the answers, and fitted for the others.
-    smoothing : float
-        Imagined answers of each annotator (in each class, but for "one_coin").
+        Dempster's rule makes of the answers, and for "difficulty", and fitted for the others.
+    smoothing : float, optional
+        Imagined answers of each annotator (in each class, but for "one_coin"); 10 for "shrunk", of
+        which as many are right as "one_coin" says, and 1 for the others, if not given. With
+        "difficulty", the precision of the priors of abilities and difficulties.
     tol : float
         Stop when a step gains less than this for each item.
     max_iter : int
@@ -216,8 +244,9 @@ def fit_reliability(
     [1.0, 0.0, 1.0, 0.0]
     """
     check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
-    check_option(model, MODELS, "model")
+    check_option(model, (*MODELS, "difficulty"), "model")
     check_flag(accelerate, "accelerate")
+    smoothing = SMOOTHING.get(model, 1.0) if smoothing is None else smoothing
     check_number(smoothing, "smoothing", 0.0)
     check_number(tol, "tol", 0.0)
     check_whole(max_iter, "max_iter", 1)
@@ -230,9 +259,15 @@ def fit_reliability(
             "give some",
         )
     known = gold_logs(annotations, gold)
-    shares = _given_prior(prior, model, annotations.n_classes)
+    shares = given_prior(prior, model, annotations.n_classes)
+    if model == "difficulty":
+        _refuse_bootstrap(n_bootstrap)
+        from plausible.experts.difficulty import fit_difficulty
+
+        how = {"tol": tol, "max_iter": max_iter, "accelerate": accelerate, "callback": callback}
+        return fit_difficulty(annotations, smoothing, known, shares, shared_errors, how)
     problem = pose(annotations, model, smoothing, known, shares)
-    chart: Any = LogChart() if model == "full" else RateChart()
+    chart: Any = LogChart() if isinstance(problem, AnswerModel) else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
     result = climb(problem, problem.start(), callback=callback, **settings)
     rates = None
@@ -245,6 +280,19 @@ def fit_reliability(
             ]
         )
     return conclude(annotations, problem, result, shared_errors=shared_errors, resampled=rates)
+
+
+def _refuse_bootstrap(n_bootstrap: int) -> None:
+    """Items that are drawn twice would have two difficulties."""
+    if n_bootstrap:
+        raise InputError(
+            "n_bootstrap should be 0 with model='difficulty'",
+            f"is {n_bootstrap}",
+            "leave it out, or use {model}",
+            parameter="n_bootstrap",
+            value=n_bootstrap,
+            settings={"model": "one_coin"},
+        )
 
 
 def climb(problem: AnswerProblem, start: Parameters, **settings: Any) -> Any:
@@ -282,7 +330,20 @@ def pose(
     """The EM problem of a model."""
     if model == "full":
         return AnswerModel(annotations, smoothing, gold, prior)
+    if model == "shrunk":
+        return AnswerModel(annotations, smoothing, gold, prior, _own_rates(annotations, gold))
     return RateModel(annotations, model, smoothing, gold, prior)
+
+
+def _own_rates(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
+    """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
+    check_confusions(len(annotations.annotators), annotations.n_classes)
+    even = np.full(annotations.n_classes, 1 / annotations.n_classes)
+    problem = RateModel(annotations, "one_coin", 1.0, gold, even)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
+        point = climb(problem, problem.start(), max_iter=200, chart=RateChart()).parameters
+    return confusions(point.learned, annotations.n_classes)
 
 
 def conclude(
@@ -385,57 +446,3 @@ def equivalent_doubt(
     spread = each * size
     low, high = own + (1 - own) * spread, own + (1 - own) * (said + spread)
     return np.clip(low / np.maximum(high, FLOOR), LEAST_DOUBT, 1.0)
-
-
-def _given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
-    """Shares (K,) of the classes, or None where they are to be learned."""
-    if isinstance(prior, str):
-        check_option(prior, ("auto", "fit", "uniform"), "prior")
-        if prior == "fit" or (prior == "auto" and model != "one_coin"):
-            return None
-        return np.full(n_classes, 1 / n_classes)
-    shares = as_floats(prior, "prior")
-    if shares.shape != (n_classes,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise InputError(
-            f"prior should be a positive share for each of the {n_classes} classes, and these "
-            "sum to one",
-            f"is {shares.tolist()}",
-            "correct it, or say 'uniform' or 'fit'",
-            parameter="prior",
-        )
-    return shares / shares.sum()
-
-
-def gold_logs(
-    annotations: Annotations, gold: Labels | Mapping[Any, Any] | None
-) -> FloatArray | None:
-    """Log plausibilities (n, K) of classes that are known."""
-    if gold is None:
-        return None
-    classes = annotations.classes.tolist()
-    if isinstance(gold, Mapping):
-        place = {name: row for row, name in enumerate(annotations.items.tolist())}
-        strange = [name for name in gold if name not in place]
-        if strange:
-            raise InputError(
-                "Gold items should be among the items",
-                f"{strange[0]!r} is not",
-                "check the names",
-            )
-        contour = np.ones((len(place), len(classes)))
-        rows = [place[name] for name in gold]
-        contour[rows] = as_labels(list(gold.values()), classes).contour
-    else:
-        labels = as_labels(gold, classes)
-        if len(labels) != len(annotations.items):
-            raise InputError(
-                f"gold should have a label for each of the {len(annotations.items)} items",
-                f"has {len(labels)}",
-                "give a dict for some items only",
-                parameter="gold",
-            )
-        contour = labels.contour
-    if (contour == contour[:, :1]).all():
-        return None
-    with np.errstate(divide="ignore"):
-        return np.log(contour)

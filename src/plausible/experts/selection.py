@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 from plausible.belief import SparseMasses, check_n_classes, membership, sets_from_membership
 from plausible.checks import as_array, as_list, check_kind, row_numbers, shown
 from plausible.errors import InputError
-from plausible.experts.statements import expand
+from plausible.experts.statements import as_rows, expand
 from plausible.experts.tables import canonical
+from plausible.experts.words import CANNOT_TELL, NONE_OF_THESE
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -116,6 +117,48 @@ class Selection:
             doubt=None if self.doubt is None else self.doubt[chosen],
         )
 
+    def append(self, *parts: Self) -> Self:
+        """These answers and those of other parts; see `concatenate`.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> first = Annotations.from_long(["x", "y"], ["ann", "ann"], ["cat", "dog"])
+        >>> first.append(Annotations.from_long(["y"], ["bob"], ["dog"]))
+        <Annotations: 3 answers about 2 items by 2 annotators; classes cat, dog>
+        """
+        return type(self).concatenate([self, *parts])
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """Columns with a row for each answer: item, annotator, label, and doubt if there is any.
+
+        Labels are a class, "a|b" for one of these, "cannot tell" or "none of these". Answers that
+        are degrees have the column `plausibility` as well, and a row for each class that is
+        possible, so that `from_long` takes both back. `plausible.io.write_annotations` writes
+        files, of masses, too.
+
+        Examples
+        --------
+        >>> from plausible.experts import Annotations
+        >>> answers = Annotations.from_long(["x", "x"], ["ann", "bob"], ["cat", "cat|dog"])
+        >>> answers.to_table()["label"]
+        ['cat', 'cannot tell']
+        """
+        facts = cast(Any, self).facts
+        rows, item, annotator = facts.rows, self.items[self.item], self.annotators[self.annotator]
+        if (rows.data == 1).all():
+            table = {"item": item, "annotator": annotator}
+            table["label"] = np.array(_cells(self.classes, facts), dtype=object)[self.statement]
+            if self.doubt is not None:
+                table["doubt"] = self.doubt
+            return {name: column.tolist() for name, column in table.items()}
+        answer, place = expand(self.statement, rows.indptr)
+        table = {"item": item[answer], "annotator": annotator[answer]}
+        table |= {"label": self.classes[rows.indices[place]], "plausibility": rows.data[place]}
+        if self.doubt is not None:
+            table["doubt"] = self.doubt[answer]
+        return {name: column.tolist() for name, column in table.items()}
+
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
         """Answers of several parts together: what has the same name is the same.
@@ -171,13 +214,30 @@ class Selection:
                 item,
                 annotator,
                 np.concatenate([p.statement + s for p, s in zip(given, start, strict=True)]),
-                _stacked(rows, len(classes)),
+                stacked(rows, len(classes)),
                 None if doubts[0] is None else np.concatenate(doubts),
                 np.concatenate([part.is_bayesian for part in given]),
-                _joined_masses(given, place, len(classes)),
+                joined_masses(given, place, len(classes)),
                 tuple(notes),
             ),
         )
+
+
+def _cells(classes: NDArray[Any], facts: Any) -> list[Any]:
+    """Statements (S,) that are sets, as cells of a table."""
+    names, rows = classes.tolist(), facts.rows
+    cells: list[Any] = []
+    for k in range(rows.shape[0]):
+        members = rows.indices[rows.indptr[k] : rows.indptr[k + 1]].tolist()
+        if facts.is_unknown[k] and len(names) > 1:
+            cells.append(CANNOT_TELL)
+        elif not members:
+            cells.append(NONE_OF_THESE)
+        elif len(members) == 1:
+            cells.append(names[members[0]])
+        else:
+            cells.append("|".join(canonical(names[member]) for member in members))
+    return cells
 
 
 def favored(answers: Any) -> NDArray[Any]:
@@ -242,7 +302,7 @@ def widened(part: Any, columns: IntArray, n_classes: int) -> csr_array:
     return csr_array(filled)
 
 
-def _stacked(rows: list[csr_array], n_classes: int) -> csr_array:
+def stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     """Sparse rows one below the other."""
     ends = np.concatenate([[0], *(r.indptr[1:] + s for r, s in zip(
         rows, np.cumsum([0, *(r.nnz for r in rows[:-1])]), strict=True))])  # fmt: skip
@@ -251,7 +311,7 @@ def _stacked(rows: list[csr_array], n_classes: int) -> csr_array:
     return csr_array((data, indices, ends), shape=(sum(r.shape[0] for r in rows), n_classes))
 
 
-def _joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
+def joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> SparseMasses | None:
     """Mass functions of all statements on all classes, if some part was given any."""
     if all(part.given_masses is None for part in parts):
         return None
@@ -275,3 +335,45 @@ def _joined_masses(parts: list[Any], place: list[IntArray], n_classes: int) -> S
         values[row : row + len(block), places] = block
         row, column = row + len(block), column + block.shape[1]
     return SparseMasses(values, together, n_classes)
+
+
+def on_classes(answers: Any, classes: NDArray[Any]) -> Any:
+    """The same answers on more classes, or in another order of them."""
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    columns = np.array([place[name] for name in answers.classes.tolist()], dtype=np.int64)
+    if np.array_equal(columns, np.arange(len(classes))):
+        return answers
+    rows = as_rows(widened(answers, columns, len(classes)))
+    other = answers._with(
+        classes=classes, rows=rows, given_masses=joined_masses([answers], [columns], len(classes))
+    )
+    other.__dict__.pop("facts", None)
+    return other
+
+
+def joined_parts(parts: Iterable[Any]) -> Any:
+    """Answers of several parts that have the same names, one after the other."""
+    parts = list(parts)
+    one = parts[0]
+    if len(parts) == 1:
+        return one
+    sizes = [part.facts.rows.shape[0] for part in parts]
+    start = np.cumsum([0, *sizes[:-1]])
+    has_doubt = any(part.doubt is not None for part in parts)
+    columns = [np.arange(len(one.classes))] * len(parts)
+    other = one._with(
+        item=np.concatenate([part.item for part in parts]),
+        annotator=np.concatenate([part.annotator for part in parts]),
+        statement=np.concatenate([p.statement + s for p, s in zip(parts, start, strict=True)]),
+        rows=stacked([part.facts.rows for part in parts], len(one.classes)),
+        doubt=np.concatenate([_doubts(part) for part in parts]) if has_doubt else None,
+        is_bayesian=np.concatenate([part.is_bayesian for part in parts]),
+        given_masses=joined_masses(parts, columns, len(one.classes)),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+    other.__dict__.pop("facts", None)
+    return other
+
+
+def _doubts(part: Any) -> FloatArray:
+    return np.zeros(len(part)) if part.doubt is None else part.doubt

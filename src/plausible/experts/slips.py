@@ -109,7 +109,7 @@ def number_of(name: Any) -> int | None:
     """A name as a whole number, if it is one."""
     try:
         number = float(name)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return int(number) if number.is_integer() else None
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.checks import check_option
+from plausible.checks import check_kind, check_option
 from plausible.errors import Note
 from plausible.io.answer_columns import (
     SCORES,
@@ -50,6 +50,14 @@ class Plan(NamedTuple):
     choices: dict[str, str] = {}  # noqa: RUF012
 
 
+def names_given(names: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Which columns are meant, by the wish of the caller."""
+    if names is None:
+        return {}
+    check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
+    return names
+
+
 def prefixed(table: Source) -> list[str]:
     """Columns that say what they are, such as ``probability:cat``."""
     return [name for name in table.names if ":" in name and name.partition(":")[0] in PREFIXES]
@@ -66,6 +74,7 @@ def plan_reading(
     """How a table is to be read; tables that could mean several things are refused."""
     if layout is not None:
         check_option(layout, LAYOUTS, "layout")
+    names = names_given(names)
     for name in ignore:
         if name not in table.names:
             raise TableError(
@@ -77,7 +86,7 @@ def plan_reading(
                 settings={"ignore": None},
             )
     is_open = layout in (None, "long") and kind is None
-    export = find_export(table, names or {}, ignore) if is_open else None
+    export = find_export(table, names, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
     if layout != "long" and "label" not in found:
@@ -88,7 +97,7 @@ def plan_reading(
     layout = layout or _find_layout(table, found, names, kind, ignore)
     if layout == "long":
         left_out = None if export is None else export.left_out
-        found, told = _check_long(table, found, names or {}, ignore)
+        found, told = _check_long(table, found, names, ignore)
         choices = {} if export is None else export.choices
         used = {*found.values(), *choices, *ignore}
         rest = [name for name in choose(table, None) if name not in used]
@@ -218,9 +227,9 @@ def find_meanings(
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
     """Columns by what they mean, also those of exports, and of items that are called otherwise."""
-    asked = options or {}
+    asked, names = options or {}, names_given(names)
     if asked.get("layout") in (None, "long") and asked.get("kind") is None:
-        export = find_export(table, names or {}, ignore)
+        export = find_export(table, names, ignore)
         if export is not None:
             return export.columns
     found = find_columns(table, names, ignore)

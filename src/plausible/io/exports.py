@@ -23,6 +23,14 @@ import numpy as np
 from plausible.checks import as_list, check_kind, check_path, shown
 from plausible.errors import InputError, Note, in_context
 from plausible.experts import Annotations
+from plausible.io.export_nested import (
+    NESTED,
+    argilla_records,
+    inner_field,
+    is_argilla_table,
+    names_people,
+    unnested,
+)
 from plausible.io.export_tools import FLAT, TOOLS, Collected, a_name, tool_of
 from plausible.tables import TableError, first_line, stream_table
 
@@ -103,14 +111,20 @@ def objects(values: list[Any]) -> Any:
 
 
 def flattened(source: Any) -> Any:
-    """A source as it is, or the table of Label Studio's short JSON, whose cells may be objects."""
-    if tool_in(source) != FLAT:
+    """A source as it is, or the table of JSON whose records hold objects, or lists of answers."""
+    tool = tool_in(source)
+    if tool not in (FLAT, NESTED):
         return source
-    records = [record for _, record in _load_records(source)]
-    names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: _as_cells([record.get(name) for record in records]) for name in names}
-    stream = stream_table(columns)
-    stream.table.name = shown_name(source)
+    records, name, notes = _load_records(source), shown_name(source), []
+    if tool == NESTED:
+        columns, inner = unnested(records, name)
+        notes = [f"{name}: a row for each entry of {inner!r}"]
+    else:
+        keys = list(dict.fromkeys(key for _, record in records for key in record))
+        columns = {key: [record.get(key) for _, record in records] for key in keys}
+    stream = stream_table({key: _as_cells(values) for key, values in columns.items()})
+    stream.table.name = name
+    stream.table.notes += notes
     return stream
 
 
@@ -131,9 +145,13 @@ def tool_in(source: Any) -> str | None:
         return "doccano" if files and tool_in(files[0]) == "doccano" else None
     head = _head_of(source).lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] not in (b"[", b"{"):
-        return None
+        return "argilla" if is_argilla_table(head) else None
     record = _first_record(head)
-    return None if record is None else tool_of(record)
+    if record is None:
+        return None
+    tool = tool_of(record)
+    is_nested = tool is None and inner_field(record) is not None
+    return NESTED if is_nested or (tool == "doccano" and names_people(record)) else tool
 
 
 def _head_of(source: Any) -> bytes:
@@ -217,6 +235,8 @@ def read_text(source: Any) -> str:
 def _load_records(source: Any) -> list[tuple[str, Any]]:
     """Objects of a list or of lines of JSON, and how errors call the place of each."""
     text, name = read_text(source), shown_name(source)
+    if text.lstrip()[:1] not in ("[", "{"):
+        return argilla_records(text, name)
     if text.lstrip()[:1] != "[":
         return list(_load_lines(text, name))
     try:

@@ -24,7 +24,7 @@ from plausible.checks import (
 from plausible.experts import canonical
 from plausible.io.faults import Faults
 from plausible.io.mixed import as_kinds, read_mixed, told_left_out
-from plausible.models import KINDS, NUMBER, names_rows, says_id
+from plausible.models import KINDS, NUMBER, is_row_name, names_rows, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -354,7 +354,11 @@ def read_with_id(
 
 def _further_ids(names: Sequence[str], X: NDArray[np.float64]) -> list[str]:
     """Columns of numbers that name the rows as well, unless there would be nothing else."""
-    found = [name for i, name in enumerate(names) if says_id(name) and names_rows(X[:, i])]
+    found = [
+        name
+        for i, name in enumerate(names)
+        if is_row_name(name) or (says_id(name) and names_rows(X[:, i]))
+    ]
     return found if len(found) < len(names) else []
 
 

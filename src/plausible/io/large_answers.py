@@ -9,13 +9,14 @@ worker of a cluster.
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.experts import Annotations, Dependence, equivalent_doubt
+from plausible.experts import Annotations, Dependence, Reliability, counted_once, default_model
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import find_meanings
 from plausible.io.known import in_classes, told_dependence
@@ -83,11 +84,10 @@ def pool_in_parts(
         elif doubt is None or isinstance(doubt, str):
             sample = [read(path) for path in paths[:LEARNED_PARTS]]
             together = sample[0] if len(sample) == 1 else Annotations.concatenate(sample)
-            if dependence == "fit" or (
-                dependence == "auto" and doubt is None and rule == "dempster"
-            ):
+            is_default = dependence == "auto" and doubt is None and rule == "dempster"
+            if dependence == "fit" or is_default:
                 dependence = together.dependence(doubt)
-            learned = _learn_errors(together)
+            learned = _learn_people(together, is_default, dependence)
             how = "doubts learned from the agreement of people"
             if len(paths) > LEARNED_PARTS:
                 how += f" on {100 * LEARNED_PARTS / len(paths):.0f} % of the items"
@@ -159,11 +159,13 @@ def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
     return np.sort(Labels.unknown(1, names).classes).tolist()
 
 
-def _learn_errors(answers: Annotations) -> dict[Any, float]:
-    """How often each person errs, learned from agreement; None stands for everybody else."""
-    found = answers.reliability()
-    errors = dict(zip(found.annotators.tolist(), (1 - found.accuracy).tolist(), strict=True))
-    return errors | {None: float(np.average(1 - found.accuracy, weights=found.n_answers))}
+def _learn_people(answers: Annotations, is_default: bool, dependence: Any) -> Reliability:
+    """How far people can be trusted, learned from agreement; items are left out."""
+    if isinstance(dependence, Dependence):
+        answers = counted_once(answers, dependence)
+    found: Reliability = answers.reliability(default_model(answers) if is_default else "one_coin")
+    nothing = np.zeros((0, len(found.classes)))
+    return replace(found, posterior=nothing, evidence=nothing)
 
 
 def _pool_part(
@@ -171,16 +173,13 @@ def _pool_part(
     read: Any,
     rule: str,
     doubt: Any,
-    learned: dict[Any, float] | None,
+    learned: Reliability | None,
     on_conflict: str,
     dependence: Any,
 ) -> PooledPart:
     """The labels of the items of one part."""
     answers = read(path)
-    if learned is not None:
-        errors = np.array([learned.get(who, learned[None]) for who in answers.annotators.tolist()])
-        size = np.maximum(answers.facts.size, 1.0)[answers.statement]
-        doubt = equivalent_doubt(errors[answers.annotator], answers.n_classes, size)
+    doubt = doubt if learned is None else learned
     labels = answers.pool(rule, doubt, on_conflict=on_conflict, dependence=dependence)
     return PooledPart(answers.items, labels, len(answers))
 

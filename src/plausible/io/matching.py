@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.features import ITEMS, ROWS
-from plausible.models import says_id
+from plausible.models import is_row_name, says_id
 from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]
@@ -130,14 +130,14 @@ def _choose_candidate(table: Source, loaded: Any, items: Any, called: str | None
         ]
         if found:
             return _the_one(table, found, called)
-    return best_of(table, texts, items, called)
+    return best_of(table, texts, items, called, loaded.num_rows)
 
 
 def _the_one(table: Source, found: list[Candidate], called: str | None) -> Candidate:
     """The candidate whose name says so, or any if all name the same rows."""
     same = [one for one in found if called is not None and one.name.lower() == called.lower()]
     usual = [one for one in found if is_usual(one.name)]
-    said = [one for one in found if says_id(one.name)]
+    said = [one for one in found if says_id(one.name) and not is_row_name(one.name)]
     found = next((some for some in (same, usual, said) if some), found)
     if len(found) == 1:
         return found[0]
@@ -157,7 +157,9 @@ def is_usual(name: str) -> bool:
     return name.lower() in ITEMS
 
 
-def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None) -> Candidate:
+def best_of(
+    table: Source, texts: dict[str, Any], items: Any, called: str | None, n_rows: int
+) -> Candidate:
     """The column that names items by its name or holds most of them, though not all; or why not."""
     tried = [look(name, items, text) for name, text in texts.items()]
     named = [one for one in tried if one.name == called or is_usual(one.name)]
@@ -177,7 +179,7 @@ def best_of(table: Source, texts: dict[str, Any], items: Any, called: str | None
     ]
     beside = f" ({listed(held)})" if held else ""
     _check_paths(table, texts, items)
-    are_numbers = all(item.isdecimal() for item in items.to_pylist())
+    are_numbers = all(item.isdecimal() and int(item) <= n_rows for item in items.to_pylist())
     raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
         f"none does{beside}",

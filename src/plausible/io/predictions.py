@@ -79,7 +79,7 @@ def read_new(
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )
     free = [name for name in choose(table, None) if name not in (names or ())]
-    if id is not None and (id not in ROWS or id in table.names):
+    if id is not None and (check_text(id, "id") not in ROWS or id in table.names):
         name: str | None = check_id(table, id)
     elif id is not None:
         name = None

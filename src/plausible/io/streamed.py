@@ -24,7 +24,7 @@ from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, give_back, has_many_items, pieces
 from plausible.io.training import free_of, read_beside
 from plausible.labels import Labels
-from plausible.models import NUMBER, says_id
+from plausible.models import NUMBER, is_row_name, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -366,7 +366,12 @@ def _the_column(table: Source, counts: dict[str, NDArray[np.int32]], called: str
     whole = [name for name, count in counts.items() if (count == 1).all()]
     if not whole:
         return max(counts, key=lambda name: int((counts[name] > 0).sum()))
-    for says in (lambda name: name == called, is_usual, says_id):
+    said_so = (
+        lambda name: name == called,
+        is_usual,
+        lambda name: says_id(name) and not is_row_name(name),
+    )
+    for says in said_so:
         if said := [name for name in whole if says(name)]:
             whole = said
             break

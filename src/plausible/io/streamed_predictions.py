@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.checks import check_whole
 from plausible.io.features import Features
 from plausible.io.pieces import PIECE_ROWS, Piece, pieces
 from plausible.io.predictions import decisions_of, read_new
@@ -73,6 +74,7 @@ def stream_predictions(
     >>> decided.n_items
     3
     """
+    check_whole(piece_rows, "piece_rows", 1)
     table = open_table(source)
     told = Decided()
     decide = partial(_decide_piece, model=model, reject=reject, options=options)

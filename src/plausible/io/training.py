@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_option, check_texts
+from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
 from plausible.io.answer_columns import ALIASES
-from plausible.io.answer_layouts import find_meanings
+from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
     ROWS,
@@ -26,7 +26,7 @@ from plausible.io.features import (
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.matching import Match, as_names, check_lost, match_items
 from plausible.labels import Labels
-from plausible.models import says_id
+from plausible.models import is_row_name, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -137,7 +137,7 @@ def read_training(
     stream = stream_table(features)
     table = open_table(stream)
     asked = None if columns is None else choose(table, columns)
-    if id is not None and id not in ROWS:
+    if id is not None and check_text(id, "id") not in ROWS:
         check_id(table, id)
     called: str | None = None
     if not isinstance(known, Known):
@@ -222,7 +222,7 @@ def read_beside(
     if options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
         return read_known(source, **options), None
     stream = stream_table(flattened(source))
-    names = dict(options.get("names") or {})
+    names = dict(names_given(options.get("names")))
     found = find_meanings(stream.table, names, options.get("ignore", ()), options)
     if "item" not in found:
         by_row = id in ROWS and id not in features.names
@@ -258,20 +258,27 @@ def _shared_names(
             continue
         if not types.is_string(given) and not (types.is_integer(given) and says_id(name)):
             continue
-        if _holds_all(features.table, stream.table, name):
+        if _holds_all(features.table, stream.table, name, is_row_name(name)):
             found.append(name)
     return found
 
 
-def _holds_all(features: Source, known: Source, name: str) -> bool:
-    """Whether a column of features names its rows differently, and all items of the other table."""
+def _holds_all(features: Source, known: Source, name: str, exactly: bool) -> bool:
+    """Whether a column of features names its rows differently, and all items of the other table.
+
+    If `exactly`, both have to hold the same names: numbers of rows that R or pandas added may be
+    of other rows.
+    """
     pc = arrow(".compute")
     texts = [as_names(column_of(table, name)) for table in (features, known)]
     if texts[0] is None or texts[1] is None or texts[0].null_count:
         return False
     if pc.count_distinct(texts[0]).as_py() < len(texts[0]):
         return False
-    return bool(pc.any(pc.is_in(texts[1].drop_null(), value_set=texts[0])).as_py())
+    are_in = pc.is_in(texts[1].drop_null(), value_set=texts[0])
+    if exactly:
+        return len(are_in) == len(texts[0]) and bool(pc.all(are_in).as_py())
+    return bool(pc.any(are_in).as_py())
 
 
 def match(

@@ -130,7 +130,7 @@ def row_sums(table: NDArray[Any]) -> RowSums:
     >>> row_sums(np.array([[0.5, 0.5], [1.0, 1.0], [1.0, 0.0], [0.33, 0.66], [0.1, 0.2]]))
     RowSums(to_one=1, nearly=1, otherwise=1)
     """
-    numbers = np.asarray(table, dtype=np.float64)
+    numbers = as_floats(table, "y")
     if numbers.shape[1] < 2:
         return RowSums(0, 0, 0)
     high, total = numbers.max(axis=1), numbers.sum(axis=1)

@@ -157,7 +157,7 @@ def curve_of(rows: ConfidenceRows, n_bins: int, strategy: str = "uniform") -> Ca
         place = np.searchsorted(edges[1:-1], rows.confidence, side="left")
     size = len(edges) - 1
     weight, confidence, right = (
-        np.bincount(place, values, minlength=size)
+        np.bincount(place, values, minlength=size).astype(np.float64)
         for values in (rows.weight, rows.weight * rows.confidence, rows.weight * rows.right)
     )
     here = np.flatnonzero(weight)

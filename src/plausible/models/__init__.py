@@ -17,11 +17,18 @@ if TYPE_CHECKING:
         believe,
         score_rows,
     )
-    from plausible.models.any_learner import SoftLabelClassifier
+    from plausible.models.any_learner import (
+        SoftLabelClassifier,
+        lightgbm_objective,
+        soft_label_gradient,
+        soft_label_loss,
+        xgboost_objective,
+    )
     from plausible.models.auto import AutoClassifier
     from plausible.models.bayes import GeneralizedBayesClassifier
     from plausible.models.calibration import EvidentialCalibratedClassifier
     from plausible.models.centroid import SoftNearestCentroid
+    from plausible.models.conformal import ConformalClassifier, CoverageWarning
     from plausible.models.e2m import (
         E2M,
         Bernoulli,
@@ -86,6 +93,7 @@ if TYPE_CHECKING:
     from plausible.models.preparation import NUMBER as NUMBER
     from plausible.models.preparation import Kind as Kind
     from plausible.models.preparation import find_kind as find_kind
+    from plausible.models.preparation import is_row_name as is_row_name
     from plausible.models.preparation import names_rows as names_rows
     from plausible.models.preparation import says_id as says_id
     from plausible.models.preparation import tidy_column as tidy_column
@@ -100,6 +108,8 @@ __all__ = [
     "Categorical",
     "ComparedModel",
     "Comparison",
+    "ConformalClassifier",
+    "CoverageWarning",
     "DiscriminantClassifier",
     "EmptyClassWarning",
     "Evidence",
@@ -135,10 +145,14 @@ __all__ = [
     "cross_val_beliefs",
     "export_svg",
     "export_text",
+    "lightgbm_objective",
     "log_density",
     "partial_label_loss",
     "score_rows",
+    "soft_label_gradient",
+    "soft_label_loss",
     "weights_of_evidence",
+    "xgboost_objective",
 ]
 
 __getattr__, __dir__ = late_names(
@@ -156,6 +170,10 @@ __getattr__, __dir__ = late_names(
         ],
         "plausible.models.any_learner": [
             "SoftLabelClassifier",
+            "lightgbm_objective",
+            "soft_label_gradient",
+            "soft_label_loss",
+            "xgboost_objective",
         ],
         "plausible.models.auto": [
             "AutoClassifier",
@@ -169,6 +187,10 @@ __getattr__, __dir__ = late_names(
         ],
         "plausible.models.centroid": [
             "SoftNearestCentroid",
+        ],
+        "plausible.models.conformal": [
+            "ConformalClassifier",
+            "CoverageWarning",
         ],
         "plausible.models.e2m": [
             "Bernoulli",
@@ -222,6 +244,7 @@ __getattr__, __dir__ = late_names(
             "LEFT_OUT",
             "NUMBER",
             "find_kind",
+            "is_row_name",
             "names_rows",
             "says_id",
             "tidy_column",

@@ -17,6 +17,7 @@ Fuzziness and Soft Computing 12 (1998) 231-260.
 """
 
 from collections.abc import Mapping
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +40,7 @@ from plausible.belief import (
     normalize,
     to_sparse,
 )
-from plausible.checks import as_floats, check_number
+from plausible.checks import as_floats, check_number, shown
 from plausible.errors import InputError
 from plausible.labels import Labels
 
@@ -166,6 +167,14 @@ class GeneralizedBayesClassifier(MassClassifier):
     def _names(self, labels: Labels) -> NDArray[Any]:
         """All classes, sorted."""
         names = labels.classes.tolist()
+        if self.unseen is not None and not isinstance(self.unseen, str | Number):
+            raise InputError(
+                "unseen should be the name of a class, text or a number",
+                f"{shown(self.unseen)} was given",
+                "name it, as in unseen='other'",
+                parameter="unseen",
+                value=self.unseen,
+            )
         if self.unseen is not None and self.unseen in names:
             raise InputError(
                 "unseen should be the name of a class without items",

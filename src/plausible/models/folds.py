@@ -97,3 +97,12 @@ def given_folds(cv: Any, X: Any, labels: Labels) -> IntArray | None:
             )
         folds[test] = fold
     return folds
+
+
+def random_folds(X: Any, n_folds: int, rng: np.random.RandomState) -> IntArray:
+    """Folds (n,) drawn at random, of about equal size; equal rows go to one fold.
+
+    With a fixed state, neither the order of rows nor writing a row twice makes a difference.
+    """
+    rank, n_groups = row_ranks(X)
+    return (rng.permutation(n_groups) % n_folds)[rank]

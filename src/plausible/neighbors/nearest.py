@@ -29,7 +29,7 @@ from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.neighbors.beliefs import Answering, Found, ManyClassBeliefs, NeighborBeliefs
 from plausible.neighbors.evidence import LabelEvidence
-from plausible.neighbors.search import Lists, Search, check_search
+from plausible.neighbors.search import Lists, Search, check_measure, check_search
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -108,6 +108,7 @@ class NearestItems(MassClassifier):
     def _check_search(self) -> None:
         check_option(self.unknown, UNKNOWN, "unknown")
         check_search(self.algorithm, self.ann_options, self.n_jobs)
+        check_measure(self.metric, self.p)
 
     def _options(self) -> dict[str, Any]:
         return {

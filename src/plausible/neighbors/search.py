@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from plausible.checks import check_n_jobs, check_option, check_whole, shown
+from plausible.checks import check_n_jobs, check_number, check_option, check_whole, shown
 from plausible.errors import InputError
 from plausible.neighbors.approximate import (
     HNSW_OPTIONS,
@@ -139,6 +139,19 @@ def _within_scale(X: FloatArray) -> FloatArray:
     if np.abs(X).max() <= LARGEST_FEATURE:
         return X
     return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
+
+
+def check_measure(metric: Any, p: Any) -> None:
+    """Refuse what is no measure of distances; scikit-learn knows which names it has."""
+    if not (isinstance(metric, str) or callable(metric)):
+        raise InputError(
+            "metric should be the name of a metric, or a function of two rows",
+            f"{shown(metric)} was given",
+            "leave it out, or write metric='manhattan'",
+            parameter="metric",
+            value=metric,
+        )
+    check_number(p, "p", 0.0)
 
 
 def squared(distances: NDArray[Any]) -> FloatArray:

@@ -232,9 +232,7 @@ class RejectionDisplay(Display):
             ax.plot(*point, "o", color=color, mec=INK, ms=8, zorder=3,
                     label=f"at a loss of {reject:g}: {percent(point[0])} refused")  # fmt: skip
         ax.set_xlim(0.0, 1.0)
-        curves = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
-        low = min(float(np.min(line.get_ydata())) for line in curves)
-        ax.set_ylim(max(min(low - 0.03, 0.9), 0.0), 1.01)
+        ax.set_ylim(max(min(lowest(ax) - 0.03, 0.9), 0.0), 1.01)
         ax.set_xlabel("share refused")
         ax.set_ylabel("accuracy of the rest")
         tidy(ax)
@@ -340,6 +338,12 @@ class SetSizeDisplay(Display):
         if legend:
             add_legend(ax)
         return self
+
+
+def lowest(ax: Any) -> float:
+    """The lowest accuracy of the curves on axes, but for the last few answers, which say little."""
+    curves = [line.get_data() for line in ax.lines if line.get_drawstyle() == "steps-post"]
+    return min(float(np.min(np.asarray(y)[np.asarray(x) <= 0.95], initial=1.0)) for x, y in curves)
 
 
 def next_color(ax: Any) -> Any:

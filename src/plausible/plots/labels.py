@@ -95,7 +95,7 @@ class LabelTriangleDisplay(Display):
         shares = given.contour / given.contour.sum(axis=1, keepdims=True)
         keys = np.column_stack([shares.round(9), kinds])
         places, first, back = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        weight = np.bincount(back.ravel(), weights, minlength=len(places))
+        weight = np.bincount(back.ravel(), weights, len(places)).astype(np.float64)
         return cls(shares[first], weight, kinds[first], given.classes)
 
     @classmethod
@@ -126,7 +126,7 @@ class LabelTriangleDisplay(Display):
         """
         ax = self._open(ax)
         draw_triangle(ax, self.classes)
-        colors = cluster_colors(len(KINDS))
+        colors = kind_colors()
         areas = 18.0 + (size - 18.0) * self.weight / max(self.weight.max(initial=0.0), 1e-300)
         for k, kind in enumerate(KINDS):
             mine = self.kind == k
@@ -140,6 +140,11 @@ class LabelTriangleDisplay(Display):
         if legend:
             add_legend(ax, loc="upper left", bbox_to_anchor=(0.0, 1.0))
         return self
+
+
+def kind_colors() -> FloatArray:
+    """A color (5, 3) for each kind of label; gray for those that say nothing."""
+    return np.vstack([cluster_colors(len(KINDS) - 1), np.full(3, 0.6)])
 
 
 def draw_triangle(ax: Any, classes: NDArray[Any]) -> None:
@@ -206,7 +211,7 @@ class LabelKindsDisplay(Display):
         """
         here = np.flatnonzero(self.count)
         ax = self._open(ax, (5.0, 0.9 + 0.42 * max(len(here), 1)))
-        colors = cluster_colors(len(self.kinds))[here]
+        colors = kind_colors()[here]
         places = np.arange(len(here))
         ax.barh(places, self.share[here], color=lighter(colors, 0.15), height=0.62)
         for y, k in zip(places, here, strict=True):

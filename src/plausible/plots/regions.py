@@ -118,7 +118,9 @@ class DecisionRegionDisplay(Display):
                 "draw decisions between classes",
                 parameter="loss",
             )
-        chosen = decision.chosen[:, :n_classes] & ~decision.refused[:, None]
+        chosen = decision.chosen[:, :n_classes]
+        if decision.offers_refusal:  # as in scores, an answer that may be a refusal is one
+            chosen = chosen & ~decision.chosen[:, -1:]
         shape = len(y_axis), len(x)
         return cls(
             x,

@@ -48,6 +48,7 @@ class CsvSource(Source):
         self.notes += self.text.notes
         header = read_header(self.text, content.is_tabbed)
         self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
+        self._is_renamed = header.is_renamed
         self.notes += header.notes
         self.is_empty = header.is_alone
         size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
@@ -210,7 +211,7 @@ class CsvSource(Source):
             try:
                 table = pcsv.read_csv(
                     pa.BufferReader(whole),
-                    pcsv.ReadOptions(block_size=block, skip_rows=self.n_before),
+                    self._read_options(block_size=block),
                     self._parse_options(),
                     self._convert_options(self.names, {}),
                 )
@@ -256,9 +257,7 @@ class CsvSource(Source):
             try:
                 with pcsv.open_csv(
                     file,
-                    pcsv.ReadOptions(
-                        use_threads=False, block_size=self.block, skip_rows=self.n_before
-                    ),
+                    self._read_options(use_threads=False, block_size=self.block),
                     self._parse_options(),
                     self._convert_options(columns, direct),
                 ) as reader:
@@ -272,6 +271,11 @@ class CsvSource(Source):
                 invalid = error
         if invalid is not None:
             raise invalid
+
+    def _read_options(self, **options: Any) -> Any:
+        if self._is_renamed:
+            options |= {"column_names": self.names, "skip_rows_after_names": 1}
+        return arrow(".csv").ReadOptions(skip_rows=self.n_before, **options)
 
     def _parse_options(self) -> Any:
         return arrow(".csv").ParseOptions(

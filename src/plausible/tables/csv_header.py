@@ -12,12 +12,14 @@ from plausible.tables.errors import TableError, counted, listed, reading
 from plausible.tables.text import Text
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+BLANKS = re.compile(r'"[^"]+"( "[^"]+")+\s*')  # a header as write.table of R writes it
 BAR = "|"  # separates the members of sets, and so no cells
 WRITE_WITHOUT = (
     "name them, or write the file without row numbers (index=False in pandas, row.names = FALSE in "
     "R)"
 )
 WRITE_NAMES = "name each of them there, on one line (cells that were merged leave such gaps)"
+UNNAMED = "unnamed"  # the name of row names, which have none
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
 LONGEST = 1 << 24
 N_LINES = 20
@@ -32,6 +34,7 @@ class Header(NamedTuple):
     is_alone : whether no rows follow
     notes : what was assumed
     n_before : lines before the names: one, where Excel was told what separates cells
+    is_renamed : whether names are not those of the file
     """
 
     delimiter: str
@@ -39,6 +42,7 @@ class Header(NamedTuple):
     is_alone: bool
     notes: list[str]
     n_before: int = 0
+    is_renamed: bool = False
 
 
 def read_header(text: Text, is_tabbed: bool) -> Header:
@@ -63,12 +67,25 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
         names = next(rows)
         is_alone = _next(rows) is None
     if delimiter == ",":
-        _check_bars(text.name, first, more)
+        _check_marks(text.name, first, more)
     _check_title(text.name, names, more, delimiter)
-    check_names(text.name, names)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
-    return Header(delimiter, names, is_alone, notes, n_before=1 if said else 0)
+    is_renamed = _has_row_names(names, is_alone)
+    if is_renamed:
+        names[0] = UNNAMED
+        notes.append(
+            f"{text.name}: its first column has no name, as row names of R and pandas; it is "
+            f"called {UNNAMED!r}"
+        )
+    check_names(text.name, names)
+    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed)
+
+
+def _has_row_names(names: list[str], is_alone: bool) -> bool:
+    """Whether the first column alone has no name."""
+    is_first = not names[0].strip() and all(name.strip() for name in names[1:])
+    return is_first and len(names) > 2 and UNNAMED not in names and not is_alone
 
 
 def _find_delimiter(first: str, more: list[str]) -> str:
@@ -82,8 +99,13 @@ def _find_delimiter(first: str, more: list[str]) -> str:
     return marks[0] if marks else ","
 
 
-def _check_bars(name: str, first: str, more: list[str]) -> None:
-    """Refuse a file whose cells are separated by bars."""
+def _check_marks(name: str, first: str, more: list[str]) -> None:
+    """Refuse a file whose cells are separated by bars, or by blanks."""
+    if BLANKS.fullmatch(first):
+        raise TableError(
+            f"Cells of {name} should be separated by commas, semicolons or tabs, but are separated "
+            "by blanks; write it with write.csv in R, or with commas."
+        )
     count = first.count(BAR)
     if count and "," not in first and all(line.count(BAR) == count for line in more) and more:
         raise TableError(

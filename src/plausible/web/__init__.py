@@ -16,5 +16,7 @@ from plausible.web.exchange import write_out as write_out
 from plausible.web.people import find_or_add as find_or_add
 from plausible.web.people import invite as invite
 from plausible.web.store import is_database as is_database
+from plausible.web.suggest import digest_of as digest_of
+from plausible.web.suggest import save_suggestions as save_suggestions
 
 __all__ = ["Room", "Settings", "Store", "make_app", "open_study", "serve"]

@@ -49,8 +49,10 @@ def states(live: Live) -> NDArray[np.int64]:
         conflict = conflicts(live)
         second = np.sort(live.contours(), axis=1)[:, -2]
         found = np.full(len(live.items), STATES.index("open"))
-        found[live.ended & (second <= POSSIBLE)] = STATES.index("settled")
-        found[live.ended & (second > POSSIBLE)] = STATES.index("unknown")
+        enough = live.ended | (live.count >= max(live.study.options["answers"], 1))
+        enough &= live.extra <= live.count
+        found[enough & (second <= POSSIBLE)] = STATES.index("settled")
+        found[enough & (second > POSSIBLE)] = STATES.index("unknown")
         found[conflict > CLASH] = STATES.index("clash")
         for row, one in live.settled.items():
             found[row] = STATES.index("unknown" if one.label == "open" else "settled")

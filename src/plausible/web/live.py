@@ -10,7 +10,7 @@ gives. One answer changes one item; a change of what words are worth changes all
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ from plausible.experts import (
     worth_learned,
     worth_of_next,
 )
-from plausible.io import Row, Settled, places_of, settled_names, statement_of
+from plausible.io import Settled, places_of, settled_names, statement_of
+from plausible.web.columns import Answer, Columns
 from plausible.web.study import Item, Study
 
 FloatArray = NDArray[np.float64]
@@ -41,38 +42,6 @@ PRIOR = 4.0  # imagined answers of a person, and of an item's time
 STEP = 0.05  # between accuracies that are told apart
 ENOUGH_GOLD = 30  # items, from which shared errors are learned
 SECONDS = 0.5, 600.0  # of an answer that are believed
-
-
-class Columns:
-    """Columns of numbers that grow by rows."""
-
-    def __init__(self, **kinds: Any) -> None:
-        self.size = 0
-        self.arrays = {name: np.zeros(1024, dtype=kind) for name, kind in kinds.items()}
-
-    def append(self, **values: Any) -> int:
-        """Add a row; its number."""
-        row = self.size
-        for name, value in values.items():
-            array = self.arrays[name]
-            if row == len(array):
-                self.arrays[name] = array = np.concatenate([array, np.zeros_like(array)])
-            array[row] = value
-        self.size += 1
-        return row
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.arrays[name][: self.size]
-
-
-class Answer(NamedTuple):
-    """An answer as it comes from the database, with the reason why the item was shown."""
-
-    row: Row
-    seconds: float | None
-    saw: bool
-    reason: str | None
-    at: float
 
 
 class Live:
@@ -107,8 +76,10 @@ class Live:
         self.ended = np.zeros(n_items, dtype=bool)
         place = {name: k for k, name in enumerate(study.classes)}
         self.gold = np.array([place.get(one.gold or "", -1) for one in self.items], dtype=np.int64)
+        self.gold_rows = np.flatnonzero(self.gold >= 0)
         self.practice = np.array([one.practice for one in self.items], dtype=bool)
         self.done: dict[int, NDArray[np.bool_]] = {}
+        self.n_done: dict[int, int] = {}
         self.later: dict[int, dict[int, None]] = {}
         self.pace: dict[int, tuple[float, int]] = {}  # sums of log seconds of people
         self.slow = np.zeros((2, n_items))  # of items: sum of log seconds beyond the person's, n
@@ -117,6 +88,9 @@ class Live:
         self.conflict = np.zeros(n_items)
         self.dirty: set[int] = set()  # items whose conflict has to be reckoned anew
         self.upto = 0
+        self.model_logs: FloatArray | None = None  # what a model says, where it may be heard
+        self.saw_logs = np.zeros((n_items, study.n_classes))  # less, for answers that saw it
+        self.pull = 0.0
 
     # -- What comes in -----------------------------------------------------------------------------
 
@@ -176,7 +150,9 @@ class Live:
             return item
         self.top[pair] = number
         self.later.get(row.person, {}).pop(item, None)
-        self.done_by(row.person)[item] = True
+        if not self.done_by(row.person)[item]:
+            self.done_by(row.person)[item] = True
+            self.n_done[row.person] = self.n_done.get(row.person, 0) + 1
         if SECONDS[0] <= seconds < SECONDS[1]:
             self._time(item, row.person, float(np.log(seconds)))
         return item
@@ -203,6 +179,7 @@ class Live:
         else:
             del self.top[pair]
             self.done_by(person)[item] = False
+            self.n_done[person] -= 1
 
     def _number(self, said: Statement) -> int:
         """The number of a statement, a new one if need be."""
@@ -257,6 +234,7 @@ class Live:
         if len(rows):
             logs = self._said_logs(rows)
             self.logs[item] = logs.sum(axis=0)
+            self.saw_logs[item] = self._seen_logs(rows, logs).sum(axis=0)
             self.speaking[item] = (logs < 0).any(axis=1).sum()
         if item in self.settled:
             self.logs[item] += self._settled_logs(item)
@@ -277,6 +255,9 @@ class Live:
             logs = self._said_logs(rows)
             for k in range(self.study.n_classes):
                 self.logs[:, k] = np.bincount(item, logs[:, k], minlength=n_items)
+            self.saw_logs[:] = 0.0
+            if self.model_logs is not None:
+                np.add.at(self.saw_logs, item, self._seen_logs(rows, logs))
             speaks = (logs < 0).any(axis=1)
             self.speaking = np.bincount(item[speaks], minlength=n_items).astype(np.float64)
             for one in self.settled:
@@ -305,6 +286,19 @@ class Live:
         doubt = np.where(self.answers["kind"][rows] == CANNOT, 0.0, self.doubts(rows))[:, None]
         with np.errstate(divide="ignore"):
             return np.log(doubt + (1 - doubt) * contours[place])
+
+    def _seen_logs(self, rows: NDArray[Any], logs: FloatArray) -> FloatArray:
+        """What (A, K) is taken from answers that saw a suggestion, if the model is heard too."""
+        if self.model_logs is None:
+            return np.zeros_like(logs)
+        less = np.log(self.pull + (1 - self.pull) * np.exp(logs)) - logs
+        return np.where(self.answers["saw"][rows][:, None], less, 0.0)
+
+    def hear(self, model_logs: FloatArray | None, pull: float) -> None:
+        """Take what a model says (n, K) into account where questions are chosen."""
+        with self.lock:
+            self.model_logs, self.pull = model_logs, pull
+            self.refresh()
 
     def _settled_logs(self, item: int) -> FloatArray:
         """Log contour (K,) of what was settled."""
@@ -357,7 +351,10 @@ class Live:
 
     def chances(self, rows: NDArray[Any] | slice = slice(None)) -> FloatArray:
         """Probabilities (n, K) of the classes, by the pooled evidence."""
-        logs = self.logs[rows] * self.dependence.exponent(self.speaking[rows])[:, None]
+        logs = self.logs[rows] + self.saw_logs[rows]
+        logs = logs * self.dependence.exponent(self.speaking[rows])[:, None]
+        if self.model_logs is not None:
+            logs = logs + self.model_logs[rows]
         logs = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(logs / logs.sum(axis=1, keepdims=True))
 
@@ -378,7 +375,7 @@ class Live:
 
     def _of_person(self, person: int) -> tuple[list[Statement], list[int]]:
         """Answers of a person about gold items, and the truth."""
-        done = np.flatnonzero(self.done_by(person) & (self.gold >= 0))
+        done = self.gold_rows[self.done_by(person)[self.gold_rows]]
         rows = [self.top[int(item) << 20 | person] for item in done]
         said = [self.statements[k] for k in self.answers["statement"][rows].tolist()]
         return said, self.gold[done].tolist()

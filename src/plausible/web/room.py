@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from plausible.errors import InputError
 from plausible.io import Row, Settled, Told, told_by
 from plausible.web import schema
 from plausible.web.asking import LEASE, Asking, Offer
+from plausible.web.columns import Answer
 from plausible.web.guard import Bucket
-from plausible.web.live import Answer, Live
+from plausible.web.live import Live
 from plausible.web.people import Person, Sessions, people_of, secret_of
 from plausible.web.store import Store
 from plausible.web.study import load_items, load_study
+from plausible.web.suggest import Suggestion, doubt_in_model, load_suggestions, pulls
 
 REFRESH = 5.0  # seconds between looks at all items, while somebody answers
 
@@ -72,6 +75,9 @@ class Room:
         self.asking = Asking(self.live, seed)
         self._load_leases()
         self.model_told = ""
+        self.pulls: dict[int, Any] = {}
+        self.suggestions: dict[int, Suggestion] = {}
+        self.hear_model()
         self.fresh = self.live.upto, time.monotonic()
 
     def _names(self) -> dict[int, str]:
@@ -117,12 +123,37 @@ class Room:
         if self.live.upto == upto and not force:
             return
         if force or time.monotonic() - at > REFRESH:
+            if self.suggestions:
+                self.pulls, self.live.pull = pulls(self.store)
             self.live.refresh()
             self.fresh = self.live.upto, time.monotonic()
 
+    def hear_model(self) -> None:
+        """Take up what the last model said, unless nothing is to be suggested."""
+        if self.study.options["suggest"] == "never":
+            return
+        try:
+            self.suggestions = load_suggestions(self.store, self.live.place)
+        except (ValueError, KeyError) as error:  # asking goes on without it
+            self.model_told = f"The suggestions cannot be read since {time.ctime()}: {error}."
+            return
+        if not self.suggestions:
+            return
+        doubt = doubt_in_model(self.suggestions, self.live.gold)
+        logs = np.zeros_like(self.live.logs)
+        for row, one in self.suggestions.items():
+            logs[row] = np.log(doubt + (1 - doubt) * np.array(one.contour))
+        self.pulls, pull = pulls(self.store)
+        self.live.hear(logs, pull)
+        self.asking.arms = dict.fromkeys(self.suggestions, self.study.options["suggest"])
+        self.model_told = (
+            f"A model suggests classes of {len(self.suggestions)} items; it is believed with a "
+            f"doubt of {doubt:.2f}, and answers that saw it count less by {pull:.2f}."
+        )
+
     def pull_of(self, person: int) -> Any:
-        """How far suggestions pull somebody; None where nothing is suggested."""
-        return None
+        """How far suggestions pull somebody; None where that is not known."""
+        return self.pulls.get(person)
 
     def close(self) -> None:
         """End."""

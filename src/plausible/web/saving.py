@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from plausible.errors import InputError
 from plausible.web import schema
 from plausible.web.asking import AHEAD, LEASE, Offer
-from plausible.web.live import Answer
+from plausible.web.columns import Answer
 from plausible.web.people import Person
 from plausible.web.room import Room, as_row
 from plausible.web.schema import as_json
@@ -124,16 +124,20 @@ def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
             values["replaces"] = None
         values["shown"] = offer.shown if offer is not None else None
     values |= {"person": person.id, "at": time.time()}
-    reason = None if offer is None else offer.reason
+    reason, arm = (None, None) if offer is None else (offer.reason, offer.arm)
+    values["saw_suggestion"] = place in room.suggestions and (
+        values["saw_suggestion"] or arm == "before"
+    )
     room.asking.release(person.id, place)
     offers = next_offers(room, person, body, place)
 
     def work(connection: sa.Connection) -> Any:
         number, is_new = insert_once(connection, values)
-        return number, is_new, [keep_shown(connection, room, person, one) for one in offers]
+        kept = [keep_shown(connection, room, person, one) for one in offers]
+        return number, is_new, kept, told_after(room, arm, place)
 
     def after(result: Any) -> None:
-        number, is_new, kept = result
+        number, is_new, kept, _ = result
         if is_new:
             row = as_row(values, number)
             saw, seconds = values["saw_suggestion"], values["seconds"]
@@ -141,7 +145,7 @@ def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def check_shown(room: Room, person: Person, place: int, values: dict[str, Any]) -> None:
@@ -179,6 +183,7 @@ def keep_shown(connection: sa.Connection, room: Room, person: Person, offer: Off
     if offer.shown is not None:
         return offer
     now = time.time()
+    idea = room.suggestions.get(offer.item)
     made = connection.execute(
         schema.shown.insert().returning(schema.shown.c.id),
         {
@@ -186,7 +191,7 @@ def keep_shown(connection: sa.Connection, room: Room, person: Person, offer: Off
             "person": person.id,
             "reason": offer.reason,
             "value": offer.value,
-            "suggestion": None,
+            "suggestion": idea.id if idea is not None and offer.arm else None,
             "arm": offer.arm,
             "at": now,
         },
@@ -228,13 +233,23 @@ def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
             room.live.add(Answer(row, None, False, None, now))
         room.asking.hold(person.id, offer)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def payload(room: Room, offer: Offer) -> dict[str, Any]:
     """What a page is told of an item; nothing of why it is shown."""
     one = room.live.items[offer.item]
-    return item_payload(one) | {"shown": offer.shown}
+    told = item_payload(one) | {"shown": offer.shown}
+    if offer.arm == "before":
+        told["suggested"] = list(room.suggestions[offer.item].classes)
+    elif offer.arm == "after":
+        told["after"] = True  # what it is, the reply to the answer tells
+    return told
+
+
+def told_after(room: Room, arm: str | None, place: int) -> list[str] | None:
+    """What the model says, for somebody who has answered; None where it stays hidden."""
+    return list(room.suggestions[place].classes) if arm == "after" else None
 
 
 def item_payload(one: Item) -> dict[str, Any]:
@@ -252,5 +267,5 @@ def item_payload(one: Item) -> dict[str, Any]:
 def progress(room: Room, person: Person) -> dict[str, int]:
     """How far somebody has come."""
     with room.live.lock:
-        done = int(room.live.done_by(person.id).sum())
+        done = room.live.n_done.get(person.id, 0)
         return {"done": done, "left": room.asking.left(person.id)}

@@ -142,6 +142,7 @@ def listen(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))
+        made.listen(2048)  # whoever comes before the server is ready waits
     except OSError as error:
         made.close()
         raise OSError(

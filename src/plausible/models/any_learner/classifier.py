@@ -204,6 +204,10 @@ class SoftLabelClassifier(MetaEstimatorMixin, Ensemble):
         if isinstance(self.cv, str):
             check_option(self.cv, (IN_SAMPLE,), "cv")
 
+    @property
+    def _in_sample(self) -> bool:
+        return isinstance(self.cv, str)
+
     def _members(self) -> list[Any]:
         if self.estimator is not None:
             return [self.estimator]
@@ -226,7 +230,7 @@ class SoftLabelClassifier(MetaEstimatorMixin, Ensemble):
     def _task(self, rows: MemberRows) -> tuple[Task, IntArray | None]:
         """What is learned from, and its folds where a splitter was given."""
         counted = counted_rows(rows, self.criterion)
-        given = None if self.cv == IN_SAMPLE else given_folds(self.cv, rows.X, rows.labels)
+        given = None if self._in_sample else given_folds(self.cv, rows.X, rows.labels)
         rng = random_from(self.random_state)
         estimator = self._members()[0]
         estimator = clone(estimator) if self.random_state is None else seeded(estimator, rng)
@@ -247,7 +251,7 @@ class SoftLabelClassifier(MetaEstimatorMixin, Ensemble):
 
     def _way(self, task: Task, given: IntArray | None) -> CrossFit | InSample:
         """How items are asked about."""
-        if self.cv == IN_SAMPLE:
+        if self._in_sample:
             return InSample(task)
         if given is None:
             is_needed = not (task.is_settled or self.criterion == "maximum_entropy")

@@ -142,7 +142,7 @@ def find_kind(column: Column, name: str | None = None) -> Kind:
         return Kind(LEFT_OUT, reason=reason)
     if column.days is not None:
         return Kind(DATE)
-    if name is not None and says_id(name) and names_rows(values):
+    if name is not None and (is_row_name(name) or (says_id(name) and names_rows(values))):
         return Kind(LEFT_OUT, reason="it names the rows")
     return Kind(NUMBER)
 
@@ -181,6 +181,17 @@ def says_id(name: str) -> bool:
     if not words:
         return False
     return words[-1] in WORDS_OF_IDS or words[0] in ("id", "nr", "unnamed")
+
+
+def is_row_name(name: str) -> bool:
+    """Whether a column is that of row names, as R and pandas write them without a name.
+
+    Examples
+    --------
+    >>> [is_row_name(name) for name in ("unnamed", "Unnamed: 0", "Unnamed: 3", "row")]
+    [True, True, False, False]
+    """
+    return name.lower() in ("unnamed", "unnamed: 0")
 
 
 def names_rows(values: NDArray[np.float64]) -> bool:

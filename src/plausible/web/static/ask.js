@@ -89,10 +89,12 @@
       const again = items.find((one) => one.id === found.item.id);
       if (again) again.shown = found.item.shown;
     }
+    if (found.after) tellAfter(found.after);
     if (found.progress) tellProgress(found.progress);
     if (found.words) tellWords(found.words);
     preload();
     if (!current && items.length) show();
+    else if (!current) tellEnd();
   }
 
   // -- The item -----------------------------------------------------------------------------------
@@ -130,7 +132,7 @@
     $("name").textContent = current ? current.name : "";
     document.body.classList.toggle("done", !current);
     if (!current) {
-      place.append(element("p", "Nothing is left to ask. Thank you!", "large"));
+      tellEnd();
       setTimeout(more, 20000);
     } else if (current.kind === "text") {
       place.append(element("p", current.content, "text"));
@@ -152,6 +154,12 @@
     draw();
     suggest();
     window.scrollTo(0, 0);
+  }
+
+  function tellEnd() {
+    // While answers are on their way, more items may come back with the reply.
+    const text = waiting().length ? "One moment ..." : "Nothing is left to ask. Thank you!";
+    $("item").replaceChildren(element("p", text, "large"));
   }
 
   function draw() {
@@ -260,20 +268,25 @@
     const said = { said: chosen.join(" or "), cannot: "cannot tell", none: "none of these",
                    later: "later", broken: "broken" }[kind];
     items.shift();
+    keep([...waiting(), { path: kind === "later" ? "/later" : "/answer", body }]);
     show();
     say(`${said}${word ? `, ${word}` : ""}`);
-    push(kind === "later" ? "/later" : "/answer", body);
+    tellWaiting();
+    send();
   }
 
   function offer(body) {
-    // The model's opinion comes after one's own, which is kept first; it may be changed then.
-    keep([...waiting(), { path: "/answer", body }]);
-    send();
-    const box = $("suggested");
+    // The model's opinion comes with the reply, when one's own is kept; it may be changed then.
     saw = true;
+    say("Enter goes on");
+    push("/answer", body);
+  }
+
+  function tellAfter(classes) {
+    const box = $("suggested");
+    if (!current || !current.after || !saw) return;
     box.hidden = false;
-    box.textContent = `The model says: ${current.after.join(" or ")}. Change your answer, or press Enter to go on.`;
-    say("Your answer is kept");
+    box.textContent = `The model says: ${classes.join(" or ")}. Answer again, or press Enter to go on.`;
   }
 
   function goOn() {
