@@ -66,9 +66,8 @@ def row(gain, ratio, high=0.01):
     ],
 )
 def test_verdicts(gain, ratio, high, holds):
-    verdicts = experiment.judge([row(gain, ratio, high)], quick=False)
+    verdicts = experiment.judge([row(gain, ratio, high)])
     assert [one["holds"] for one in verdicts] == holds
-    assert all(one["required"] for one in verdicts)
 
 
 @pytest.mark.long
