@@ -105,8 +105,8 @@ def test_fit_tries_several_models_by_default(plausible, folder):
     model = AutoClassifier(cv=2, random_state=3).fit(training.X, training.labels)
     fitted = load(folder / "out.skops")
     same(model, fitted, training.X)
-    assert model.summary() in done.stdout
-    assert "auto in out.skops: agrees with" in done.stdout
+    assert model.summary() in done.stdout.decode()
+    assert b"auto in out.skops: agrees with" in done.stdout
 
 
 def test_fit_learns_from_answers(plausible, folder):

@@ -234,7 +234,7 @@ def run(
     }
     results = describe("defaults", seed, quick, settings)
     results["sets"] = [compare(name, n_splits, n_rows, seed, progress) for name in sets]
-    results["claims"] = judge(results["sets"], quick)
+    results["claims"] = judge(results["sets"])
     return results
 
 
@@ -286,7 +286,7 @@ def best_peer(row: dict[str, Any], name: str) -> str:
     return max(peers, key=lambda method: sign * row["scores"][method][name]["mean"])
 
 
-def judge(rows: list[dict[str, Any]], quick: bool) -> list[Claim]:
+def judge(rows: list[dict[str, Any]]) -> list[Claim]:
     """Whether the default is near the best of all peers, chosen with hindsight."""
     verdicts = []
     within = 0
@@ -296,16 +296,14 @@ def judge(rows: list[dict[str, Any]], quick: bool) -> list[Claim]:
         within += gain["high"] >= 0.0
         text = f"{row['set']}: at most 2 points of accuracy behind the best peer ({peer})"
         shown = with_interval(gain, 1, "+", 100.0)
-        verdicts.append(claim(text, gain["mean"] >= -0.02, shown, not quick, asked=True))
+        verdicts.append(claim(text, gain["mean"] >= -0.02, shown, asked=True))
         rival = best_peer(row, "log loss")
         ours, theirs = (row["scores"][m]["log loss"]["mean"] for m in (DEFAULT, rival))
         text = f"{row['set']}: log loss at most 1.2 times that of the best peer ({rival})"
-        verdicts.append(
-            claim(text, ours <= 1.2 * theirs, f"{ours / theirs:.2f}", not quick, asked=True)
-        )
+        verdicts.append(claim(text, ours <= 1.2 * theirs, f"{ours / theirs:.2f}", asked=True))
     text = "most sets: the best, or the best peer is within its interval"
     most = within > len(rows) / 2
-    return [claim(text, most, f"{within} of {len(rows)}", not quick, asked=True), *verdicts]
+    return [claim(text, most, f"{within} of {len(rows)}", asked=True), *verdicts]
 
 
 def tables(results: Results) -> dict[str, Table]:

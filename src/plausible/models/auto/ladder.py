@@ -5,18 +5,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import make_pipeline
 
 from plausible.labels import Labels
-from plausible.models.any_learner import SoftLabelClassifier
 from plausible.models.gaussian import DiscriminantClassifier, GaussianMixtureClassifier
 from plausible.models.learners import fit_learner
 from plausible.models.logistic import PartialLogisticRegression
+from plausible.models.tree import BeliefForestClassifier
 from plausible.neighbors import EvidentialNeighborsClassifier
 
 FloatArray = NDArray[np.float64]
 
-N_TREES = 100
+N_TREES, N_WAVES = 20, 200
+CURVED = "maximum_entropy", 1.0  # criterion and ridge on random Fourier features
 STEPS = 200  # of EM, enough to tell candidates apart
 MOST_NEIGHBORS = 20_000  # rows that may be looked up, or sorted into trees
 MOST_CORRELATED = 200  # features with covariances that EM computes again and again
@@ -60,15 +62,16 @@ def default_ladder() -> list[Rung]:
     two = GaussianMixtureClassifier("tied", 2, prior="weak", max_iter=STEPS)
     diagonal = GaussianMixtureClassifier("diag", reg_covar=1e-3, max_iter=STEPS)
     neighbors = EvidentialNeighborsClassifier(15, combination="contours")
-    trees = RandomForestClassifier(N_TREES, min_samples_leaf=3)
-    forest = SoftLabelClassifier(trees, "maximum_entropy")
+    curved = make_pipeline(RBFSampler(gamma="scale", n_components=N_WAVES), logistic(*CURVED))
+    forest = BeliefForestClassifier(N_TREES, min_samples_leaf=5)
     return [
         *ladder,
         Rung("logistic, ridge 10, hard", logistic("maximum_entropy", 10.0), "hard"),
         Rung("mixture, diagonal, shares", diagonal, "shares"),
         Rung("neighbors", neighbors, most_rows=MOST_NEIGHBORS),
         Rung("mixture, two to a class", two, most_features=MOST_CORRELATED),
-        Rung("random forest, shares", forest, most_rows=MOST_NEIGHBORS),
+        Rung("logistic on random waves, shares", curved),
+        Rung("forest", forest, most_rows=MOST_NEIGHBORS),
     ]
 
 
