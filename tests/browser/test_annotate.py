@@ -205,8 +205,8 @@ def test_every_page_is_readable_and_named(browser, tmp_path, width, scheme):
                    if one["contrast"] < 4.5]  # fmt: skip
             assert low == [], path
             nameless = boss.page.evaluate("""() =>
-                [...document.querySelectorAll("button, input:not([type=hidden]), select, textarea, " +
-                    "img, meter, progress")]
+                [...document.querySelectorAll("button, input:not([type=hidden]), select, " +
+                    "textarea, img, meter, progress")]
                 .filter(e => e.checkVisibility() && !(e.textContent.trim() || e.labels?.length
                     || e.getAttribute("aria-label") || e.alt)).map(e => e.outerHTML)""")
             assert nameless == [], path

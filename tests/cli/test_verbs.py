@@ -30,7 +30,12 @@ from plausible.io import (
     write_table,
 )
 from plausible.metrics import soft_accuracy, soft_brier_score, soft_log_loss
-from plausible.models import GaussianMixtureClassifier, PartialLogisticRegression, believe
+from plausible.models import (
+    AutoClassifier,
+    GaussianMixtureClassifier,
+    PartialLogisticRegression,
+    believe,
+)
 from plausible.report import summarize
 from support.command import environment, fresh
 from support.small_files import CLASSES, FEATURES
@@ -91,6 +96,17 @@ def test_fit_is_fitting(plausible, folder):
         assert inspect_model(folder / f"{name}.skops")["features"] == list(FEATURES)
         assert (last.random_state, last.callback) == (3, None)
     assert "checkpoint" not in " ".join(path.name for path in folder.iterdir())
+
+
+def test_fit_tries_several_models_by_default(plausible, folder):
+    done = ok(plausible("fit", "answers.csv", "features.csv", "-o", "out.skops", "--seed", "3",
+                        "--set", "cv=2"))  # fmt: skip
+    training = read_training(folder / "answers.csv", folder / "features.csv")
+    model = AutoClassifier(cv=2, random_state=3).fit(training.X, training.labels)
+    fitted = load(folder / "out.skops")
+    same(model, fitted, training.X)
+    assert model.summary() in done.stdout
+    assert "auto in out.skops: agrees with" in done.stdout
 
 
 def test_fit_learns_from_answers(plausible, folder):

@@ -19,8 +19,10 @@ from plausible.base.features import check_features
 from plausible.base.partition import CredalPartition
 from plausible.belief import SparseMasses
 from plausible.checks import check_whole, random_from
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
+NEAREST, FARTHEST = 1e-70, 1e70  # distances whose fourth powers are numbers
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -61,6 +63,29 @@ def _if_new_items(method: Method) -> Method:
     return made
 
 
+def check_reach(X: NDArray[Any]) -> None:
+    """Refuse items so far from each other, or so close, that powers of distances leave all numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_reach(np.array([[0.0], [1e200]]))
+    Traceback (most recent call last):
+    plausible.errors.InputError: Items should lie between 1e-70 and 1e+70 apart to compute with
+    distances, but they lie up to 1e+200 apart; scale the features.
+    """
+    with np.errstate(over="ignore"):
+        reach = float(np.abs(X - X[:1]).max(initial=0.0))
+    if reach and not NEAREST <= reach <= FARTHEST:
+        raise InputError(
+            f"Items should lie between {NEAREST:g} and {FARTHEST:g} apart to compute with "
+            "distances",
+            f"they lie up to {reach:.3g} apart",
+            "scale the features",
+            parameter="X",
+        )
+
+
 class CredalClustering(ClusterMixin, BaseEstimator):
     """Base of clusterings with a method `_cluster`.
 
@@ -99,7 +124,10 @@ class CredalClustering(ClusterMixin, BaseEstimator):
     def _read(self, X: ArrayLike, reset: bool) -> Any:
         """What is clustered, checked; dissimilarities, for instance, are read otherwise."""
         least = 2 if reset else 1
-        return check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
+        data = check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
+        if reset:
+            check_reach(data)
+        return data
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find the clusters.

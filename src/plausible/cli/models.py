@@ -82,6 +82,7 @@ MODELS = {
     ),
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
+    "boosting": Choice("models", "SoftLabelClassifier", "boosted trees of scikit-learn"),
     "supervision": Choice(
         "models",
         "StochasticSupervisionClassifier",

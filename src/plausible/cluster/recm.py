@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import Clustered, check_features
+from plausible.base import Clustered, check_features, check_reach
 from plausible.belief import SparseMasses
 from plausible.checks import check_flag, check_option
 from plausible.cluster.dissimilarities import check_not_negative, check_square
@@ -226,6 +226,8 @@ class RECM(PrototypeClustering):
         check_flag(self.squared, "squared")
         least = 2 if reset else 1
         data = check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
+        if reset:
+            check_reach(data)
         if self.metric == "euclidean":
             if reset:
                 self._items = data

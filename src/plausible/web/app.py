@@ -1,6 +1,5 @@
 """The application: its routes, and the guard in front of them."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,8 +56,7 @@ async def invited(request: Request) -> Response:
         return page("join.html", request, role=found.role, problem="")
     name = (await form_of(request)).get("name", "")
     try:
-        kept = room.store.write(lambda connection: join(connection, token, name))
-        person = await asyncio.wrap_future(kept)
+        person = await room.store.keep(lambda connection: join(connection, token, name))
     except ValueError as error:
         return page("join.html", request, role=found.role, problem=str(error), status=400)
     if person is None:

@@ -1,6 +1,5 @@
 """Items about which people clash, or of which nobody can tell; and settling them."""
 
-import asyncio
 import time
 from typing import Any
 from urllib.parse import parse_qsl
@@ -133,5 +132,5 @@ async def settle(request: Request, room: Room, person: Person) -> Response:
         connection.execute(schema.settlement.insert(), row)
         log(connection, person.id, "settle", {"item": row["item"], "label": label, "why": why})
 
-    await asyncio.wrap_future(room.store.write(work, lambda _: room.live.settle(kept)))
+    await room.store.keep(work, lambda _: room.live.settle(kept))
     return RedirectResponse("/clashes", 303)
