@@ -41,6 +41,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/network.py
+	$(RUN) benchmarks/any_learner.py
 	$(RUN) benchmarks/supervision.py
 	$(RUN) benchmarks/e2m.py
 	$(RUN) benchmarks/neighbors.py

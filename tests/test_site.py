@@ -179,6 +179,19 @@ def test_links_of_the_repository_hold_in_the_site():
     )
 
 
+def test_every_page_has_its_place(tmp_path):
+    """In a `toctree`; Sphinx would warn of others, so new guides are listed by themselves."""
+    from extension.pages import unlisted
+
+    (tmp_path / "index.md").write_text("```{toctree}\n:hidden:\n\nStart here <start>\nguide\n```\n")
+    (tmp_path / "guide.md").write_text("[new](new.md)\n\n```{toctree}\nlabels\n```\n")
+    for name in ("start", "labels", "new"):
+        (tmp_path / f"{name}.md").write_text("# A page\n")
+    assert unlisted(tmp_path) == ["new"]
+    assert not {"labels", "experts", "changes", "glossary", "index"} & set(unlisted(ROOT / "docs"))
+    assert "<!-- other pages -->" in (ROOT / "docs" / "guide.md").read_text()
+
+
 def test_there_are_many_examples():
     assert len(GALLERY) >= 16
 

@@ -8,6 +8,7 @@ A classifier writes one method: `_log_evidence` (`EvidenceClassifier`) or `_mass
 from plausible.base.beliefs import Beliefs, believe
 from plausible.base.classifier import BeliefClassifier
 from plausible.base.clustering import Clustered, CredalClustering
+from plausible.base.clustering import check_reach as check_reach
 from plausible.base.evidence import EvidenceClassifier
 from plausible.base.features import check_features, count_rows
 from plausible.base.mass import MassClassifier

@@ -19,8 +19,10 @@ from plausible.base.features import check_features
 from plausible.base.partition import CredalPartition
 from plausible.belief import SparseMasses
 from plausible.checks import check_whole, random_from
+from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
+NEAREST, FARTHEST = 1e-70, 1e70  # distances whose fourth powers are numbers
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -34,6 +36,7 @@ class Clustered(NamedTuple):
     history : the objective at the start and after each iteration
     converged : whether it ended by itself
     learned : what else to keep, by the names of the attributes (``{"centers_": ...}``)
+    stopped : whether somebody stopped it before its end, who need not be warned of that
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Clustered(NamedTuple):
     history: Any = ()
     converged: bool = True
     learned: Mapping[str, Any] = {}
+    stopped: bool = False
 
 
 def _places_new_items(self: Any) -> bool:
@@ -57,6 +61,29 @@ def _if_new_items(method: Method) -> Method:
     """A method that is there if the clustering can place new items."""
     made: Method = available_if(_places_new_items)(method)
     return made
+
+
+def check_reach(X: NDArray[Any]) -> None:
+    """Refuse items so far from each other, or so close, that powers of distances leave all numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_reach(np.array([[0.0], [1e200]]))
+    Traceback (most recent call last):
+    plausible.errors.InputError: Items should lie between 1e-70 and 1e+70 apart to compute with
+    distances, but they lie up to 1e+200 apart; scale the features.
+    """
+    with np.errstate(over="ignore"):
+        reach = float(np.abs(X - X[:1]).max(initial=0.0))
+    if reach and not NEAREST <= reach <= FARTHEST:
+        raise InputError(
+            f"Items should lie between {NEAREST:g} and {FARTHEST:g} apart to compute with "
+            "distances",
+            f"they lie up to {reach:.3g} apart",
+            "scale the features",
+            parameter="X",
+        )
 
 
 class CredalClustering(ClusterMixin, BaseEstimator):
@@ -97,7 +124,10 @@ class CredalClustering(ClusterMixin, BaseEstimator):
     def _read(self, X: ArrayLike, reset: bool) -> Any:
         """What is clustered, checked; dissimilarities, for instance, are read otherwise."""
         least = 2 if reset else 1
-        return check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
+        data = check_features(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
+        if reset:
+            check_reach(data)
+        return data
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Find the clusters.
@@ -138,7 +168,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
             )
 
     def _keep(self, run: Clustered) -> None:
-        self._warn_if_unfinished(run.converged)
+        self._warn_if_unfinished(run.converged or run.stopped)
         self.partition_ = self._partition(run.masses)
         self._keep_masses(run.masses)
         self.labels_ = self.partition_.hard()

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from plausible.base import Clustered, CredalClustering, check_features
+from plausible.base import Clustered, CredalClustering, check_features, check_reach
 from plausible.belief import SparseMasses
 from plausible.checks import as_floats, check_number, check_option, check_whole, is_whole, shown
 from plausible.cluster.dissimilarities import (
@@ -181,6 +181,7 @@ class EVCLUS(CredalClustering):
                 check_not_negative(data)
             return data
         self._check_parameters(len(data))
+        check_reach(data)
         return check_square(data) if is_given(self.metric) else data
 
     def _check_parameters(self, n: int) -> None:
