@@ -286,7 +286,7 @@ def test_other_packages_get_the_same_answers(features, monkeypatch):
     data = CrowdData("dogs", few, data.y, data.X, data.X_test, data.y_test)
     found = crowd_pools.compare_pools(data, silent)["accuracy"]
     peers = [name for name in found if name not in crowd_pools.OURS]
-    assert len(peers) == 7
+    assert len(peers) == 6
     quick = crowd_pools.compare_pools(data, silent, quick=True)["accuracy"]
     assert set(found) - set(quick) == {f"crowd-kit {name}" for name in crowd_pools.SLOW}
     assert found["crowd-kit Wawa"] == pytest.approx(found["majority"])  # of equal skills
