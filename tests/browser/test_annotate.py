@@ -35,6 +35,10 @@ class Person:
     def name(self):
         return self.page.locator("#name").inner_text()
 
+    def wait(self):
+        """Until there is an item, which may be on its way."""
+        expect(self.page.locator("#name")).to_have_text(re.compile("^tree"), timeout=15_000)
+
     def count(self, number):
         expect(self.page.locator("#count")).to_have_text(re.compile(f"^{number} answered"))
 
@@ -84,9 +88,11 @@ def test_answers_by_keyboard_alone(browser, served):
         names[kind] = ann.name()
         ann.press(key)
         expect(ann.page.locator("#name")).not_to_have_text(names[kind])
+        ann.wait()
     put_off = ann.name()
     ann.press("ArrowRight")
     expect(ann.page.locator("#name")).not_to_have_text(put_off)
+    ann.wait()
     ann.press("j")  # nothing is picked yet
     expect(ann.page.locator("#status")).to_contain_text("Pick a class first")
     ann.count(5)
