@@ -130,7 +130,6 @@ def test_answers_wait_while_the_server_is_away(browser, served):
 @pytest.mark.long
 def test_a_hundred_items(browser, tmp_path):
     with serving(open_room(tmp_path / "trees.db", 100)) as served:
-        served.room.limits.answers.most = 1000
         ann = Person(browser, served)
         for number in range(100):
             name = ann.name()

@@ -58,6 +58,7 @@ MODELS = {name: (entry.make, fit_labels) for name, entry in ESTIMATORS.items()} 
 FOREIGN = {
     "EvidentialCalibratedClassifier of scikit-learn": (LinAlgWarning, RuntimeWarning),
     "EvidentialFusionClassifier": (RuntimeWarning,),
+    "EvidentialFusionClassifier contextual": (RuntimeWarning,),
     "ConformalClassifier split": (RuntimeWarning,),
     "SoftLabelClassifier": (RuntimeWarning,),
     "SoftLabelClassifier maximum_entropy": (LinAlgWarning, RuntimeWarning),

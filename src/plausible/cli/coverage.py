@@ -3,8 +3,6 @@
 import argparse
 from typing import Any
 
-import numpy as np
-
 from plausible.cli import models
 from plausible.cli.options import share
 from plausible.cli.talk import UsageError
@@ -39,6 +37,8 @@ def fit_options(model: Any, given: argparse.Namespace, training: Any) -> dict[st
     """Gold classes for the calibration, as a parameter of fit."""
     if given.coverage is None or given.gold is None:
         return {}
+    import numpy as np
+
     from plausible.io import read_known
 
     known = read_known(given.gold, "labels")

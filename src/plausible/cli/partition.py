@@ -9,7 +9,6 @@ surely is, those that are possible, the mass on no cluster, and the bet on each 
 import argparse
 from typing import Any
 
-from plausible.checks import counted
 from plausible.cli.models import Choice, make_choice
 from plausible.cli.options import (
     add_missing,
@@ -142,6 +141,8 @@ def _conclude(
     given: argparse.Namespace, talk: Talk, partition: Any, notes: list[str]
 ) -> dict[str, Any]:
     """What was found."""
+    from plausible.checks import counted
+
     n_outliers = int(partition.outliers().sum())
     n_between = int((~partition.rough().lower.any(axis=1)).sum()) - n_outliers
     nonspecificity = float(partition.nonspecificity())

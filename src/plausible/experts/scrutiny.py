@@ -38,6 +38,8 @@ LEAST_ANSWERS = 10  # of a person, to speak of time
 class SharedErrors(NamedTuple):
     """Pairs of people who give the same wrong answers more often than chance, the clearest first.
 
+    Attributes
+    ----------
     pairs : list of two annotators each
     observed, expected : arrays (P,)
         Same wrong answers, as far as the consensus tells, and how many chance would give.
@@ -71,6 +73,8 @@ class SharedErrors(NamedTuple):
 class Drift(NamedTuple):
     """How far people change from their first answers to their last.
 
+    Attributes
+    ----------
     annotators : array (R,)
     change : array (R,)
         Of how often they are right; NaN for those with fewer than 10 answers.

@@ -113,8 +113,9 @@ def _ends(column: Any) -> NDArray[np.int64] | None:
 
 def _counted(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Codes in the order of first rows, and these rows, of small numbers."""
-    rows = np.arange(len(numbers), dtype=np.int32 if len(numbers) < 2**31 else np.int64)
-    first = np.full(int(numbers.max()) + 1, -1, rows.dtype)
+    whole: Any = np.int32 if len(numbers) < 2**31 else np.int64
+    rows: NDArray[Any] = np.arange(len(numbers), dtype=whole)
+    first: NDArray[Any] = np.full(int(numbers.max()) + 1, -1, rows.dtype)
     first[numbers[::-1]] = rows[::-1]  # of several rows, the first is written last
     begin = np.sort(first[first >= 0]).astype(np.int64)
     rank = np.empty(len(first), np.int64)

@@ -103,7 +103,25 @@ def routes() -> list[Route]:
 
 
 def make_app(room: Room, tell: Callable[[str], Any] = print) -> Starlette:
-    """The application of a room; `tell` takes lines for the terminal."""
+    """The application of a room, for a server of your own.
+
+    Parameters
+    ----------
+    room : Room
+    tell : function
+        Takes lines for the terminal.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from plausible.web import Room, make_app, open_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     room = Room(open_study({"text": ["a"]}, ["oak", "elm"], db=f"{folder}/t.db"))
+    ...     app = make_app(room)
+    ...     room.close()
+    >>> [route.path for route in app.routes][:2]
+    ['/', '/answer']
+    """
     app = Starlette(
         routes=routes(),
         middleware=[Middleware(Guard, hosts=room.settings.hosts)],

@@ -123,10 +123,11 @@ async def settle(request: Request, room: Room, person: Person) -> Response:
     why = "truly open" if label == "open" else given.get("why", "")
     if label != "again" and why not in WHY:
         raise InputError(f"why should be one of {', '.join(WHY)}", f"is {why!r}")
+    upto = room.live.upto
     row = {"item": room.live.items[place].id, "person": person.id, "label": label, "why": why,
-           "upto": room.live.upto, "comment": given.get("comment", "")[:2000] or None,
+           "upto": upto, "comment": given.get("comment", "")[:2000] or None,
            "at": time.time()}  # fmt: skip
-    kept = Settled(row["item"], label, row["upto"])
+    kept = Settled(room.live.items[place].id, label, upto)
 
     def work(connection: sa.Connection) -> None:
         connection.execute(schema.settlement.insert(), row)
