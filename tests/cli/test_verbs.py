@@ -334,7 +334,7 @@ def test_fit_says_what_it_assumed(plausible):
 
 def test_warnings_are_one_line_each(plausible):
     done = ok(plausible("fit", "answers.csv", "features.csv", "-o", "out.skops",
-                        "--set", "max_iter=1"))  # fmt: skip
+                        "--model", "logistic", "--set", "max_iter=1"))  # fmt: skip
     (warning,) = [line for line in done.lines if line.startswith("Warning: ")]
     assert "max_iter=1" in warning
 
