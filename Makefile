@@ -3,11 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo docs docs-open test coverage test-long mutants bench pictures reproduce reproduction clean
+.PHONY: annotate demo docs docs-open test coverage test-long mutants bench pictures reproduce reproduction clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/cli
 	@$(VENV)/bin/plausible demo demo
+
+# A page that asks about the irises of the demo; Ctrl-C ends it, and the next time it goes on.
+annotate: $(VENV)/web
+	@test -f demo/features.parquet || $(VENV)/bin/plausible demo demo --quiet
+	$(VENV)/bin/plausible annotate demo/features.parquet --classes setosa,versicolor,virginica \
+		--question "Which iris is it?"
 
 test: $(VENV)/dev
 	$(RUN) -m ruff check .
@@ -35,6 +41,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/mixture.py 1000000
 	$(RUN) benchmarks/logistic.py
 	$(RUN) benchmarks/network.py
+	$(RUN) benchmarks/any_learner.py
 	$(RUN) benchmarks/supervision.py
 	$(RUN) benchmarks/e2m.py
 	$(RUN) benchmarks/neighbors.py
@@ -42,6 +49,7 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/evclus.py
 	$(RUN) benchmarks/tree.py
 	$(RUN) benchmarks/pool.py
+	$(RUN) benchmarks/web.py
 	$(RUN) benchmarks/scale.py
 
 # Every page, every example of the gallery; a warning is an error. Then the site is checked: nothing is
@@ -56,6 +64,7 @@ docs-open: docs
 pictures: $(VENV)/dev  ## needs chromium as well
 	$(RUN) docs/pictures/draw_two_experts.py
 	$(RUN) docs/pictures/draw_report.py
+	$(RUN) docs/pictures/draw_annotate.py
 	$(RUN) docs/pictures/draw_plots.py
 
 # As plausible reproduce: most of an hour, some minutes with ARGUMENTS=--quick. NAMES are papers,
@@ -70,11 +79,12 @@ reproduction: $(VENV)/plots
 
 # One stamp for each set of extras; remade only when pyproject.toml changes.
 $(VENV)/cli: extras := [cli]
+$(VENV)/web: extras := [cli,web]
 $(VENV)/dev: extras := [dev]
 $(VENV)/bench: extras := [bench]
 $(VENV)/docs: extras := [docs]
 $(VENV)/plots: extras := [plots]
-$(VENV)/cli $(VENV)/dev $(VENV)/bench $(VENV)/docs $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
+$(VENV)/cli $(VENV)/web $(VENV)/dev $(VENV)/bench $(VENV)/docs $(VENV)/plots: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing plausible$(extras) into $(VENV) (once; about half a minute) ..."
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --editable ".$(extras)"
 	@touch $@

@@ -80,7 +80,9 @@ def whole_prediction() -> bool:
         combine(model, lists)
     search_seconds = cpu_seconds(lambda: search.kneighbors(new), 3)
     print(f"      search {search_seconds:.2f} s")
-    runs = {name: partial(model.predict_proba, new) for name, model in models.items()}
+    runs: dict[str, Any] = {
+        name: partial(model.predict_proba, new) for name, model in models.items()
+    }
     ratios = median_ratios(runs, lambda: peer.predict_proba(new))
     verdicts = []
     for name, model in models.items():

@@ -131,7 +131,9 @@ def compare_doubts(columns: Columns) -> list[bool]:
     def pool(model: str) -> Any:
         return Annotations.from_long(*some, doubt=doubt).pool(doubt="fit", model=model)
 
-    runs = {model: partial(pool, model) for model in ("one_coin", "class", "full")}
+    runs: dict[str, Callable[[], Any]] = {
+        model: partial(pool, model) for model in ("one_coin", "class", "full")
+    }
     times = interleave(runs, REPEATS)
     print(
         f"Seconds for {DIFFERENT:,} different doubts:", {k: round(v, 2) for k, v in times.items()}

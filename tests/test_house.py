@@ -30,6 +30,7 @@ from plausible import (
     plots,
     report,
     testing,
+    web,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -100,6 +101,7 @@ PUBLIC = [
         plots,
         report,
         testing,
+        web,
     )
     for name in room.__all__
     if callable(getattr(room, name))
@@ -218,6 +220,7 @@ def test_a_family_of_ones_own_takes_less_than_thirty_lines(capsys):
         (metrics, "labels.md"),
         (report, "report.md"),
         (testing, "testing.md"),
+        (web, "annotate.md"),
     ],
 )
 def test_the_guide_names_every_function(room, guide):

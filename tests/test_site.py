@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import re
 import runpy
 import sys
@@ -140,6 +141,22 @@ def test_the_reference_has_every_name_of_every_room_once():
     assert len({name.page.lower() for name in pages()}) == len(homes)  # also where case is ignored
 
 
+def test_what_classes_hold_is_told_under_a_heading():
+    """Lines such as ``name : what it is`` before any heading become one paragraph on the site."""
+    from extension.public_names import pages
+
+    heading = r"\n(?:Parameters|Attributes|Returns|Yields|Examples|Notes|See Also|References)\n-+\n"
+    plain = [
+        name.path
+        for name in pages()
+        if name.kind == "class"
+        and re.search(
+            r"^[\w, ]+ : ", re.split(heading, inspect.getdoc(name.value))[0], re.MULTILINE
+        )
+    ]
+    assert plain == []
+
+
 def test_flowcharts_stand_on_levels():
     from extension.flowchart import as_svg, by_way_points, levels_of, places
 
@@ -177,6 +194,23 @@ def test_links_of_the_repository_hold_in_the_site():
     assert relinked("[a](../CHANGES.md#x) [b](docs/labels.md) [c](labels.md) `CHANGES.md`") == (
         "[a](changes.md#x) [b](labels.md) [c](labels.md) `CHANGES.md`"
     )
+
+
+def test_every_page_has_its_place(tmp_path):
+    """In a `toctree`; Sphinx would warn of others, so new guides are listed by themselves."""
+    from extension.pages import unlisted
+
+    (tmp_path / "index.md").write_text("```{toctree}\n:hidden:\n\nStart here <start>\nguide\n```\n")
+    (tmp_path / "guide.md").write_text("[new](new.md)\n\n```{toctree}\nlabels\n```\n")
+    for name in ("start", "labels", "new"):
+        (tmp_path / f"{name}.md").write_text("# A page\n")
+    assert unlisted(tmp_path) == ["new"]
+    assert not {"labels", "experts", "changes", "glossary", "index"} & set(unlisted(ROOT / "docs"))
+    text = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+    blocks = re.findall(r"^```{toctree}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    listed = re.findall(r"^\w+$", "".join(blocks), re.MULTILINE)
+    assert sorted(listed) == sorted(set(listed))  # and none twice
+    assert "<!-- other pages -->" in (ROOT / "docs" / "guide.md").read_text()
 
 
 def test_there_are_many_examples():

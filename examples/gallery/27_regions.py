@@ -18,9 +18,7 @@ truth = rng.integers(3, size=180)
 X = 0.8 * rng.normal(size=(180, 2)) + np.array([[0, 0], [2.6, 0.2], [1.2, 2.4]])[truth]
 names = np.array(["ash", "elm", "oak"])
 doubt = rng.uniform(0, 0.6, size=180)
-said = np.where(
-    rng.uniform(size=180) < 0.3 * doubt, (truth + 1) % 3, truth
-)
+said = np.where(rng.uniform(size=180) < 0.3 * doubt, (truth + 1) % 3, truth)
 labels = Labels.from_doubt(names[said], doubt)
 model = EvidentialNeighborsClassifier(12, gamma="heuristic").fit(X, labels)
 

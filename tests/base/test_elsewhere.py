@@ -126,6 +126,17 @@ def test_scores_are_those_of_their_definitions_whatever_the_chunks(data):
             assert one.low <= one.estimate <= one.high
 
 
+def test_without_a_label_that_says_anything_scores_are_undefined(data):
+    X, labels, _ = data
+    model = DiscriminantClassifier().fit(X, labels)
+    for found in (
+        score_rows(model, X, labels, np.zeros(N)),
+        score_rows(model, X, Labels.unknown(N, labels.classes)),
+    ):
+        assert found.n_counted == 0
+        assert np.isnan(list(found.scores.values())).all()
+
+
 def test_intervals_of_scores_hold_their_mean(data):
     """Of 100 samples, the interval of the accuracy misses the long-run value in few."""
     X, _, _ = data

@@ -130,7 +130,6 @@ def test_answers_wait_while_the_server_is_away(browser, served):
 @pytest.mark.long
 def test_a_hundred_items(browser, tmp_path):
     with serving(open_room(tmp_path / "trees.db", 100)) as served:
-        served.room.limits.answers.most = 1000
         ann = Person(browser, served)
         for number in range(100):
             name = ann.name()
@@ -205,8 +204,8 @@ def test_every_page_is_readable_and_named(browser, tmp_path, width, scheme):
                    if one["contrast"] < 4.5]  # fmt: skip
             assert low == [], path
             nameless = boss.page.evaluate("""() =>
-                [...document.querySelectorAll("button, input:not([type=hidden]), select, textarea, " +
-                    "img, meter, progress")]
+                [...document.querySelectorAll("button, input:not([type=hidden]), select, " +
+                    "textarea, img, meter, progress")]
                 .filter(e => e.checkVisibility() && !(e.textContent.trim() || e.labels?.length
                     || e.getAttribute("aria-label") || e.alt)).map(e => e.outerHTML)""")
             assert nameless == [], path

@@ -29,6 +29,7 @@ TABLES = [
     ("predict", "new"),
     ("evaluate", "truth"),
     ("evaluate", "features"),
+    ("partition", "features"),
     ("report", "answers"),
     ("report", "features"),
     ("info", "new"),

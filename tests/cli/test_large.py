@@ -84,6 +84,15 @@ def test_a_fit_in_pieces_is_that_in_memory(files, tmp_path, monkeypatch, capsys,
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+def test_without_a_model_pieces_are_learned_from_by_logistic(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("plausible.io.pieces.LARGE", 1000)
+    command = ["fit", str(files / "answers.csv"), str(files / "features.parquet")]
+    assert main([*command, "-o", str(tmp_path / "out.skops")]) == 0
+    told = capsys.readouterr()
+    assert "since they do not fit into memory: --model logistic, as auto needs all" in told.err
+    assert "logistic in" in told.out
+
+
 def test_answers_in_parts_are_pooled_as_at_once(files, tmp_path, monkeypatch, capsys):
     rows = (files / "answers.csv").read_text().replace(",", ";")
     (tmp_path / "answers.csv").write_text(rows)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from plausible.belief import decide
 from plausible.cli.models import MODELS
 from plausible.cli.options import MEANINGS, RULES
+from plausible.cluster import ECM, EKNNClus
 from plausible.experts import JointAnnotatorClassifier
 from plausible.io import (
     inspect_model,
@@ -29,7 +30,12 @@ from plausible.io import (
     write_table,
 )
 from plausible.metrics import soft_accuracy, soft_brier_score, soft_log_loss
-from plausible.models import GaussianMixtureClassifier, PartialLogisticRegression, believe
+from plausible.models import (
+    AutoClassifier,
+    GaussianMixtureClassifier,
+    PartialLogisticRegression,
+    believe,
+)
 from plausible.report import summarize
 from support.command import environment, fresh
 from support.small_files import CLASSES, FEATURES
@@ -92,6 +98,17 @@ def test_fit_is_fitting(plausible, folder):
     assert "checkpoint" not in " ".join(path.name for path in folder.iterdir())
 
 
+def test_fit_tries_several_models_by_default(plausible, folder):
+    done = ok(plausible("fit", "answers.csv", "features.csv", "-o", "out.skops", "--seed", "3",
+                        "--set", "cv=2"))  # fmt: skip
+    training = read_training(folder / "answers.csv", folder / "features.csv")
+    model = AutoClassifier(cv=2, random_state=3).fit(training.X, training.labels)
+    fitted = load(folder / "out.skops")
+    same(model, fitted, training.X)
+    assert model.summary() in done.stdout.decode()
+    assert b"auto in out.skops: agrees with" in done.stdout
+
+
 def test_fit_learns_from_answers(plausible, folder):
     ok(plausible("fit", "answers.csv", "features.csv", "-o", "out.skops", "--model", "joint",
                  "--set", "model=one_coin"))  # fmt: skip
@@ -130,6 +147,42 @@ def test_predict_is_deciding(plausible, folder, reject):
     assert done.json["n_refused"] == decision.refused.sum()
     labels = read_labels(folder / "out.csv", "probability")
     assert np.array_equal(labels.crisp(), np.array(CLASSES)[beliefs.probability.argmax(axis=1)])
+
+
+def test_partition_is_clustering(plausible, folder):
+    words = ["partition", "features.csv", "-o", "out.csv", "--json"]
+    done = ok(plausible(*words, "--clusters", "3", "--set", "outlier_distance=1.5", "--seed", "4"))
+    X, _, items = read_features(folder / "features.csv", "item")
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    partition = ECM(3, outlier_distance=1.5, random_state=4).fit(X).partition_
+    rows = list(csv.DictReader((folder / "out.csv").read_text().splitlines()))
+    assert [row["item"] for row in rows] == list(items)
+    assert [int(row["cluster"] or -1) for row in rows] == partition.hard().tolist()
+    for name, inside in zip(("sure", "set"), partition.rough(), strict=True):
+        told = ["|".join(map(str, np.flatnonzero(row))) for row in inside]
+        assert [row[name] for row in rows] == told
+    assert len({row["set"] for row in rows}) > 3  # some lie between clusters
+    np.testing.assert_allclose([float(row["outlier"]) for row in rows], partition.outlier_mass)
+    bets = [[float(row[f"probability:{k}"]) for k in range(3)] for row in rows]
+    np.testing.assert_allclose(bets, partition.fuzzy(), rtol=1e-9)
+    assert done.json["n_outliers"] == partition.outliers().sum() > 0
+    assert done.json["n_between"] == (partition.rough().upper.sum(axis=1) > 1).sum()
+    raw = ok(plausible(*words, "--method", "neighbors", "--raw", "--set", "n_neighbors=5")).json
+    X = read_features(folder / "features.csv", "item").X
+    assert raw["n_clusters"] == EKNNClus(5, random_state=0).fit(X).n_clusters_
+
+
+@pytest.mark.parametrize(("words", "says"), [
+    ([], "should be told how many clusters there are; say --clusters 3"),
+    (["--method", "neighbors", "--clusters", "2"], "finds how many clusters there are"),
+    (["--clusters", "none"], "should be a whole number of at least 1"),
+    (["--clusters", "2", "--set", "fuzziness=2"], "with a parameter of ECM"),
+])  # fmt: skip
+def test_partition_that_cannot_be_made(plausible, folder, words, says):
+    done = plausible("partition", "features.csv", "-o", "out.csv", *words)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.stderr
+    assert not (folder / "out.csv").exists()
 
 
 def test_evaluate_is_scoring(plausible, folder):
@@ -234,6 +287,7 @@ FRESH = {
     "fit": "fit answers.csv features.parquet -o out.skops --model mixture",
     "predict": "predict model.skops new.csv -o out.csv --reject 0.3",
     "evaluate": "evaluate model.skops truth.csv features.csv",
+    "partition": "partition features.csv -o out.csv --clusters 3",
     "report": "report answers.csv features.csv --model model.skops -o out.html",
     "info": "info",
 }

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cluster.data import BUTTERFLY, blobs, criterion
-from plausible.cluster import ECM, focal_sets_of
+from plausible.cluster import CECM, ECM, RECM, SECM, focal_sets_of
 from plausible.cluster.kernels import Prototypes, lifted, make_focal, masses_of, summarize
 
 
@@ -326,3 +326,18 @@ def test_metrics_of_dependent_features_are_refused():
     X, _ = blobs(30)
     with pytest.raises(ValueError, match="3 features that do not follow.*span 2 dimensions"):
         ECM(2, metric="adaptive").fit(np.column_stack([X, X.sum(axis=1)]))
+
+
+@pytest.mark.parametrize("kind", [ECM, RECM, CECM, SECM])
+def test_progress_is_told_and_can_be_stopped(kind, capsys):
+    X, _ = blobs(60, 3, seed=4)
+    setting = {"metric": "euclidean"} if kind is RECM else {}
+    told = []
+    whole = kind(3, n_init=1, random_state=0, callback=told.append, verbose=2, **setting).fit(X)
+    np.testing.assert_allclose([one.criterion for one in told], whole.history_, rtol=1e-9)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(told)
+    assert lines[1].startswith(f"{kind.__name__}: iteration 1, criterion {told[1].criterion:.10g}")
+    early = kind(3, n_init=1, random_state=0, callback=lambda p: p.iteration == 2, **setting).fit(X)
+    np.testing.assert_allclose(early.history_, whole.history_[:3], rtol=1e-9)
+    assert not early.converged_  # without a warning, which would be an error here

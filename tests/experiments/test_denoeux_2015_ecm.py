@@ -31,4 +31,5 @@ def test_what_was_found_is_stored_and_told():
     claims = experiment.judge(results)
     assert claims == results["claims"]
     assert all(one["holds"] for one in claims if one["required"])
-    assert [one["holds"] for one in claims].count(False) == 1  # four classes that overlap
+    # Four classes overlap; ECM on strips is better than was said; two of 200 starts are missed.
+    assert [one["holds"] for one in claims].count(False) == 3

@@ -231,3 +231,30 @@ def test_the_order_of_the_classes_does_not_matter(name, model, with_gold):
         assert (
             np.array(classes)[joint.reliability_.posterior.argmax(axis=1)] == names
         ).mean() > 0.8
+
+
+@pytest.mark.parametrize("model", ["one_coin", "full"])
+def test_people_who_err_together_weigh_less_against_features(model):
+    rng = np.random.default_rng(4)
+    y = rng.integers(3, size=240)
+    X = rng.normal(size=(240, 2)) + 2.5 * np.eye(3, 2)[y]
+    fooled = np.where(rng.random(240) < 0.25, (y + 1) % 3, y)  # everybody at once
+    said = np.where(rng.random((240, 5)) < 0.1, rng.integers(3, size=(240, 5)), fooled[:, None])
+    names = np.array(["m", "z", "b"])
+    answers = Annotations.from_answers(names[said], names.tolist())
+    alone = JointAnnotatorClassifier(model=model).fit(X, answers)
+    same = JointAnnotatorClassifier(model=model, dependence=1.0).fit(X, answers)
+    np.testing.assert_allclose(alone.history_, same.history_, rtol=1e-9)
+    fair = JointAnnotatorClassifier(model=model, dependence="auto").fit(X, answers)
+    assert np.diff(fair.history_).min() >= -1e-6 * abs(fair.history_[-1])
+    third = JointAnnotatorClassifier(model=model, dependence=1 / 3).fit(X, answers)
+    np.testing.assert_allclose(
+        third.history_, fair.history_, rtol=1e-7
+    )  # five answers are worth 5/3
+    losses = [
+        -np.log(np.maximum(one.reliability_.posterior[np.arange(240), y], 1e-12)).mean()
+        for one in (fair, alone)
+    ]
+    assert losses[0] < 0.7 * losses[1]
+    with pytest.raises(ValueError, match="dependence"):
+        JointAnnotatorClassifier(dependence="fit").fit(X, answers)

@@ -39,6 +39,7 @@ from plausible.experts import (
 )
 from plausible.labels import Labels
 from plausible.models import (
+    AutoClassifier,
     BeliefForestClassifier,
     BeliefTreeClassifier,
     ConformalClassifier,
@@ -80,9 +81,9 @@ ROOMS = {
 # What calls return: it is made by the library, from what was checked before.
 RECORDS = {
     "belief": {"Decision"},
-    "metrics": {"CalibrationCurve", "RejectionCurve", "Scorer", "SetSizes"},
-    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed"},
-    "experts": {"Agreement", "Question", "Reliability"},
+    "metrics": {"CalibrationCurve", "Estimate", "RejectionCurve", "Scorer", "SetSizes"},
+    "models": {"Beliefs", "ComparedModel", "Comparison", "Evidence", "Imputed", "RowScores"},
+    "experts": {"Agreement", "Drift", "Question", "Reliability", "SharedErrors"},
     "io": {"Features", "Known", "StreamedTraining", "TableStream", "Training"},
     "datasets": {
         "Annotators", "ClusterData", "CrowdData", "DoubtfulExpert", "GradedData", "ImageData",
@@ -360,6 +361,15 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "SoftVotingClassifier": (
         SoftVotingClassifier,
         {"estimators": [("near", SoftNearestCentroid())], "weights": [1.0], "n_jobs": None},
+        {"X": X, "y": SOFT, "sample_weight": WEIGHT},
+    ),
+    "AutoClassifier": (
+        AutoClassifier,
+        {
+            "estimators": [("near", SoftNearestCentroid())], "combination": "votes",
+            "calibrate": True, "cv": 2, "max_rows": 20, "max_seconds": 60.0, "random_state": 0,
+            "verbose": 0, "n_jobs": None, "callback": None,
+        },
         {"X": X, "y": SOFT, "sample_weight": WEIGHT},
     ),
     "SoftBaggingClassifier": (
@@ -671,6 +681,9 @@ def uncertain_calls() -> Iterator[Call]:
 def models_calls() -> Iterator[Call]:
     logistic = fitted(PartialLogisticRegression)
     yield Call("models.believe", models.believe, {"model": logistic, "X": FRESH})
+    scored = {"model": logistic, "X": X, "y": SOFT, "sample_weight": WEIGHT}
+    scored |= {"n_bootstrap": 3, "random_state": 0}
+    yield Call("models.score_rows", models.score_rows, scored)
     tree = fitted(BeliefTreeClassifier)
     for name in ("export_text", "export_svg"):
         shown = {"model": tree, "feature_names": ["x", "y"], "max_depth": 2, "decimals": 2}
@@ -767,6 +780,15 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learned})
     yield Call("experts.Annotations.reliability", said.reliability, learned)
     yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
+    grown = {"smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
+    yield Call("experts.AnswerPool", experts.AnswerPool, {"answers": said, **grown})
+    pool = experts.AnswerPool(said)
+    yield Call("experts.AnswerPool.labels", pool.labels, {"items": said.items[:2].tolist()})
+    yield Call("experts.AnswerPool.settle", pool.settle, {"tol": 1e-3, "max_iter": 20})
+    once = {"annotations": said, "reliability": said.reliability(), "level": 0.05}
+    yield Call("experts.find_shared_errors", experts.find_shared_errors, once)
+    in_time = {"order": np.arange(len(said)), **once}
+    yield Call("experts.find_drift", experts.find_drift, in_time)
     yield Call("experts.Annotations.select", said.select, {"answers": said.item < 5})
     members = np.array([True, False, True])
     yield Call("experts.Annotations.commonality", said.commonality, {"members": members})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sklearn
 import skops.io
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -27,6 +27,7 @@ from plausible.models import (
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     StochasticSupervisionClassifier,
 )
@@ -176,6 +177,29 @@ def test_trees_need_trust(tmp_path):
         save(model, tmp_path / "model")
     save(model, tmp_path / "model", trusted=[Tree])
     assert_same_answers(model, load(tmp_path / "model", trusted=[Tree]), sample.fresh)
+
+
+def test_boosted_trees_are_saved_and_forged_ones_refused(tmp_path):
+    sample = draw()
+    X = sample.X
+    boosting = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)
+    model = SoftLabelClassifier(boosting, cv=2, max_iter=1).fit(X, sample.doubted)
+    save(model, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
+    trees = model.estimator_._predictors[0]
+    root = trees[0].nodes[0].copy()
+    assert not root["is_leaf"]
+    wrong = {
+        "left": [0, len(trees[0].nodes), 4_000_000_000], "right": [0, len(trees[0].nodes)],
+        "feature_idx": [-1, X.shape[1]], "is_categorical": [1],
+    }  # fmt: skip
+    for field, values in wrong.items():
+        for value in values:
+            trees[0].nodes[0][field] = value
+            with pytest.raises(ModelFileError, match="nodes lead to each other"):
+                save(model, tmp_path / "model")
+            trees[0].nodes[0] = root
+    save(model, tmp_path / "model")
 
 
 # -- Damaged and forged files ----------------------------------------------------------------------

@@ -115,6 +115,12 @@ def test_torch_differentiates(criterion):
     loss.backward()
     ours = soft_label_gradient(LOGITS, LABELS, criterion, sample_weight=WEIGHT)
     np.testing.assert_allclose(logits.grad.numpy(), ours, atol=1e-12)
+    far = torch.tensor([[900.0, 0.0, -900.0, 5.0], [0.0, 1.0, 2.0, 3.0]], requires_grad=True)
+    only = torch.tensor([[0.0, 0.5, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
+    soft_label_loss(far, only, criterion, reduction="sum").backward()
+    assert torch.isfinite(far.grad).all()
+    if criterion == "minimum_commitment":
+        np.testing.assert_allclose(far.grad[0].numpy(), [1, -1, 0, 0], atol=1e-6)
 
 
 def test_what_is_no_array_or_does_not_fit_is_refused():

@@ -1,5 +1,7 @@
 """Triangles, kinds, plausibilities and belief intervals: what is drawn is what labels say."""
 
+import sys
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -191,3 +193,12 @@ def test_given_axes_are_drawn_on():
     ):
         assert display.plot(ax=ax).ax_ is ax
         assert display.figure_ is figure
+
+
+def test_numbers_need_no_matplotlib_and_pictures_say_how_to_get_it(monkeypatch):
+    for name in ("matplotlib", "matplotlib.pyplot", "matplotlib.colors"):
+        monkeypatch.setitem(sys.modules, name, None)
+    display = LabelKindsDisplay.from_labels(["a", "b", None])
+    assert display.count.tolist() == [2, 0, 0, 0, 1]
+    with pytest.raises(ImportError, match=r'pip install "plausible\[plots\]"'):
+        display.plot()

@@ -36,7 +36,7 @@ def give_up(config, why):
 
 
 @contextmanager
-def running(programs):
+def running(programs, more=()):
     """A cluster that lives as long as the block; gives the address of its database."""
     as_root = os.geteuid() == 0
     user = "postgres" if as_root else None
@@ -54,7 +54,7 @@ def running(programs):
 
         data = str(folder / "data")
         run("initdb", "-D", data, "-A", "trust", "-E", "UTF8", "--no-sync")
-        options = " ".join(f"-c {one}" for one in SETTINGS) + f" -k {folder}"
+        options = " ".join(f"-c {one}" for one in (*SETTINGS, *more)) + f" -k {folder}"
         run("pg_ctl", "-D", data, "-w", "-o", options, "-l", str(folder / "log"), "start")
         try:
             yield f"postgresql+psycopg://{owner}@/{{}}?host={folder}"

@@ -5,6 +5,7 @@ COMMANDS = {
     "fit": "fit answers.csv features.csv -o out.skops",
     "predict": "predict model.skops new.csv -o out.csv",
     "evaluate": "evaluate model.skops truth.csv features.csv",
+    "partition": "partition features.csv --clusters 3 -o out.csv",
     "report": "report answers.csv features.csv --model model.skops -o out.html",
     "info": "info new.csv",
 }

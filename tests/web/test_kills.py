@@ -74,12 +74,12 @@ class Client(threading.Thread):
 
 
 @pytest.mark.long
-def test_nothing_that_was_acknowledged_is_lost(tmp_path, kills=KILLS):
+def test_nothing_that_was_acknowledged_is_lost(tmp_path):
     n_items = 4000
     rows = "".join(f"i{k},text {k}\n" for k in range(n_items))
     (tmp_path / "items.csv").write_text(f"item,text\n{rows}")
     acknowledged, unsure = {}, []
-    for _ in range(kills):
+    for _ in range(KILLS):
         process, base, token = start(tmp_path)
         clients = [Client(base, token, k, acknowledged) for k in range(3)]
         for client in clients:
@@ -95,7 +95,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path, kills=KILLS):
             client.going = False
             client.join()
             unsure += [client.unsure] if client.unsure else []
-    assert len(acknowledged) > 10 * kills
+    assert len(acknowledged) > 10 * KILLS
     process, base, token = start(tmp_path)
     again = Client(base, token, 0, acknowledged)
     again.request(f"/?token={token}")

@@ -6,7 +6,7 @@ import pytest
 from plausible.web.figures import of_people
 from plausible.web.room import Room
 from plausible.web.suggest import USUAL_PULL, count_arms, pull_from, pulls, save_suggestions
-from support.studies import CLASSES, Visitor, open_room
+from support.studies import CLASSES, Visitor, generous, open_room
 
 ARMS = ("hidden", "after", "before")
 
@@ -17,7 +17,7 @@ def with_model(path, how, n_items=60, **options):
     names = [one.name for one in room.live.items]
     contour = np.tile([0.2, 0.8, 0.6, 0.1], (n_items, 1))
     save_suggestions(room.store, names, contour, CLASSES, "0" * 64)
-    return Room(room.store, room.settings, 0)
+    return generous(Room(room.store, room.settings, 0))
 
 
 @pytest.mark.parametrize("how", ["never", "after", "before"])
@@ -62,7 +62,6 @@ def test_coins_are_thrown_stored_and_hidden_until_answered(tmp_path):
 def test_the_pull_is_the_difference_between_the_arms(tmp_path):
     random = np.random.default_rng(0)
     room = with_model(tmp_path / "t.db", "coin", 120)
-    room.limits.answers.most = 1e9
     ann = Visitor(room, "ann")
     follow = {"hidden": 0.4, "after": 0.4, "before": 0.9}
     hits = {arm: [0, 0] for arm in ARMS}

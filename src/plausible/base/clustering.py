@@ -36,6 +36,7 @@ class Clustered(NamedTuple):
     history : the objective at the start and after each iteration
     converged : whether it ended by itself
     learned : what else to keep, by the names of the attributes (``{"centers_": ...}``)
+    stopped : whether somebody stopped it before its end, who need not be warned of that
 
     Examples
     --------
@@ -49,6 +50,7 @@ class Clustered(NamedTuple):
     history: Any = ()
     converged: bool = True
     learned: Mapping[str, Any] = {}
+    stopped: bool = False
 
 
 def _places_new_items(self: Any) -> bool:
@@ -166,7 +168,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
             )
 
     def _keep(self, run: Clustered) -> None:
-        self._warn_if_unfinished(run.converged)
+        self._warn_if_unfinished(run.converged or run.stopped)
         self.partition_ = self._partition(run.masses)
         self._keep_masses(run.masses)
         self.labels_ = self.partition_.hard()

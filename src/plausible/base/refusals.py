@@ -28,6 +28,8 @@ FloatArray = NDArray[np.float64]
 class HeldOut(NamedTuple):
     """What a classifier said about items that it had not seen, each (n,).
 
+    Attributes
+    ----------
     confidence : probability of its answer
     error : how far the answer is wrong, in [0, 1]
     weight : number of items that it stands for

@@ -4,9 +4,9 @@ Example: plausible fit answers.csv features.parquet -o model.skops
 
 Without --model, several models are tried on held-out items, and a table says how far each may be
 trusted; those that do best answer together. Items are matched by the column of the features that
-holds all of them. Gaps are filled, categories and dates encoded, and what was done is told. Features
-that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or SIGTERM)
-saves the best parameters so far; --resume goes on from there.
+holds all of them. Gaps are filled, categories and dates encoded, and what was done is told.
+Features that do not fit into memory (also a folder of Parquet files) are read in pieces. Ctrl-C (or
+SIGTERM) saves the best parameters so far; --resume goes on from there.
 """
 
 import argparse
@@ -19,6 +19,13 @@ from typing import Any
 
 from plausible.cli import models, signals
 from plausible.cli.clusters import add_cluster, connected
+from plausible.cli.coverage import (
+    add_coverage,
+    check_asked,
+    fit_options,
+    what_is_held,
+    with_coverage,
+)
 from plausible.cli.options import (
     add_features,
     add_known,
@@ -49,6 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="a parameter of the model, such as covariance_type=tied; may be given several times",
     )  # fmt: skip
+    add_coverage(
+        parser, "how often sets of classes should hold the class: some labeled items, or those of "
+        "--gold, are held out to calibrate them"
+    )  # fmt: skip
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted fit")
     add_cluster(parser, "read the features and fit together")
     add_seed(parser)
@@ -64,6 +75,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_output(given.output, given.answers, given.features)
     if given.model is None:
         given.model = default_model(given, talk)
+    check_asked(given)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
     given.parameters = tuple(model.get_params(deep=False))
@@ -71,6 +83,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
     training = read(given, chosen)
     estimator = " ".join(repr(model).split())
+    model = with_coverage(model, given)
     model = models.prepared(given.model, model, training, given.prepare == "always")
     training.notes.extend(_tell_preparation(model, training))
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
@@ -86,7 +99,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         watched() as interrupted,
     ):
         try:
-            learn(model, training, from_answers, step, interrupted, client)
+            options = fit_options(model, given, training)
+            learn(model, training, from_answers, step, interrupted, client, **options)
         except ValueError as error:
             raise _blamed(error, given) from error
     save(clean(model), given.output, features=training.names, id=training.id)
@@ -116,7 +130,7 @@ def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
     from plausible.tables import open_table
 
     features = given.features if given.features == "-" else open_table(given.features)
-    if not models.MODELS[given.model].streams:
+    if not models.MODELS[given.model].streams or given.coverage is not None:
         if given.cluster is not None:
             able = [name for name, choice in models.MODELS.items() if choice.streams]
             raise UsageError(
@@ -193,8 +207,9 @@ def learn(
     step: Any,
     interrupted: list[int],
     client: Any = None,
+    **options: Any,
 ) -> None:
-    """Fit to answers or to labels, with progress."""
+    """Fit to answers or to labels, with progress; options are those of `fit`."""
 
     def after_iteration(progress: Any) -> bool:
         if step is not None:
@@ -209,7 +224,7 @@ def learn(
         estimator.fit(training.stream(preparation, client))
         return
     if not from_answers:
-        model.fit(training.X, training.labels)
+        model.fit(training.X, training.labels, **options)
         return
     if training.known.annotations is None:
         raise ValueError(
@@ -268,7 +283,8 @@ def conclude(
     interrupted: bool,
 ) -> dict[str, Any]:
     """What was found, and what to do with it."""
-    estimator = models.last_step(model)
+    last = models.last_step(model)
+    estimator = last if given.coverage is None else last.estimator_
     is_warm = "warm_start" in estimator.get_params(deep=False) and os.path.isfile(given.output)
     can_resume = checkpoint is not None or is_warm
     n_iter = getattr(estimator, "n_iter_", None)
@@ -303,6 +319,9 @@ def conclude(
         + ("" if n_iter is None else f"{n_iter} iteration{'s' * (n_iter != 1)}, ")
         + agreement(result["soft_accuracy"])
     )
+    if given.coverage is not None:
+        result |= {"coverage": given.coverage, "n_calibration": last.n_calibration_}
+        talk.say(what_is_held(last, given.gold is not None))
     return result
 
 

@@ -23,8 +23,8 @@ from plausible.cli.talk import BAD_DATA, STDOUT, USAGE, Talk, UsageError, tell
 from plausible.cli.wording import worded
 from plausible.errors import InputError
 
-VERBS = ("check", "pool", "fit", "predict", "evaluate", "report", "annotate", "reproduce", "demo",
-         "info")  # fmt: skip
+VERBS = ("check", "pool", "fit", "predict", "evaluate", "partition", "report", "annotate",
+         "reproduce", "demo", "info")  # fmt: skip
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."

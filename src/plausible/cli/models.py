@@ -82,6 +82,7 @@ MODELS = {
     ),
     "tree": Choice("models", "BeliefTreeClassifier", "a belief decision tree"),
     "forest": Choice("models", "BeliefForestClassifier", "many belief decision trees"),
+    "boosting": Choice("models", "SoftLabelClassifier", "boosted trees of scikit-learn"),
     "supervision": Choice(
         "models",
         "StochasticSupervisionClassifier",
@@ -101,7 +102,11 @@ def in_words() -> str:
 
 def make(name: str, settings: list[str], seed: int) -> Any:
     """An estimator."""
-    choice = MODELS[name]
+    return make_choice(MODELS[name], settings, seed)
+
+
+def make_choice(choice: Choice, settings: list[str], seed: int) -> Any:
+    """An estimator with its settings."""
     model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
     known = model.get_params(deep=False)
     for setting in settings:

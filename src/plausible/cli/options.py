@@ -114,7 +114,7 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def add_trust(parser: argparse.ArgumentParser) -> None:
+def add_trust(parser: argparse._ActionsContainer) -> None:
     """Classes that a model file may hold beside those of plausible and scikit-learn."""
     parser.add_argument(
         "--trust", action="append", default=[], dest="trusted", metavar="MODULE.CLASS",

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from plausible.cli.clusters import add_cluster, connected
+from plausible.cli.coverage import add_coverage, set_coverage
 from plausible.cli.options import (
     add_missing,
     add_output,
@@ -35,6 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject", type=share, metavar="LOSS",
         help="loss of refusing to answer, where an error is 1 (default: never refuse)",
     )  # fmt: skip
+    add_coverage(
+        parser, "how often sets should hold the class, for a model that was fitted with --coverage "
+        "(default: as it was fitted)"
+    )  # fmt: skip
     parser.add_argument("--id", metavar="COLUMN", help="column that names the items")
     parser.add_argument(
         "--keep", type=names, metavar="all|none|NAME,...", default=["all"],
@@ -58,6 +63,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     from plausible.tables import open_table
 
     model, about = load_model(given.model, given.trusted)
+    set_coverage(model, given.coverage, given.model)
     known = learned(model, about, given)
     options: dict[str, Any] = {
         "names": known["columns"], "n_features": known["n_features"], "id": given.id,

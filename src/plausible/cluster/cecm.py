@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from plausible.base import Clustered
-from plausible.checks import check_number
 from plausible.cluster.ecm import ECM, Items, ordered_rows, with_ridge
 from plausible.cluster.focal_sets import FocalSets
 from plausible.cluster.kernels import (
@@ -44,8 +43,9 @@ from plausible.cluster.linked import (
     regrouped,
     swept_at,
 )
-from plausible.cluster.links import Links, check_links, link_costs, wire
+from plausible.cluster.links import LinkedClustering, Links, check_links, link_costs, wire
 from plausible.cluster.prototypes import Problem, Spread, largest_first, sparse_masses
+from plausible.engine import Callback
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -88,7 +88,7 @@ def solve_linked(state: LinkedState, linked: Linked, focal: Focal) -> Solution:
     return Solution(prototypes, swept_at(prototypes, state.solution.masses, linked, focal))
 
 
-class CECM(ECM):
+class CECM(LinkedClustering, ECM):
     r"""Evidential c-means under constraints: `ECM` with fuzzifier 2, and links between items.
 
     Parameters
@@ -100,7 +100,7 @@ class CECM(ECM):
     constraint_weight : float in [0, 1)
         Xi: what the links weigh in all, beside the distances; less where some may be wrong.
     cardinality_weight, outlier_distance, focal_sets, n_init, init, tol, max_iter, random_state,
-    metric : as in `ECM`
+    metric, verbose, callback : as in `ECM`
 
     Attributes
     ----------
@@ -137,6 +137,8 @@ class CECM(ECM):
         max_iter: int = 1000,
         random_state: Any = None,
         metric: str = "euclidean",
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.must_link = must_link
@@ -151,38 +153,10 @@ class CECM(ECM):
         self.max_iter = max_iter
         self.random_state = random_state
         self.metric = metric
+        self.verbose = verbose
+        self.callback = callback
 
     fuzzifier = 2.0  # with it, masses of linked items have a closed form
-
-    def fit(
-        self,
-        X: ArrayLike,
-        y: Any = None,
-        *,
-        must_link: ArrayLike | None = None,
-        cannot_link: ArrayLike | None = None,
-    ) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-        y : ignored
-        must_link, cannot_link : array-like (L, 2), optional
-            In the place of those of the estimator.
-
-        Returns
-        -------
-        self
-        """
-        self._given = (
-            self.must_link if must_link is None else must_link,
-            self.cannot_link if cannot_link is None else cannot_link,
-        )
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._given
 
     def _fit_rows(self, rows: Any) -> Self:
         raise InputError(
@@ -194,14 +168,7 @@ class CECM(ECM):
 
     def _check_options(self) -> None:
         super()._check_options()
-        if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
-            raise InputError(
-                "constraint_weight should be at least 0 and less than 1",
-                f"is {self.constraint_weight}",
-                "use 0.8, or less where links may be wrong",
-                parameter="constraint_weight",
-                value=self.constraint_weight,
-            )
+        self._check_weight()
 
     def _problem(
         self, data: Items, focal: Focal, spread: Spread, random: np.random.RandomState

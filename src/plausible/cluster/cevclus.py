@@ -19,20 +19,20 @@ F. Li, S. Li, T. Denoeux, k-CEVCLUS: constrained evidential clustering of large 
 Knowledge-Based Systems 142 (2018) 29-44.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from plausible.belief import cardinality
-from plausible.checks import check_flag, check_number
+from plausible.checks import check_flag
 from plausible.cluster.constraints import Constraints, closed, read_constraints
 from plausible.cluster.evclus import EVCLUS, disjoint
 from plausible.cluster.evclus_pairs import Wanted
 from plausible.cluster.evclus_rows import Fitted, Links
 from plausible.cluster.focal_sets import FocalSets
-from plausible.errors import InputError
+from plausible.cluster.links import LinkedClustering
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -59,7 +59,7 @@ def links_of(constraints: Constraints, n: int, strength: float, Q: FloatArray) -
     return Links(table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data, Q)
 
 
-class CEVCLUS(EVCLUS):
+class CEVCLUS(LinkedClustering, EVCLUS):
     """EVCLUS with pairs of items that must, or cannot, be in one cluster.
 
     Without constraints it is `EVCLUS`. Constraints may also be given to `fit`.
@@ -144,46 +144,9 @@ tol, max_iter, random_state
         self.closure = closure
         self.outliers = outliers
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: Any = None,
-        *,
-        must_link: ArrayLike | None = None,
-        cannot_link: ArrayLike | None = None,
-    ) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like (n, d), or dissimilarities (n, n)
-        y : ignored
-        must_link, cannot_link : array-like (m, 2), optional
-            In the place of those of the estimator.
-
-        Returns
-        -------
-        self
-        """
-        self._given = (
-            self.must_link if must_link is None else must_link,
-            self.cannot_link if cannot_link is None else cannot_link,
-        )
-        try:
-            return super().fit(X, y)
-        finally:
-            del self._given
-
     def _check_parameters(self, n: int) -> None:
         super()._check_parameters(n)
-        if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
-            raise InputError(
-                "constraint_weight should be at least 0 and less than 1",
-                f"is {self.constraint_weight}",
-                "use 0.7, or less where constraints may be wrong",
-                parameter="constraint_weight",
-                value=self.constraint_weight,
-            )
+        self._check_weight()
         check_flag(self.closure, "closure")
         if self.outliers is not None:
             check_flag(self.outliers, "outliers")

@@ -49,7 +49,7 @@ from plausible.cluster.streams import (
     look_over,
     summarize_stream,
 )
-from plausible.engine import ArrayRows, Columns, Rows
+from plausible.engine import ArrayRows, Callback, Columns, Rows
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -138,6 +138,10 @@ class ECM(PrototypeClustering):
     metric : {"euclidean", "adaptive"}
         "adaptive" learns a metric of determinant one for each cluster, as Gustafson and Kessel do,
         for clusters that are not round; that of a set is the mean of those of its clusters.
+    verbose : int
+        1 reports about once a second, 2 every iteration.
+    callback : function of Progress, optional
+        Called after each iteration, with the objective as `criterion`; a true answer stops the fit.
 
     Attributes
     ----------
@@ -177,6 +181,8 @@ class ECM(PrototypeClustering):
         max_iter: int = 1000,
         random_state: Any = None,
         metric: str = "euclidean",
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.cardinality_weight = cardinality_weight
@@ -189,6 +195,8 @@ class ECM(PrototypeClustering):
         self.max_iter = max_iter
         self.random_state = random_state
         self.metric = metric
+        self.verbose = verbose
+        self.callback = callback
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the clusters.
@@ -232,7 +240,7 @@ class ECM(PrototypeClustering):
         self.cluster_centers_, self.metrics_ = best.centers + seen.middle, best.metrics
         self.focal_sets_, self.objective_ = focal.sets, -found.criterion
         self.history_, self.n_iter_, self.converged_ = -found.history, found.n_iter, found.converged
-        self._warn_if_unfinished(found.converged)
+        self._warn_if_unfinished(found.converged or self._was_stopped(found))
         return self
 
     def _forget(self) -> None:

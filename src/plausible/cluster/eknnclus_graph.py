@@ -67,7 +67,9 @@ def symmetric_graph(lists: Lists, gamma: float, compiled: bool | None = None) ->
 
         neighbors = lists.neighbors.astype(np.int32)
         values, items, rows = quick.symmetric_rows(neighbors, weights_of(lists.squares, gamma))
-        rows = rows.astype(np.int32) if len(values) < 2**31 else rows  # else a copy of items is made
+        rows = (
+            rows.astype(np.int32) if len(values) < 2**31 else rows
+        )  # else a copy of items is made
         return sparse.csr_array((values, items, rows), shape=(n, n))
     one_way = lists_as_table(lists, gamma, n)
     graph = sparse.csr_array(one_way + one_way.T.tocsr())

@@ -43,24 +43,26 @@ def settle(
         from plausible.cluster.eknnclus_compiled import visit_items as visit
 
         labels = labels.astype(np.int32)  # half of the cache
+    names = np.arange(int(labels.max()) + 1)
     history = [energy(graph, labels, compiled)]
     for _ in range(max_iter):
         if not skip:
             waiting[:] = True
-        labels = _renumbered(labels)
+        kept, labels = _renumbered(labels)
+        names = names[kept]
         order = random.permutation(n)
         moves, gain = visit(graph.indptr, graph.indices, graph.data, labels, order, waiting)
         history.append(history[-1] - gain)
         if moves == 0:
             break
-    return Settled(labels.astype(np.int64), np.array(history), moves == 0)
+    return Settled(names[labels], np.array(history), moves == 0)
 
 
-def _renumbered(labels: Any) -> Any:
-    """The same labels, in the same order, without numbers that nobody has: shorter tables."""
+def _renumbered(labels: Any) -> tuple[IntArray, Any]:
+    """Labels that somebody has, and these in the same order without gaps: shorter tables."""
     is_there = np.zeros(int(labels.max()) + 1, dtype=bool)
     is_there[labels] = True
-    return (np.cumsum(is_there, dtype=labels.dtype) - 1)[labels]
+    return np.flatnonzero(is_there), (np.cumsum(is_there, dtype=labels.dtype) - 1)[labels]
 
 
 def visit_items(

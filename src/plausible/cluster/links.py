@@ -10,12 +10,13 @@ Given all other items, the criterion of CECM for one item is a sum of :math:`D_A
 which has its least value on the simplex where :math:`m_A = \max(0, (\mu - b_A) / 2 D_A)`.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_array, shown
+from plausible.base import CredalClustering
+from plausible.checks import as_array, check_number, shown
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -169,3 +170,52 @@ def least_on_simplex(square: FloatArray, linear: FloatArray) -> FloatArray:
     chosen = np.take_along_axis(level, last[:, None], axis=1)
     masses = np.maximum(chosen - linear, 0.0) * (0.5 / square)
     return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+
+
+class LinkedClustering(CredalClustering):
+    """What clusterings of linked items share: links may be given to the estimator, or to `fit`."""
+
+    must_link: ArrayLike | None
+    cannot_link: ArrayLike | None
+    constraint_weight: float
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like (n, d), or dissimilarities (n, n) where the estimator takes them
+        y : ignored
+        must_link, cannot_link : array-like (L, 2), optional
+            In the place of those of the estimator.
+
+        Returns
+        -------
+        self
+        """
+        self._given = (
+            self.must_link if must_link is None else must_link,
+            self.cannot_link if cannot_link is None else cannot_link,
+        )
+        try:
+            return super().fit(X, y)
+        finally:
+            del self._given
+
+    def _check_weight(self) -> None:
+        """Refuse a weight of links that leaves nothing for the items."""
+        if not 0.0 <= check_number(self.constraint_weight, "constraint_weight") < 1.0:
+            raise InputError(
+                "constraint_weight should be at least 0 and less than 1",
+                f"is {self.constraint_weight}",
+                "leave the default, or use less where links may be wrong",
+                parameter="constraint_weight",
+                value=self.constraint_weight,
+            )

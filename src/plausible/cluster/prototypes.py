@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from plausible.base import Clustered, CredalClustering
 from plausible.belief import SparseMasses
-from plausible.checks import check_number, check_whole
+from plausible.checks import check_callable, check_number, check_verbose, check_whole
 from plausible.cluster.focal_sets import FocalSets, focal_sets_of
 from plausible.cluster.kernels import Focal, make_focal
-from plausible.engine import Result, maximize
+from plausible.engine import Callback, Result, maximize, reporter
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -70,6 +70,8 @@ class PrototypeClustering(CredalClustering):
     init: Any
     tol: float
     max_iter: int
+    verbose: int
+    callback: Callback | None
 
     def _problem(
         self, data: Any, focal: Focal, spread: Spread, random: np.random.RandomState
@@ -88,7 +90,10 @@ class PrototypeClustering(CredalClustering):
         found = self._minimized(problem, spread)
         run = problem.conclude(found.parameters)
         return run._replace(
-            objective=-found.criterion, history=-found.history, converged=found.converged
+            objective=-found.criterion,
+            history=-found.history,
+            converged=found.converged,
+            stopped=self._was_stopped(found),
         )
 
     def _check_count(self, spread: Spread) -> None:
@@ -124,13 +129,29 @@ class PrototypeClustering(CredalClustering):
                 n_rows=spread.n_items * (spread.variance or 1.0),
                 tol=self.tol,
                 max_iter=self.max_iter,
+                callback=self._watch(),
             )
+
+    def _watch(self) -> Callback | None:
+        """Who is told of progress, of the objective in the place of what the loop maximizes."""
+        say = reporter(self.verbose, type(self).__name__, self.callback)
+        if say is None:
+            return None
+        return lambda progress: say(replace(progress, criterion=-progress.criterion))
+
+    def _was_stopped(self, found: Result) -> bool:
+        """Whether it ended because somebody wanted it to."""
+        by_callback = self.callback is not None and found.n_iter < self.max_iter
+        return found.interrupted or (by_callback and not found.converged)
 
     def _check_options(self) -> None:
         check_whole(self.n_clusters, "n_clusters", 1)
         check_number(self.cardinality_weight, "cardinality_weight", 0.0)
         check_number(self.tol, "tol", 0.0)
         check_whole(self.max_iter, "max_iter", 1)
+        check_verbose(self.verbose)
+        if self.callback is not None:
+            check_callable(self.callback, "callback", "the progress")
         if not check_number(self.fuzzifier, "fuzzifier") > 1.0:
             raise InputError(
                 "fuzzifier should be greater than 1",

@@ -49,6 +49,7 @@ from plausible.cluster.prototypes import (
     sparse_masses,
 )
 from plausible.cluster.starts import canonical_order, check_init, draw_items
+from plausible.engine import Callback
 
 FloatArray = NDArray[np.float64]
 
@@ -77,13 +78,24 @@ def half_spreads(to_centers: FloatArray, centers: FloatArray, averages: FloatArr
     return 0.5 * np.asarray(np.einsum("gk,kl,gl->g", averages, inner, averages))
 
 
-def summarize_relations(D: FloatArray, centers: FloatArray, focal: Focal) -> Shares:
-    """Criterion and weights of all items, block by block; `centers` (c, n) are means of items."""
-    to_centers = D @ centers.T
+def summarize_starts(D: FloatArray, starts: list[FloatArray], focal: Focal) -> list[Shares]:
+    """Sums for each start; dissimilarities, which fill no cache, are read once for all of them."""
+    to_centers = np.split(D @ np.concatenate(starts).T, len(starts), axis=1)
+    return [
+        summarize_relations(np.ascontiguousarray(part), centers, focal)
+        for part, centers in zip(to_centers, starts, strict=True)
+    ]
+
+
+def summarize_relations(to_centers: FloatArray, centers: FloatArray, focal: Focal) -> Shares:
+    """Criterion and weights of all items, block by block.
+
+    `centers` (c, n) are means of items, `to_centers` (n, c) dissimilarities times these.
+    """
     level = half_spreads(to_centers, centers, focal.averages)
     cost, weights = 0.0, np.zeros(len(focal.penalty))
     items = np.empty_like(to_centers)
-    for block in blocks(len(D), len(focal.penalty)):
+    for block in blocks(len(to_centers), len(focal.penalty)):
         apart = squared_distances(to_centers[block], focal.averages.T, level)
         found = memberships_from(apart * focal.penalty, focal)
         cost += float(found.costs.sum())
@@ -146,6 +158,10 @@ class RECM(PrototypeClustering):
         many there are.
     max_iter : int
     random_state : int, RandomState or None
+    verbose : int
+        1 reports about once a second, 2 every iteration.
+    callback : function of Progress, optional
+        Called after each iteration, with the objective as `criterion`; a true answer stops the fit.
 
     Attributes
     ----------
@@ -186,6 +202,8 @@ class RECM(PrototypeClustering):
         tol: float = 1e-8,
         max_iter: int = 1000,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.cardinality_weight = cardinality_weight
@@ -199,6 +217,8 @@ class RECM(PrototypeClustering):
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _read(self, X: ArrayLike, reset: bool) -> FloatArray:
         """Squared dissimilarities of items to those that were there (in fit, to each other)."""
@@ -241,7 +261,7 @@ class RECM(PrototypeClustering):
         else:
             drawn = [np.argsort(order)[init]]
         return Problem(
-            summarize=lambda starts: [summarize_relations(D, w, focal) for w in starts],
+            summarize=lambda starts: summarize_starts(D, starts, focal),
             solve=partial(next_means, focal=focal),
             starts=[items[one] for one in drawn],
             conclude=lambda centers: self._run(D, np.argsort(order), centers, focal),
@@ -252,7 +272,7 @@ class RECM(PrototypeClustering):
     ) -> Clustered:
         """Masses of the items at the best centers, in the order in which items came."""
         if self._may_reorder:
-            found = summarize_relations(D, centers, focal)
+            (found,) = summarize_starts(D, [centers], focal)
             centers = centers[largest_first(found.weights, focal.averages)]
         level = half_spreads(D @ centers.T, centers, focal.averages)
         values = masses_of_relations(D, centers, level, focal)[place]

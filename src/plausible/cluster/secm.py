@@ -31,6 +31,7 @@ from plausible.checks import check_option
 from plausible.cluster.ecm import ECM, Items
 from plausible.cluster.focal_sets import FocalSets
 from plausible.cluster.neighborhoods import check_neighborhoods, is_shape
+from plausible.engine import Callback
 from plausible.errors import InputError
 
 
@@ -58,7 +59,7 @@ class SECM(ECM):
         What is averaged over neighbors: features, or squared distances, in which items whose
         neighbors differ are more doubtful.
     cardinality_weight, fuzzifier, outlier_distance, focal_sets, n_init, init, tol, max_iter,
-    random_state : as in `ECM`
+    random_state, verbose, callback : as in `ECM`
 
     Attributes
     ----------
@@ -96,6 +97,8 @@ class SECM(ECM):
         tol: float = 1e-8,
         max_iter: int = 1000,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
     ) -> None:
         super().__init__(
             n_clusters=n_clusters,
@@ -108,6 +111,8 @@ class SECM(ECM):
             tol=tol,
             max_iter=max_iter,
             random_state=random_state,
+            verbose=verbose,
+            callback=callback,
         )
         self.weights = weights
         self.average = average

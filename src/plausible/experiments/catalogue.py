@@ -19,6 +19,7 @@ PAPERS = {
     "lu_2020": "Lu, Qiao, Zhu, Wang, Ma, Xue: Generalisations of stochastic supervision, 2020",
     "vannoorenberghe": "Vannoorenberghe: Reasoning with unlabeled samples and belief functions",
     "real_sets": "no paper: what the same methods give on real sets",
+    "page": "no paper: what the annotation page promises",
 }
 EVERYTHING = "all"
 
@@ -230,6 +231,7 @@ CATALOGUE = (
             "sjaffe/sjaffe.npz": "sjaffe",
         },
     ),
+    Experiment("asking", "page", {"page-asking": "What to ask next: errors by way of asking"}),
 )
 EXPERIMENTS = tuple(one.name for one in CATALOGUE)
 TITLES = {figure: title for one in CATALOGUE for figure, title in one.figures.items()}

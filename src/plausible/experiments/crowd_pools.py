@@ -101,7 +101,8 @@ def crowd_kit_scores(method: str, data: CrowdData) -> FloatArray:
         skills = model.fit(table).skills_.reindex(range(len(answers.annotators)), fill_value=0)
         weight = skills.to_numpy()[answers.annotator]
         cell = answers.item * n_classes + said(answers)
-        return np.bincount(cell, weight, n_items * n_classes).reshape(n_items, n_classes)
+        votes = np.bincount(cell, weight, n_items * n_classes).astype(np.float64)
+        return votes.reshape(n_items, n_classes)
     if method == "MMSR":
         found = model.fit_predict(table).reindex(range(n_items), fill_value=-1).to_numpy()
         return named(found.astype(np.int64), n_classes)

@@ -204,13 +204,13 @@ def tables(results: Results) -> dict[str, Table]:
 
 def pool_table(pools: list[dict[str, Any]], note: str) -> Table:
     """A row for each set, a column for each way to combine answers."""
-    names = list(pools[0]["accuracy"])
+    names = all_names(pools, "accuracy")
     rows = [
         [
             one["set"],
             *(str(one[key]) for key in ("items", "annotators", "answers", "classes")),
             f"{one['right']:.3f}",
-            *(f"{one['accuracy'][name]:.3f}" for name in names),
+            *(number(one["accuracy"].get(name)) for name in names),
         ]
         for one in pools
     ]
@@ -219,14 +219,20 @@ def pool_table(pools: list[dict[str, Any]], note: str) -> Table:
     return Table(caption, [*facts, *names], rows)
 
 
+def all_names(pools: list[dict[str, Any]], key: str) -> list[str]:
+    """Methods that were run on some set, in their order."""
+    longest = max(pools, key=lambda one: len(one[key]))
+    return list(longest[key])
+
+
 def loss_table(pools: list[dict[str, Any]]) -> Table:
     """Log loss of all that give probabilities, and that of the pool with its interval."""
-    names = [name for name in pools[0]["log_loss"] if name != "pool"]
+    names = [name for name in all_names(pools, "log_loss") if name != "pool"]
     rows = [
         [
             one["set"],
             with_interval(one["log_loss"]["pool"], 3, ""),
-            *(f"{one['log_loss'][name]['mean']:.3f}" for name in names),
+            *(number(one["log_loss"].get(name, {}).get("mean")) for name in names),
         ]
         for one in pools
     ]
@@ -236,8 +242,8 @@ def loss_table(pools: list[dict[str, Any]]) -> Table:
 
 def calibration_table(pools: list[dict[str, Any]]) -> Table:
     """Calibration error of all that give probabilities."""
-    names = list(pools[0]["ece"])
-    rows = [[one["set"], *(f"{one['ece'][name]:.3f}" for name in names)] for one in pools]
+    names = all_names(pools, "ece")
+    rows = [[one["set"], *(number(one["ece"].get(name)) for name in names)] for one in pools]
     return Table("Expected calibration error of the first class.", ["set", *names], rows)
 
 
@@ -302,21 +308,24 @@ def draw(results: Results, path: Path) -> None:
     for axes in panels[0]:
         axes.axvline(0.0, color="k", linewidth=1)
         axes.invert_yaxis()
-        axes.legend(frameon=False, fontsize=7)
+    panels[0][0].legend(frameon=False, fontsize=6, loc="lower left")
+    panels[0][1].legend(frameon=False, fontsize=7)
     save_figure(figure, path)
 
 
 def draw_pools(axes: Any, pools: list[dict[str, Any]]) -> None:
     """Gains over the majority vote: ours are dots, those of other packages crosses."""
-    for place, one in enumerate(pools):
-        base = one["accuracy"]["majority"]
-        names = [name for name in one["accuracy"] if name not in SAME_CLASSES]
-        for step, name in enumerate(names):
-            marker = "o" if name in crowd_pools.OURS else "x"
-            gain = 100 * (one["accuracy"][name] - base)
-            label = name if place == 0 else None
-            at = place + 0.09 * (step - (len(names) - 1) / 2)
-            axes.plot(gain, at, marker, color=f"C{step}", markersize=4, label=label)
+    names = [name for name in all_names(pools, "accuracy") if name not in SAME_CLASSES]
+    for step, name in enumerate(names):
+        there = [place for place, one in enumerate(pools) if name in one["accuracy"]]
+        gains = [
+            100 * (pools[place]["accuracy"][name] - pools[place]["accuracy"]["majority"])
+            for place in there
+        ]
+        marker = "o" if name in crowd_pools.OURS else "x"
+        at = np.array(there) + 0.09 * (step - (len(names) - 1) / 2)
+        color = "k" if name == "pool" else f"C{step}"
+        axes.plot(gains, at, marker, color=color, markersize=4, label=name)
     axes.set_yticks(range(len(pools)), labels=[one["set"] for one in pools])
     axes.set_title("answers alone", fontsize=11)
     axes.set_xlabel("gain over the majority vote (points)")

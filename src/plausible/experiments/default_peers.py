@@ -26,7 +26,7 @@ Bets = Callable[[FloatArray], FloatArray]
 N_FOLDS = 3
 RIDGES = (1.0, 0.1, 0.01, 0.001)  # C of scikit-learn
 SHRINKAGES = ("auto", 0.1, 0.5)
-N_TREES, N_LEAVES, LEAST_LEAF = 30, 8, 10
+N_TREES, N_LEAVES, LEAST_LEAF, RATE = 15, 8, 10, 0.2
 LEAST = 1e-6  # bet when settings are compared
 
 
@@ -52,7 +52,11 @@ def settings_of(learner: str) -> list[Any]:
 def boosting() -> HistGradientBoostingClassifier:
     """Boosted trees, as many as are ever tried."""
     return HistGradientBoostingClassifier(
-        max_iter=N_TREES, max_leaf_nodes=N_LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0
+        learning_rate=RATE,
+        max_iter=N_TREES,
+        max_leaf_nodes=N_LEAVES,
+        min_samples_leaf=LEAST_LEAF,
+        random_state=0,
     )
 
 
@@ -89,6 +93,11 @@ def boosted(Z: FloatArray, y: IntArray, n_classes: int, seed: int) -> Any:
     return boosting().set_params(max_iter=int(losses.argmin()) + 1).fit(Z, y)
 
 
+def chosen(scores: FloatArray) -> IntArray:
+    """The class (n,) with the highest score; -1 where there is none."""
+    return np.where(scores.any(axis=1), scores.argmax(axis=1), -1)
+
+
 def hard_labels(
     answers: Annotations | None, votes: FloatArray, X: FloatArray, seed: int
 ) -> dict[str, IntArray]:
@@ -99,7 +108,7 @@ def hard_labels(
     there = crowd_pools.installed()
     data = CrowdData("", answers, found["majority"], X)
     if there["crowd-kit"]:
-        found["Dawid-Skene"] = crowd_pools.crowd_kit_class("DawidSkene", data)
+        found["Dawid-Skene"] = chosen(crowd_pools.crowd_kit_scores("DawidSkene", data))
     if there["cleanlab"]:
-        found["cleanlab"] = crowd_pools.cleanlab_class("consensus", data)
+        found["cleanlab"] = chosen(crowd_pools.cleanlab_scores("consensus", data))
     return found

@@ -9,6 +9,7 @@ from plausible.experts.growing import AnswerPool
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.scrutiny import Drift, SharedErrors, find_drift, find_shared_errors
 
 # isort: split
 # For the rooms above; not part of the public interface.
@@ -55,13 +56,17 @@ __all__ = [
     "Annotations",
     "AnswerPool",
     "Dependence",
+    "Drift",
     "EvidentialFusionClassifier",
     "JointAnnotatorClassifier",
     "Question",
     "Reliability",
+    "SharedErrors",
     "WordCalibration",
     "agreement",
     "calibrate_words",
+    "find_drift",
+    "find_shared_errors",
     "fit_reliability",
     "next_items",
 ]

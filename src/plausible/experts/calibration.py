@@ -25,7 +25,8 @@ from plausible.checks import check_flag, check_kind, check_number
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.intervals import gold_items
-from plausible.experts.reliability import LEAST_DOUBT, gold_logs
+from plausible.experts.known_classes import gold_logs
+from plausible.experts.reliability import LEAST_DOUBT
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

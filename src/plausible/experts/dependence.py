@@ -129,6 +129,15 @@ def count_answers(annotations: Annotations) -> FloatArray:
     return np.bincount(annotations.item[says], minlength=n_items).astype(np.float64)
 
 
+def exponents(dependence: Any, answers: Annotations) -> FloatArray:
+    """Powers (n,) to which what answers say of the items is raised."""
+    if dependence == "auto":
+        dependence = Dependence(ASSUMED)
+    if isinstance(dependence, Dependence):
+        return dependence.exponent(count_answers(answers))
+    return np.full(len(answers.items), 1.0 if dependence == "none" else float(dependence))
+
+
 def learn_shared(
     logs: FloatArray, n_answers: FloatArray, known: FloatArray | None
 ) -> tuple[float, float, float, str]:

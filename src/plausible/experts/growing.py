@@ -28,13 +28,7 @@ from plausible.checks import (
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import Parameters, speaking
-from plausible.experts.dependence import (
-    ASSUMED,
-    Dependence,
-    check_dependence,
-    count_answers,
-    temper,
-)
+from plausible.experts.dependence import check_dependence, exponents, temper
 from plausible.experts.pooling import pool_dempster
 from plausible.experts.rate_model import RateChart, RateModel
 from plausible.experts.reliability import Reliability, climb, conclude, equivalent_doubt
@@ -306,12 +300,7 @@ class AnswerPool:
         error = 1 - self.rate[part.annotator]
         doubts = equivalent_doubt(error, len(self.classes), size, own)
         labels = pool_dempster(part, doubts, "unknown")
-        if isinstance(self.dependence, Dependence):
-            return temper(labels, self.dependence.exponent(count_answers(part)))
-        if self.dependence == "auto":
-            return temper(labels, Dependence(ASSUMED).exponent(count_answers(part)))
-        power = 1.0 if self.dependence == "none" else float(self.dependence)
-        return temper(labels, np.full(len(labels), power))
+        return temper(labels, exponents(self.dependence, part))
 
     def _some(self, items: Iterable[Any]) -> Annotations:
         """What was said about some items, in this order."""

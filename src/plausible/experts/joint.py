@@ -16,6 +16,10 @@ the classes given the features has :math:`f_k(x) = p(k \mid x)`, and L is the li
 answers given the features. One that learns both, which has `score_samples`, maximizes the
 likelihood of answers and features: :math:`f_k(x) = p(x, k)`.
 
+Where people err together (`dependence`), the product about an item with n answers is raised to the
+power :math:`\gamma_n` that `plausible.experts.dependence` gives it, here and in L, so that features
+speak up against a crowd that is fooled as one; answers then count :math:`\gamma_n` times.
+
 A classifier is kept only if L is higher with it than with the one before, so that L never falls,
 even if fits of the classifier are rough or serve another criterion than L. One with a rough
 tolerance may rest where L could rise: when L seems to have converged, it is tried with a hundredth
@@ -55,7 +59,9 @@ from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
-from plausible.experts.reliability import conclude, gold_logs, pose
+from plausible.experts.dependence import check_dependence, exponents
+from plausible.experts.known_classes import gold_logs
+from plausible.experts.reliability import conclude, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression, weighting
 
@@ -159,6 +165,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         What is learned of an annotator; see `fit_reliability`.
     smoothing : float
         Imagined answers of each annotator.
+    dependence : {"none", "auto"}, float or Dependence
+        How far people err together: "auto" assumes that half of what moves them is shared, a number
+        is the exponent for all items; see `Annotations.pool`.
     tol : float
         Stop when what is still to be gained is less than this for each item, as far as the last
         gains tell.
@@ -201,6 +210,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         model: str = "full",
         *,
         smoothing: float = 1.0,
+        dependence: Any = "none",
         tol: float = 1e-4,
         max_iter: int = 50,
         verbose: int = 0,
@@ -209,6 +219,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.classifier = classifier
         self.model = model
         self.smoothing = smoothing
+        self.dependence = dependence
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -251,7 +262,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 f"there are {len(y.classes)}, on which logistic regression takes hours",
                 "give another, such as classifier=DiscriminantClassifier()",
             )
-        result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight)
+        power = exponents(self.dependence, y)
+        result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight, power)
         if not result.converged:
             interrupted = (
                 f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best "
@@ -306,6 +318,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_number(self.tol, "tol", 0.0)
         check_number(self.smoothing, "smoothing", 0.0)
         check_whole(self.max_iter, "max_iter", 1)
+        check_dependence(self.dependence, "dempster")
+        if isinstance(self.dependence, str):
+            check_option(self.dependence, ("none", "auto"), "dependence")
         check_verbose(self.verbose)
         if self.callback is not None:
             check_callable(self.callback, "callback", "a Progress")
@@ -324,6 +339,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         problem: AnswerProblem,
         order: NDArray[np.int64],
         weight: FloatArray,
+        power: FloatArray,
     ) -> tuple[Result, FloatArray, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
         inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
@@ -338,7 +354,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         began, n_rows = time.perf_counter(), weight.sum()
         try:
             for _ in range(self.max_iter):
-                evidence = problem.evidence(point)
+                evidence = problem.evidence(point) * power[:, None]
                 if problem.gold is not None:
                     evidence += problem.gold
                 labels = _contour_labels(evidence, classes)
@@ -356,7 +372,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 if converged:
                     break
                 weighted = posterior * weight[:, None]
-                counts = problem.expected(weighted, point.learned)
+                counts = problem.expected(weighted * power[:, None], point.learned)
                 point = problem.solve(
                     AnswerStatistics(counts, weighted.sum(axis=0) / n_rows, np.nan)
                 )

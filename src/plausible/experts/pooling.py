@@ -42,13 +42,9 @@ from plausible.experts.dependence import (
     learn_shared,
     temper,
 )
+from plausible.experts.known_classes import gold_logs
 from plausible.experts.known_people import evidence_of, known_people
-from plausible.experts.reliability import (
-    Reliability,
-    equivalent_doubt,
-    fit_reliability,
-    gold_logs,
-)
+from plausible.experts.reliability import Reliability, equivalent_doubt, fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

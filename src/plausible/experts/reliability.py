@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.checks import (
-    as_floats,
     check_flag,
     check_kind,
     check_number,
@@ -41,9 +40,10 @@ from plausible.experts.intervals import (
     intervals,
     resample_items,
 )
+from plausible.experts.known_classes import given_prior, gold_logs
 from plausible.experts.notebooks import reliability_page
 from plausible.experts.rate_model import RateChart, RateModel, confusions
-from plausible.labels import Labels, as_labels
+from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 
@@ -137,6 +137,24 @@ class Reliability:
                 "use `learned`, the rates of being right of which they are made",
             )
         return confusions(self.learned, len(self.classes))
+
+    @property
+    def at_luck(self) -> NDArray[np.bool_]:
+        """Who (R,) cannot be told from somebody who draws lots.
+
+        Their agreement with the consensus may be that of luck, as far as their answers show.
+        """
+        low = self.low if self.agreement_low is None else self.agreement_low
+        return np.asarray(low <= 1 / max(len(self.classes), 1))
+
+    @property
+    def guessed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Shares (R,) of answers that are as good as lots drawn, and limits of their intervals."""
+        beyond = 1 - 1 / max(len(self.classes), 2)
+        share, high, low = (
+            np.clip((1 - rate) / beyond, 0.0, 1.0) for rate in (self.accuracy, self.low, self.high)
+        )
+        return share, low, high
 
     def labels(self) -> Labels:
         """The posterior probabilities as labels."""
@@ -241,14 +259,13 @@ def fit_reliability(
             "give some",
         )
     known = gold_logs(annotations, gold)
-    shares = _given_prior(prior, model, annotations.n_classes)
+    shares = given_prior(prior, model, annotations.n_classes)
     if model == "difficulty":
         _refuse_bootstrap(n_bootstrap)
         from plausible.experts.difficulty import fit_difficulty
 
-        settings = {"tol": tol, "max_iter": max_iter, "accelerate": accelerate}
-        settings["callback"] = callback
-        return fit_difficulty(annotations, smoothing, known, shares, shared_errors, settings)
+        how = {"tol": tol, "max_iter": max_iter, "accelerate": accelerate, "callback": callback}
+        return fit_difficulty(annotations, smoothing, known, shares, shared_errors, how)
     problem = pose(annotations, model, smoothing, known, shares)
     chart: Any = LogChart() if isinstance(problem, AnswerModel) else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
@@ -429,57 +446,3 @@ def equivalent_doubt(
     spread = each * size
     low, high = own + (1 - own) * spread, own + (1 - own) * (said + spread)
     return np.clip(low / np.maximum(high, FLOOR), LEAST_DOUBT, 1.0)
-
-
-def _given_prior(prior: str | ArrayLike, model: str, n_classes: int) -> FloatArray | None:
-    """Shares (K,) of the classes, or None where they are to be learned."""
-    if isinstance(prior, str):
-        check_option(prior, ("auto", "fit", "uniform"), "prior")
-        if prior == "fit" or (prior == "auto" and model not in ("one_coin", "difficulty")):
-            return None
-        return np.full(n_classes, 1 / n_classes)
-    shares = as_floats(prior, "prior")
-    if shares.shape != (n_classes,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise InputError(
-            f"prior should be a positive share for each of the {n_classes} classes, and these "
-            "sum to one",
-            f"is {shares.tolist()}",
-            "correct it, or say 'uniform' or 'fit'",
-            parameter="prior",
-        )
-    return shares / shares.sum()
-
-
-def gold_logs(
-    annotations: Annotations, gold: Labels | Mapping[Any, Any] | None
-) -> FloatArray | None:
-    """Log plausibilities (n, K) of classes that are known."""
-    if gold is None:
-        return None
-    classes = annotations.classes.tolist()
-    if isinstance(gold, Mapping):
-        place = {name: row for row, name in enumerate(annotations.items.tolist())}
-        strange = [name for name in gold if name not in place]
-        if strange:
-            raise InputError(
-                "Gold items should be among the items",
-                f"{strange[0]!r} is not",
-                "check the names",
-            )
-        contour = np.ones((len(place), len(classes)))
-        rows = [place[name] for name in gold]
-        contour[rows] = as_labels(list(gold.values()), classes).contour
-    else:
-        labels = as_labels(gold, classes)
-        if len(labels) != len(annotations.items):
-            raise InputError(
-                f"gold should have a label for each of the {len(annotations.items)} items",
-                f"has {len(labels)}",
-                "give a dict for some items only",
-                parameter="gold",
-            )
-        contour = labels.contour
-    if (contour == contour[:, :1]).all():
-        return None
-    with np.errstate(divide="ignore"):
-        return np.log(contour)

@@ -22,6 +22,7 @@ import numpy as np
 
 import plausible
 from plausible.checks import check_path, check_text, check_texts, existing_file
+from plausible.io.boosted_trees import check_boosted_trees
 from plausible.io.errors import ModelFileError
 from plausible.io.model_checks import check_classifier, read_about
 from plausible.io.moved import brought_up_to_date
@@ -269,7 +270,9 @@ def _read_body(body: bytes, name: str, further: list[str]) -> Any:
             raise_untrusted(name, strange)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions are compared here, and for the whole file
-            return skops.loads(body, trusted=allowed)
+            model = skops.loads(body, trusted=allowed)
+        check_boosted_trees(model, name)
+        return model
     except (ModelFileError, ImportError):
         raise
     except Exception as error:

@@ -122,10 +122,10 @@ def _sums(places: NDArray[np.int64], values: FloatArray, length: int) -> FloatAr
 
 def estimates(sums: ScoreSums, n_bootstrap: int = 1000, seed: int = 0) -> dict[str, Estimate]:
     """Scores with intervals from groups that are drawn with replacement."""
-    used = np.flatnonzero((sums.bottoms > 0).any(axis=1) | (sums.weights > 0))
+    used = np.flatnonzero((sums.bottoms > 0).any(axis=1))
+    used = used if len(used) else np.array([0])  # nothing is said: every score is NaN
     rng = np.random.default_rng(seed)
-    shares = np.full(len(used), 1 / max(len(used), 1))
-    draws = rng.multinomial(len(used), shares, size=n_bootstrap)
+    draws = rng.multinomial(len(used), np.full(len(used), 1 / len(used)), size=n_bootstrap)
     tops, bottoms = sums.tops[used], sums.bottoms[used]
     gaps, weights = sums.gaps[used], sums.weights[used]
     with np.errstate(invalid="ignore", divide="ignore"):

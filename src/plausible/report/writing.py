@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from plausible.io import new_file
+from plausible.errors import InputError
+from plausible.io import Training, new_file
 from plausible.report.page import render
 from plausible.report.summary import summarize
 from plausible.report.tags import tag
@@ -77,7 +78,8 @@ def label_report(
     ----------
     path : path of the HTML file
     labels, annotations, model, X, y_test, X_test, **options
-        As for `summarize`.
+        As for `summarize`. What `plausible.io.read_training` gives may stand in the place of
+        labels, and brings annotations, X, names and notes along.
 
     Returns
     -------
@@ -98,8 +100,31 @@ def label_report(
     >>> found["clash"]["worst"][0]["item"]
     '1'
     """
+    if isinstance(labels, Training):
+        training = labels
+        _check_alone(annotations, X)
+        labels, annotations = training.known.labels, training.known.annotations
+        X, options = training.X[training.rows], _names_and_notes(training) | options
     summary = summarize(labels, annotations, model, X, y_test, X_test, **options)
     page = render(summary).encode("utf-8")
     with new_file(path) as file:
         file.write(page)
     return Report(summary, os.fspath(path))
+
+
+def _check_alone(annotations: Any, X: Any) -> None:
+    """What was read for training has annotations and features of its own."""
+    for name, value in (("annotations", annotations), ("X", X)):
+        if value is not None:
+            raise InputError(
+                f"{name} should be left out where labels are what read_training gave",
+                "both were given",
+                f"leave {name} out, or give training.labels",
+                parameter=name,
+            )
+
+
+def _names_and_notes(training: Training) -> dict[str, Any]:
+    items = training.known.items
+    named = {} if items is None else {"items": items.tolist()}
+    return named | {"notes": training.notes, "feature_names": training.names}

@@ -1,6 +1,5 @@
 """The application: its routes, and the guard in front of them."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,8 +56,7 @@ async def invited(request: Request) -> Response:
         return page("join.html", request, role=found.role, problem="")
     name = (await form_of(request)).get("name", "")
     try:
-        kept = room.store.write(lambda connection: join(connection, token, name))
-        person = await asyncio.wrap_future(kept)
+        person = await room.store.keep(lambda connection: join(connection, token, name))
     except ValueError as error:
         return page("join.html", request, role=found.role, problem=str(error), status=400)
     if person is None:
@@ -105,7 +103,25 @@ def routes() -> list[Route]:
 
 
 def make_app(room: Room, tell: Callable[[str], Any] = print) -> Starlette:
-    """The application of a room; `tell` takes lines for the terminal."""
+    """The application of a room, for a server of your own.
+
+    Parameters
+    ----------
+    room : Room
+    tell : function
+        Takes lines for the terminal.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from plausible.web import Room, make_app, open_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     room = Room(open_study({"text": ["a"]}, ["oak", "elm"], db=f"{folder}/t.db"))
+    ...     app = make_app(room)
+    ...     room.close()
+    >>> [route.path for route in app.routes][:2]
+    ['/', '/answer']
+    """
     app = Starlette(
         routes=routes(),
         middleware=[Middleware(Guard, hosts=room.settings.hosts)],

@@ -1,6 +1,5 @@
 """The page that asks, and what it sends back."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -82,10 +81,10 @@ async def show(room: Room, person: Person) -> list[Offer]:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    kept = room.store.write(
+    kept = room.store.keep(
         lambda connection: [keep_shown(connection, room, person, one) for one in offers], after
     )
-    found: list[Offer] = await asyncio.wrap_future(kept)
+    found: list[Offer] = await kept
     return found
 
 
@@ -159,7 +158,7 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     body = await json_of(request)
     if request.url.path == "/later":
         body["kind"] = "later"
-    number, _, offers, after = await asyncio.wrap_future(save(room, person, body))
+    number, _, offers, after = await save(room, person, body)
     return JSONResponse(
         {
             "answer": number,
@@ -176,7 +175,7 @@ async def post_undo(request: Request, room: Room, person: Person) -> Response:
     """Take back what was said last."""
     if not room.limits.answers.take(person.id):
         return JSONResponse({"error": "This is too fast."}, 429)
-    number, _, offers, _ = await asyncio.wrap_future(undo(room, person, await json_of(request)))
+    number, _, offers, _ = await undo(room, person, await json_of(request))
     return JSONResponse(
         {"answer": number, "next": [], "progress": progress(room, person),
          "item": payload(room, offers[0])}

@@ -18,6 +18,12 @@ from plausible.web.suggest import ARMS
 LEASE = 15 * 60.0  # seconds for which an item is left to the person who was shown it
 AHEAD = 3  # items that a page holds
 FIRST_REPEAT = 10  # answers of a person before anything comes again
+BEST, ENOUGH = 256, 8  # items that are looked at closely, and of which so many are left at least
+FRESH = 5.0  # seconds after which all items are looked at again
+TRIES = 30  # to find an item at random, before all are looked through
+Values = NDArray[np.float64]
+Rows = NDArray[np.int64]
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Offer(NamedTuple):
@@ -52,6 +58,8 @@ class Asking:
         # Items that are equally worth asking come in an order that is random, but stays.
         order = np.random.default_rng(live.study.options["seed"])
         self.jitter = 1e-9 * order.random(n_items)
+        self.best: dict[int, tuple[NDArray[np.int64], float]] = {}
+        self.counted: dict[int, tuple[int, int, float]] = {}
         self.arms: dict[int, str] = {}  # how suggestions are shown, for items that have some
 
     # -- Leases ------------------------------------------------------------------------------------
@@ -89,8 +97,13 @@ class Asking:
         return self._mine(person) & ~others
 
     def left(self, person: int) -> int:
-        """How many items there are for a person."""
-        return int(self._mine(person).sum())
+        """How many items there are for a person; counted anew now and then."""
+        done = self.live.n_done.get(person, 0)
+        count, then, at = self.counted.get(person, (0, 0, -np.inf))
+        if self.clock() - at > FRESH:
+            count, then = int(self._mine(person).sum()), done
+            self.counted[person] = count, then, self.clock()
+        return max(count - (done - then), 0)
 
     def _mine(self, person: int) -> NDArray[np.bool_]:
         """Items (n,) about which a person has not answered, and may."""
@@ -98,59 +111,85 @@ class Asking:
         told = live.done_by(person) | live.seen_by(person)
         return np.asarray(~(live.ended | told | live.practice | (live.gold >= 0)))
 
-    def value(self, person: int) -> NDArray[np.float64]:
+    def value(self, person: int, rows: NDArray[np.int64] | slice = slice(None)) -> Values:
         """Bits for each second (n,), in the pace of an average item."""
         live = self.live
-        gain = live.gain(live.accuracy(person))
-        slower = np.clip(live.slow[0] / (live.slow[1] + 4.0), -0.7, 0.7)
-        return np.asarray(gain * np.exp(-slower) + self.jitter)
+        gain = live.gain(live.accuracy(person))[rows]
+        slow, count = live.slow[:, rows]
+        slower = np.clip(slow / (count + 4.0), -0.7, 0.7)
+        return np.asarray(gain * np.exp(-slower) + self.jitter[rows])
 
     def next(self, person: int, count: int = AHEAD, without: Collection[int] = ()) -> list[Offer]:
         """The next items for a person, each held for them; those that they hold come first."""
         with self.live.lock:
             found = [offer for offer in self.held(person) if offer.item not in without]
-            if len(found) >= count:
-                return found[:count]
-            free = self.candidates(person)
-            for item in [*without, *(offer.item for offer in found)]:
-                free[item] = False
-            put_off = self.live.later.get(person, {})
-            free[list(put_off)] = False
-            worth = self.value(person) if free.any() else None
             while len(found) < count:
-                offer = self._draw(person, free, worth, without)
+                taken = {*without, *(offer.item for offer in found)}
+                offer = self._draw(person, taken)
                 if offer is None:
                     break
-                free[offer.item] = False
                 self.hold(person, offer._replace(arm=self._arm(offer.item)))
                 found.append(self.open[person][offer.item])
-            return found
+            return found[:count]
 
-    def _draw(
-        self,
-        person: int,
-        free: NDArray[np.bool_],
-        worth: NDArray[np.float64] | None,
-        without: Collection[int],
-    ) -> Offer | None:
+    def _draw(self, person: int, without: Collection[int]) -> Offer | None:
         """One more item."""
         options, dice = self.live.study.options, self.random.random()
-        is_free = bool(free.any())
-        if dice < options["gold"]:
-            offer = self._gold(person, without)
-            if offer is not None and is_free:
-                return offer
-        elif dice < options["gold"] + options["repeat"]:
-            offer = self._repeat(person, without)
-            if offer is not None and is_free:
-                return offer
-        elif dice < options["gold"] + options["repeat"] + options["random"] and is_free:
-            item = int(self.random.choice(np.flatnonzero(free)))
-            return Offer(item, "random", float(worth[item]) if worth is not None else 0.0)
-        if worth is None or not is_free:
+        best = self._best(person, without)
+        if best is None:
             return self._put_off(person, without)
-        item = int(np.where(free, worth, -1.0).argmax())
-        return Offer(item, "value", float(worth[item]))
+        if dice < options["gold"]:
+            return self._gold(person, without) or best
+        if dice < options["gold"] + options["repeat"]:
+            return self._repeat(person, without) or best
+        if dice < options["gold"] + options["repeat"] + options["random"]:
+            return self._random(person, without) or best
+        return best
+
+    def _best(self, person: int, without: Collection[int]) -> Offer | None:
+        """The item that is most worth asking.
+
+        All items are looked at only now and then; in between, it is the best of those that were
+        best then, each by what it is worth now.
+        """
+        rows, at = self.best.get(person, (NOTHING, -np.inf))
+        fit = self._free(person, rows, without)
+        if len(fit) < ENOUGH or self.clock() - at > FRESH:
+            self._look(person)
+            fit = self._free(person, self.best[person][0], without)
+        if not len(fit):
+            return None
+        worth = self.value(person, fit)
+        return Offer(int(fit[worth.argmax()]), "value", float(worth.max()))
+
+    def _look(self, person: int) -> None:
+        """Look at all items for those that are most worth asking."""
+        worth = np.where(self.candidates(person), self.value(person), -1.0)
+        rows = np.argpartition(-worth, min(BEST, len(worth) - 1))[:BEST]
+        rows = rows[worth[rows] >= 0]
+        self.best[person] = rows[np.argsort(-worth[rows], kind="stable")], self.clock()
+
+    def _free(self, person: int, rows: Rows, without: Collection[int]) -> Rows:
+        """Those of some items that may be asked of a person by their worth, or at random."""
+        live = self.live
+        taken = live.ended[rows] | live.done_by(person)[rows] | live.seen_by(person)[rows]
+        taken |= live.practice[rows] | (live.gold[rows] >= 0)
+        taken |= (self.until[rows] > self.clock()) & (self.holder[rows] != person)
+        aside = [*without, *live.later.get(person, {})]
+        if aside:
+            taken |= np.isin(rows, aside)
+        return np.asarray(rows[~taken])
+
+    def _random(self, person: int, without: Collection[int]) -> Offer | None:
+        """Any item that may be asked, each with the same chance."""
+        drawn = self.random.integers(len(self.live.items), size=TRIES)
+        rows = self._free(person, drawn, without)
+        if not len(rows):
+            rows = self._free(person, np.flatnonzero(self.candidates(person)), without)
+        if not len(rows):
+            return None
+        row = int(self.random.choice(rows))
+        return Offer(row, "random", float(self.value(person, np.array([row]))[0]))
 
     def _arm(self, item: int) -> str | None:
         """Whether what a model says of an item is shown before the answer, after it, or never."""

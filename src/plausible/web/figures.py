@@ -64,7 +64,7 @@ class Agreement(NamedTuple):
     """How far people agree about items that were drawn at random."""
 
     hits: int
-    count: int
+    total: int
     low: float
     high: float
 
@@ -116,9 +116,9 @@ def overview(room: Room) -> dict[str, Any]:
         "bits_open": round(open_bits, 1),
         "bits_ahead": round(float(gains.sum()), 1),
         "seconds": round(float(np.median(known)), 1) if len(known) else 0.0,
-        "agreement": f"{drawn.hits / drawn.count:.0%}" if drawn.count else "not known yet",
-        "agreement_told": f"{drawn.hits} of {drawn.count} random questions; 95 % interval "
-        f"{drawn.low:.0%} to {drawn.high:.0%}" if drawn.count else
+        "agreement": f"{drawn.hits / drawn.total:.0%}" if drawn.total else "not known yet",
+        "agreement_told": f"{drawn.hits} of {drawn.total} random questions; 95 % interval "
+        f"{drawn.low:.0%} to {drawn.high:.0%}" if drawn.total else
         "nobody was asked at random about an item that has an answer",
         "shared": f"{live.dependence.shared:.2f}" if live.dependence.source == "gold" else "",
         "model": room.model_told,

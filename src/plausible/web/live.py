@@ -76,8 +76,10 @@ class Live:
         self.ended = np.zeros(n_items, dtype=bool)
         place = {name: k for k, name in enumerate(study.classes)}
         self.gold = np.array([place.get(one.gold or "", -1) for one in self.items], dtype=np.int64)
+        self.gold_rows = np.flatnonzero(self.gold >= 0)
         self.practice = np.array([one.practice for one in self.items], dtype=bool)
         self.done: dict[int, NDArray[np.bool_]] = {}
+        self.n_done: dict[int, int] = {}
         self.later: dict[int, dict[int, None]] = {}
         self.pace: dict[int, tuple[float, int]] = {}  # sums of log seconds of people
         self.slow = np.zeros((2, n_items))  # of items: sum of log seconds beyond the person's, n
@@ -148,7 +150,9 @@ class Live:
             return item
         self.top[pair] = number
         self.later.get(row.person, {}).pop(item, None)
-        self.done_by(row.person)[item] = True
+        if not self.done_by(row.person)[item]:
+            self.done_by(row.person)[item] = True
+            self.n_done[row.person] = self.n_done.get(row.person, 0) + 1
         if SECONDS[0] <= seconds < SECONDS[1]:
             self._time(item, row.person, float(np.log(seconds)))
         return item
@@ -175,6 +179,7 @@ class Live:
         else:
             del self.top[pair]
             self.done_by(person)[item] = False
+            self.n_done[person] -= 1
 
     def _number(self, said: Statement) -> int:
         """The number of a statement, a new one if need be."""
@@ -370,7 +375,7 @@ class Live:
 
     def _of_person(self, person: int) -> tuple[list[Statement], list[int]]:
         """Answers of a person about gold items, and the truth."""
-        done = np.flatnonzero(self.done_by(person) & (self.gold >= 0))
+        done = self.gold_rows[self.done_by(person)[self.gold_rows]]
         rows = [self.top[int(item) << 20 | person] for item in done]
         said = [self.statements[k] for k in self.answers["statement"][rows].tolist()]
         return said, self.gold[done].tolist()

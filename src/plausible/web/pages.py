@@ -46,8 +46,8 @@ def guide(request: Request, room: Room, person: Person) -> Response:
 async def practice(request: Request, room: Room, person: Person) -> Response:
     """Items whose truth is shown after the answer, which is not kept."""
     rows = np.flatnonzero(room.live.practice)
-    number = request.query_params.get("n", "0")
-    number = int(number) if number.isdigit() else 0
+    asked = request.query_params.get("n", "0")
+    number = int(asked) if asked.isdecimal() and len(asked) < 9 else 0
     if number >= len(rows):
         return page("practice.html", request, person, item=None, number=number, total=len(rows),
                     said=None, truth=None)  # fmt: skip

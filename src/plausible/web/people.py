@@ -25,6 +25,7 @@ COOKIE = "plausible_session"
 SESSION_DAYS = 90
 INVITATION_DAYS = 14
 LONGEST_NAME = 60
+MOST_KNOWN = 10_000  # cookies whose signature need not be looked at again
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Sessions:
 
     def __init__(self, secret: str) -> None:
         self.signer = URLSafeTimedSerializer(secret, salt="session")
+        self.known: dict[str, tuple[tuple[int, int], float]] = {}
 
     def sign(self, person: Person) -> str:
         """The content of a cookie."""
@@ -60,12 +62,17 @@ class Sessions:
 
     def read(self, cookie: str) -> tuple[int, int] | None:
         """Person and session number; None if the cookie is not ours, or too old."""
+        found, until = self.known.get(cookie, ((0, 0), 0.0))
+        if time.monotonic() < until:
+            return found
         try:
-            found = self.signer.loads(cookie, max_age=SESSION_DAYS * 86400)
-            person, session = found
-            return int(person), int(session)
+            person, session = self.signer.loads(cookie, max_age=SESSION_DAYS * 86400)
         except (BadSignature, ValueError, TypeError):
             return None
+        if len(self.known) > MOST_KNOWN:
+            self.known.clear()
+        self.known[cookie] = (int(person), int(session)), time.monotonic() + 600
+        return int(person), int(session)
 
 
 def people_of(store: Store) -> dict[int, Person]:

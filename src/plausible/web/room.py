@@ -29,10 +29,18 @@ REFRESH = 5.0  # seconds between looks at all items, while somebody answers
 class Settings:
     """How a server is reached.
 
+    Attributes
+    ----------
     media : folder of pictures and sounds
     local_token : opens the page on this machine, as `local_person`
     trust_header, trusted_proxy : who is told by a proxy in front
     secure : whether cookies are for https alone
+    hosts : names by which the server may be called; any, if None
+
+    Examples
+    --------
+    >>> Settings(secure=True).trust_header is None
+    True
     """
 
     media: Path | None = None
@@ -42,7 +50,6 @@ class Settings:
     trusted_proxy: str | None = None
     secure: bool = False
     hosts: tuple[str, ...] | None = None
-    model_features: Any = None
 
 
 @dataclass
@@ -54,7 +61,27 @@ class Limits:
 
 
 class Room:
-    """A study that is being answered."""
+    """A study that is being answered: its database, and the state of it in memory.
+
+    Parameters
+    ----------
+    store : Store
+        Of `open_study`.
+    settings : Settings, optional
+    seed : int, optional
+        Of the draws of questions.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from plausible.web import Room, open_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = open_study({"text": ["tall", "broad"]}, ["oak", "elm"], db=f"{folder}/t.db")
+    ...     room = Room(store)
+    ...     print(room.study.classes, room.live.count)
+    ...     room.close()
+    ('oak', 'elm') [0 0]
+    """
 
     def __init__(
         self, store: Store, settings: Settings | None = None, seed: int | None = None

@@ -145,7 +145,7 @@ def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def check_shown(room: Room, person: Person, place: int, values: dict[str, Any]) -> None:
@@ -233,7 +233,7 @@ def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
             room.live.add(Answer(row, None, False, None, now))
         room.asking.hold(person.id, offer)
 
-    return room.store.write(work, after)
+    return room.store.keep(work, after)
 
 
 def payload(room: Room, offer: Offer) -> dict[str, Any]:
@@ -267,5 +267,5 @@ def item_payload(one: Item) -> dict[str, Any]:
 def progress(room: Room, person: Person) -> dict[str, int]:
     """How far somebody has come."""
     with room.live.lock:
-        done = int(room.live.done_by(person.id).sum())
+        done = room.live.n_done.get(person.id, 0)
         return {"done": done, "left": room.asking.left(person.id)}

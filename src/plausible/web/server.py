@@ -88,8 +88,11 @@ def open_study(
             raise InputError("A database should be named", "there is no file of items", "give db")
         db = database_of(str(items))
     goes_on = items is None or (is_path and is_database(str(items)))
-    if goes_on and "://" not in db and not Path(db).exists():
-        raise FileNotFoundError(f"{db!r} should be a database of answers, but is not there.")
+    there = db if goes_on else str(items) if is_path else None
+    if there is not None and "://" not in there and there != "-" and not Path(there).exists():
+        raise FileNotFoundError(f"{there!r} should be a table of items, or a database of answers, "
+                                "but is not there; check its name.")  # fmt: skip
+    is_new = "://" not in db and not Path(db).exists()
     store = Store(db)
     try:
         found = _said_before(store, load_study(store), classes, options)
@@ -103,6 +106,9 @@ def open_study(
                         "are known")  # fmt: skip
     except BaseException:
         store.close()
+        if is_new:  # and has nothing in it
+            for ending in ("", "-wal", "-shm"):
+                Path(f"{db}{ending}").unlink(missing_ok=True)
         raise
     return store
 

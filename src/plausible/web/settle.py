@@ -1,6 +1,5 @@
 """Items about which people clash, or of which nobody can tell; and settling them."""
 
-import asyncio
 import time
 from typing import Any
 from urllib.parse import parse_qsl
@@ -124,14 +123,15 @@ async def settle(request: Request, room: Room, person: Person) -> Response:
     why = "truly open" if label == "open" else given.get("why", "")
     if label != "again" and why not in WHY:
         raise InputError(f"why should be one of {', '.join(WHY)}", f"is {why!r}")
+    upto = room.live.upto
     row = {"item": room.live.items[place].id, "person": person.id, "label": label, "why": why,
-           "upto": room.live.upto, "comment": given.get("comment", "")[:2000] or None,
+           "upto": upto, "comment": given.get("comment", "")[:2000] or None,
            "at": time.time()}  # fmt: skip
-    kept = Settled(row["item"], label, row["upto"])
+    kept = Settled(room.live.items[place].id, label, upto)
 
     def work(connection: sa.Connection) -> None:
         connection.execute(schema.settlement.insert(), row)
         log(connection, person.id, "settle", {"item": row["item"], "label": label, "why": why})
 
-    await asyncio.wrap_future(room.store.write(work, lambda _: room.live.settle(kept)))
+    await room.store.keep(work, lambda _: room.live.settle(kept))
     return RedirectResponse("/clashes", 303)

@@ -4,6 +4,7 @@ Jobs wait in a line; what waits together is committed together, so that one flus
 many answers, and nobody is told that an answer is kept before it is.
 """
 
+import asyncio
 import contextlib
 import os
 import queue
@@ -31,7 +32,8 @@ class Job(NamedTuple):
 
     work: Callable[[sa.Connection], Any]
     after: Callable[[Any], None] | None
-    future: Future[Any]
+    future: Any  # of a thread, or of an event loop
+    loop: asyncio.AbstractEventLoop | None = None
 
 
 def make_engine(url: str) -> sa.Engine:
@@ -119,6 +121,15 @@ class Store:
         self.jobs.put(Job(work, after, future))
         return future
 
+    def keep(
+        self, work: Callable[[sa.Connection], Any], after: Callable[[Any], None] | None = None
+    ) -> asyncio.Future[Any]:
+        """The same for a coroutine to wait for; a loop is woken once for all that is kept."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self.jobs.put(Job(work, after, future, loop))
+        return future
+
     def close(self) -> None:
         """Write what waits, and end."""
         if self.thread.is_alive():
@@ -149,17 +160,19 @@ class Store:
                 for job in jobs:
                     self._keep([job])
                 return
-            jobs[0].future.set_exception(self._worded(error))
+            _tell([(jobs[0], None, self._worded(error))])
             return
         self.trouble = None
+        done: list[tuple[Job, Any, BaseException | None]] = []
         for job, result in zip(jobs, results, strict=True):
             try:
                 if job.after is not None:
                     job.after(result)
             except Exception as error:
-                job.future.set_exception(error)
+                done.append((job, None, error))
             else:
-                job.future.set_result(result)
+                done.append((job, result, None))
+        _tell(done)
 
     def _worded(self, error: BaseException) -> BaseException:
         """Errors of the database that may pass, such as a full disk, as such."""
@@ -167,6 +180,28 @@ class Store:
             return error
         self.trouble = " ".join(str(getattr(error, "orig", error)).split())
         return AwayError(self.trouble)
+
+
+def _tell(done: list[tuple[Job, Any, BaseException | None]]) -> None:
+    """Tell those who wait what became of their jobs, each event loop in one call."""
+    loops = dict.fromkeys(job.loop for job, _, _ in done)
+    for loop in loops:
+        mine = [one for one in done if one[0].loop is loop]
+        if loop is None:
+            _resolve(mine)
+            continue
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+            loop.call_soon_threadsafe(_resolve, mine)
+
+
+def _resolve(done: list[tuple[Job, Any, BaseException | None]]) -> None:
+    for job, result, error in done:
+        if job.future.cancelled():
+            continue
+        if error is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(error)
 
 
 class _Lock:

@@ -172,5 +172,5 @@ def pulls(store: Store) -> tuple[dict[int, Pull | None], float]:
         tuple(np.sum([one.get(arm, none) for one in arms.values()] or [none], axis=0).tolist())
         for arm in ("before", "hidden")
     ]
-    overall = pull_from(*total)  # type: ignore[arg-type]
+    overall = pull_from(*total)
     return by_person, USUAL_PULL if overall is None else float(np.clip(overall.value, 0.0, 0.95))

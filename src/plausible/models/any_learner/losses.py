@@ -63,7 +63,20 @@ def _of_torch(torch: Any) -> Any:
         ),
         max=lambda x, axis, keepdims: torch.amax(x, dim=axis, keepdim=keepdims),
         logsumexp=lambda x: torch.logsumexp(x, dim=1, keepdim=True),
+        log_support=lambda z, pl: _log_support(torch, z, pl),
     )
+
+
+def _log_support(torch: Any, logits: Any, plausibility: Any) -> Any:
+    """Log of the probability (n, 1) of labels by one softmax, which torch has at hand.
+
+    None where some label has so little that its logarithm or gradient would be lost.
+    """
+    model = torch.softmax(logits, dim=1)
+    support = torch.sum(plausibility * model, dim=1, keepdim=True)
+    if bool((support < 16.0 * torch.finfo(support.dtype).tiny).any()):
+        return None
+    return torch.log(support)
 
 
 def log_total(xp: Any, logits: Any) -> Any:
@@ -131,6 +144,10 @@ def _log_joint(xp: Any, logits: Any, plausibility: Any) -> tuple[Any, Any]:
 
 def _values(xp: Any, logits: Any, plausibility: Any, criterion: str) -> Any:
     """Losses (n, 1)."""
+    if criterion == "minimum_commitment" and hasattr(xp, "log_support"):
+        found = xp.log_support(logits, plausibility)
+        if found is not None:
+            return -found
     total = log_total(xp, logits)
     if criterion == "maximum_entropy":
         even = plausibility / xp.sum(plausibility, axis=1, keepdims=True)

@@ -37,9 +37,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 LEAST_BET = 1e-9  # nobody knows more from some hundred rows
-EXPONENTS = (0.05, 4.0)  # between which bets are tempered
+EXPONENTS = (0.05, 20.0)  # between which bets are tempered
 LEAST_VOTE = 0.02  # below, a candidate is left out
-MOST_STEPS, ENOUGH = 1000, 1e-3  # of EM for the votes
+MOST_STEPS, ENOUGH = 1000, 1e-4  # of EM for the votes
 N_RESAMPLES = 400
 SPREAD = 0.25  # of the second part of the loss; 0.1 to 0.5 serve alike on real crowds
 

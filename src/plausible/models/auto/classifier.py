@@ -81,9 +81,10 @@ class AutoClassifier(NamedEnsemble):
     Parameters
     ----------
     estimators : list of (name, classifier), optional
-        The ladder. By default discriminant analysis (shrunk and not) and logistic regression (with
-        three ridges), each with labels read in two ways: as classes among which the model may choose,
-        and as shares that it takes as they are; two mixtures, neighbors and a forest.
+        The ladder. By default discriminant analysis (shrunk and not), logistic regression (three
+        ridges, and on random Fourier features), two mixtures, neighbors and a forest. Some of them
+        read labels in several ways: as classes among which the model may choose, as shares that it
+        takes as they are, or as hard ones. Your own classifiers are given the labels as they are.
     combination : {"votes", "best"}
         Whether candidates share the votes, or the one with the lowest loss gets all.
     calibrate : bool
@@ -235,7 +236,7 @@ class AutoClassifier(NamedEnsemble):
     def _climb(self, rungs: list[Rung], rows: Rows, n_rows: int) -> list[Trial]:
         """Try the candidates; at least one must have bet."""
         budget = np.inf if self.max_seconds is None else float(self.max_seconds)
-        settings = Settings(n_rows, self.calibrate, budget, self.n_jobs)
+        settings = Settings(n_rows, self.n_features_in_, self.calibrate, budget, self.n_jobs)
         report = reporter(self.verbose, type(self).__name__, self.callback)
         trials = list(climb(rungs, rows, settings, report))
         if all(trial.logs is None for trial in trials):

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import make_pipeline
 
 from plausible.labels import Labels
 from plausible.models.gaussian import DiscriminantClassifier, GaussianMixtureClassifier
@@ -15,8 +17,11 @@ from plausible.neighbors import EvidentialNeighborsClassifier
 
 FloatArray = NDArray[np.float64]
 
+N_TREES, N_WAVES = 20, 200
+CURVED = "maximum_entropy", 1.0  # criterion and ridge on random Fourier features
 STEPS = 200  # of EM, enough to tell candidates apart
 MOST_NEIGHBORS = 20_000  # rows that may be looked up, or sorted into trees
+MOST_CORRELATED = 200  # features with covariances that EM computes again and again
 
 
 class Rung(NamedTuple):
@@ -24,39 +29,55 @@ class Rung(NamedTuple):
 
     name : str
     estimator : classifier
-    is_shared : bool
-        Whether labels are read as shares (plausibilities divided by their sum, which stay as they
-        are) instead of as candidates among which the model may choose.
-    most_rows : float
+    reading : {"candidates", "shares", "hard"}
+        What labels mean to it: classes among which the model may choose; plausibilities divided by
+        their sum, which stay as they are; or the most plausible class alone.
+    most_rows, most_features : float
         Above, the candidate is too slow to be tried.
     """
 
     name: str
     estimator: Any
-    is_shared: bool = False
+    reading: str = "candidates"
     most_rows: float = np.inf
+    most_features: float = np.inf
 
 
 def default_ladder() -> list[Rung]:
     """Candidates that err in different ways, from quick to slow."""
-    ladder = []
-    for shrinkage, words in ((0.0, "discriminant"), (0.3, "discriminant, shrunk")):
-        model = DiscriminantClassifier(shrinkage=shrinkage, max_iter=STEPS)
-        ladder += [Rung(words, model), Rung(f"{words}, shares", model, True)]
+    plain, shrunk = (DiscriminantClassifier(shrinkage=one, max_iter=STEPS) for one in (0.0, 0.3))
+    ladder = [
+        Rung("discriminant", plain),
+        Rung("discriminant, shares", plain, "shares"),
+        Rung("discriminant, shrunk", shrunk),
+        Rung("discriminant, shrunk, shares", shrunk, "shares"),
+        Rung("discriminant, shrunk, hard", shrunk, "hard"),
+    ]
     for alpha in (1.0, 10.0, 100.0):
-        for criterion, words in (("minimum_commitment", ""), ("maximum_entropy", ", shares")):
-            model = PartialLogisticRegression(criterion, alpha, n_init=1, tol=1e-5)
-            ladder.append(Rung(f"logistic, ridge {alpha:g}{words}", model))
+        name = f"logistic, ridge {alpha:g}"
+        ladder += [
+            Rung(name, logistic("minimum_commitment", alpha)),
+            Rung(f"{name}, shares", logistic("maximum_entropy", alpha)),
+        ]
     two = GaussianMixtureClassifier("tied", 2, prior="weak", max_iter=STEPS)
     diagonal = GaussianMixtureClassifier("diag", reg_covar=1e-3, max_iter=STEPS)
     neighbors = EvidentialNeighborsClassifier(15, combination="contours")
+    curved = make_pipeline(RBFSampler(gamma="scale", n_components=N_WAVES), logistic(*CURVED))
+    forest = BeliefForestClassifier(N_TREES, min_samples_leaf=5)
     return [
         *ladder,
-        Rung("mixture, diagonal, shares", diagonal, True),
+        Rung("logistic, ridge 10, hard", logistic("maximum_entropy", 10.0), "hard"),
+        Rung("mixture, diagonal, shares", diagonal, "shares"),
         Rung("neighbors", neighbors, most_rows=MOST_NEIGHBORS),
-        Rung("mixture, two to a class", two),
-        Rung("forest", BeliefForestClassifier(30), most_rows=MOST_NEIGHBORS),
+        Rung("mixture, two to a class", two, most_features=MOST_CORRELATED),
+        Rung("logistic on random waves, shares", curved),
+        Rung("forest", forest, most_rows=MOST_NEIGHBORS),
     ]
+
+
+def logistic(criterion: str, alpha: float) -> PartialLogisticRegression:
+    """Logistic regression from one start."""
+    return PartialLogisticRegression(criterion, alpha, n_init=1, tol=1e-5)
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -70,16 +91,20 @@ def seeded(estimator: Any, seed: int) -> Any:
     return copy.set_params(**free)
 
 
-def as_shares(labels: Labels) -> Labels:
-    """Plausibilities divided by their sum, as probabilities."""
-    contour = labels.contour
-    shares = contour / contour.sum(axis=1, keepdims=True)
-    return Labels.from_probability(shares, labels.classes.tolist())
+def read_as(labels: Labels, weight: FloatArray, reading: str) -> tuple[Labels, FloatArray]:
+    """What labels mean to a candidate, and the weights of the rows that mean something."""
+    if reading == "candidates":
+        return labels, weight
+    contour, names = labels.contour, labels.classes.tolist()
+    best = contour >= contour.max(axis=1, keepdims=True) * (1.0 - 1e-9)
+    if reading == "shares":
+        shares = contour / contour.sum(axis=1, keepdims=True)
+        return Labels.from_probability(shares, names), np.where(best.all(axis=1), 0.0, weight)
+    is_one = best.sum(axis=1) == 1
+    hard = Labels.from_plausibility(best.astype(np.float64), names)
+    return hard, np.where(is_one, weight, 0.0)
 
 
 def fit_rung(rung: Rung, X: Any, labels: Labels, weight: FloatArray) -> Any:
     """Fit a copy of a candidate."""
-    if rung.is_shared:
-        says = ~labels.is_unknown
-        labels, weight = as_shares(labels), np.where(says, weight, 0.0)
-    return fit_learner(rung.estimator, X, labels, weight)
+    return fit_learner(rung.estimator, X, *read_as(labels, weight, rung.reading))

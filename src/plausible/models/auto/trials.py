@@ -32,10 +32,11 @@ IntArray = NDArray[np.int64]
 class Settings(NamedTuple):
     """How candidates are tried.
 
-    n_rows : of all rows, from which those with votes will learn
+    n_rows, n_features : of all rows, from which those with votes will learn
     """
 
     n_rows: int
+    n_features: int
     calibrate: bool = True
     max_seconds: float = np.inf
     n_jobs: int | None = None
@@ -158,7 +159,9 @@ def attempt(rung: Rung, rows: Rows, settings: Settings) -> Trial:
 def why_not(rung: Rung, settings: Settings, stopped: bool, seconds: float, is_first: bool) -> str:
     """Why a candidate is not tried; nothing if it is."""
     if settings.n_rows > rung.most_rows:
-        return f"not tried: slow on more than {rung.most_rows} rows"
+        return f"not tried: slow on more than {rung.most_rows:g} rows"
+    if settings.n_features > rung.most_features:
+        return f"not tried: slow with more than {rung.most_features:g} features"
     if stopped or (seconds > settings.max_seconds and not is_first):
         return "not tried: no time was left"
     return ""

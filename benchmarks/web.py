@@ -1,0 +1,237 @@
+"""The annotation page under load: answers a second, the next item, memory, way to the screen.
+
+50 people answer as fast as they can over loopback for some seconds, each answer acknowledged when
+it is on disk; the server in a process of its own, the clients in this one. Everything is bounded:
+some two minutes in all. SQLite is measured, and PostgreSQL where Debian's is found.
+"""
+
+import asyncio
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from timing import show
+
+CLASSES = ["oak", "elm", "ash", "birch", "lime"]
+N_CLIENTS, SECONDS = 50, 6.0
+
+
+def serve(url: str, n_items: int) -> None:
+    """A study with signed-in people on a free port; tells where."""
+    import uvicorn
+
+    from plausible import web
+    from plausible.web.guard import Bucket
+    from plausible.web.server import listen
+
+    store = web.open_study({"text": [f"Leaf {k}" for k in range(n_items)]}, CLASSES, db=url,
+                           options={"answers": 3})  # fmt: skip
+    room = web.Room(store, web.Settings(), 0)
+    room.limits.answers = Bucket(1e9, 1e9)
+    people = [web.find_or_add(store, f"person {k}", "annotator") for k in range(N_CLIENTS)]
+    room.meet()
+    made = listen("127.0.0.1", 0)
+    cookies = [room.sessions.sign(one) for one in people]
+    print(json.dumps({"port": made.getsockname()[1], "cookies": cookies}), flush=True)
+    config = uvicorn.Config(web.make_app(room), log_level="critical", lifespan="off",
+                            access_log=False)  # fmt: skip
+    uvicorn.Server(config).run(sockets=[made])
+
+
+async def fetch(reader: Any, writer: Any, path: str, cookie: str, body: Any = None) -> Any:
+    """One request on a connection that stays open."""
+    data = b"" if body is None else json.dumps(body).encode()
+    method = "GET" if body is None else "POST"
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: plausible_session={cookie}\r\n"
+        f"Content-Length: {len(data)}\r\n\r\n"
+    )
+    writer.write(head.encode() + data)
+    status = int((await reader.readline()).split()[1])
+    length = 0
+    while (line := await reader.readline()) not in (b"\r\n", b""):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return status, json.loads(await reader.readexactly(length))
+
+
+async def client(port: int, cookie: str, number: int, until: float, times: list[float]) -> int:
+    """Somebody who answers until the time is up; the number of answers that were refused."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    _, found = await fetch(reader, writer, "/next", cookie)
+    items, count, refused = found["next"], 0, 0
+    while items and time.perf_counter() < until:
+        item = items.pop(0)
+        count += 1
+        body = {
+            "token": f"bench-{number:04d}-{count:08d}", "item": item["id"], "kind": "said",
+            "picks": [CLASSES[count % 5]], "word": "sure", "seconds": 2.0,
+            "have": [one["id"] for one in items],
+        }  # fmt: skip
+        start = time.perf_counter()
+        status, reply = await fetch(reader, writer, "/answer", cookie, body)
+        times.append(time.perf_counter() - start)
+        refused += status != 200
+        items += reply.get("next", [])
+    writer.close()
+    return refused
+
+
+async def load(port: int, cookies: list[str]) -> tuple[list[float], int]:
+    """All clients at once."""
+    times: list[float] = []
+    until = time.perf_counter() + SECONDS
+    refused = await asyncio.gather(
+        *(client(port, cookie, k, until, times) for k, cookie in enumerate(cookies))
+    )
+    return times, sum(refused)
+
+
+def answers(name: str, url: str, wanted: float) -> list[bool]:
+    """Acknowledged answers a second, and how long people wait."""
+    words = [sys.executable, __file__, "--serve", url]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        times, refused = asyncio.run(load(told["port"], told["cookies"]))
+        process.terminate()
+    rate, p50, p95 = len(times) / SECONDS, *(1e3 * np.quantile(times, [0.5, 0.95]))
+    print(f"{name}: median {p50:.0f} ms, 95 % within {p95:.0f} ms, {refused} refused")
+    return [
+        show(f"{name}: acknowledged answers a second", rate, f">= {wanted:.0f}", rate >= wanted),
+        show(f"{name}: ms within which 95 % are kept", p95, "<= 150", p95 <= 150),
+    ]
+
+
+def next_item() -> list[bool]:
+    """The next item among 100,000 with 300,000 answers, and the memory of all that."""
+    from plausible.io import Row
+    from plausible.web.asking import Asking
+    from plausible.web.columns import Answer
+    from plausible.web.figures import overview
+    from plausible.web.live import Live
+    from plausible.web.study import OPTIONS, Item, Study
+
+    n_items, n_people = 100_000, 50
+    words = {"sure": 0.8, "rather": 0.6, "a guess": 0.3}
+    study = Study(1, "", "?", "", tuple(CLASSES), ("",) * 5, words, OPTIONS | {"answers": 5})
+    items = [Item(k + 1, f"i{k}", "text", "x", None, None, False) for k in range(n_items)]
+    live = Live(study, items, {k: f"person {k}" for k in range(1, n_people + 1)})
+    rng = np.random.default_rng(0)
+    picks = [json.dumps([name]) for name in CLASSES]
+    names = list(words)
+
+    def said() -> Any:
+        for number in range(300_000):
+            row = Row(number + 1, number % n_items + 1, 1 + int(rng.integers(n_people)), "said",
+                      picks[rng.integers(5)], False, names[number % 3], None, None)  # fmt: skip
+            yield Answer(row, 2.0, False, "value", 0.0)
+
+    start = time.perf_counter()
+    live.load(said(), [])
+    print(f"300,000 answers are loaded in {time.perf_counter() - start:.1f} s")
+    asking = Asking(live, 0)
+    times = []
+    for step in range(200):
+        person = 1 + step % n_people
+        start = time.perf_counter()
+        offers = asking.next(person, 1)
+        times.append(time.perf_counter() - start)
+        asking.release(person, offers[0].item)
+        live.update(offers[0].item)
+    slow = 1e3 * float(np.quantile(times[n_people:], 0.95))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    class Now:
+        """As much of a room as the overview needs."""
+
+        model_told = ""
+
+        def look_again(self) -> None:
+            """Nothing new."""
+
+    now: Any = Now()
+    now.live = live
+    overview(now)
+    start = time.perf_counter()
+    overview(now)
+    again = 1e3 * (time.perf_counter() - start)
+    return [
+        show("next item among 100,000, ms (95 %)", slow, "<= 20", slow <= 20),
+        show("memory with 300,000 answers, MB", memory, "<= 400", memory <= 400),
+        show("overview of the same, ms", again, "<= 200", again <= 200),
+    ]
+
+
+def painted() -> list[bool]:
+    """From the key to the next item on the screen, in chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        print("no chromium: the way to the screen is not measured")
+        return []
+    from playwright.sync_api import sync_playwright
+
+    script = """() => new Promise(done => {
+        const start = performance.now();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true}));
+        document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}));
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+    })"""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        words = [sys.executable, __file__, "--serve", f"{folder}/a.db"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            told = json.loads(process.stdout.readline())
+            browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            context = browser.new_context()
+            base = f"http://127.0.0.1:{told['port']}"
+            context.add_cookies([{"name": "plausible_session", "value": told["cookies"][0],
+                                  "url": base}])  # fmt: skip
+            page = context.new_page()
+            page.goto(base)
+            times = []
+            for _ in range(20):
+                times.append(page.evaluate(script))
+                page.wait_for_timeout(150)
+            browser.close()
+            process.terminate()
+    middle = float(np.median(times))
+    return [show("key to next item painted, ms", middle, "<= 50", middle <= 50)]
+
+
+def postgres() -> list[bool]:
+    """The same on Debian's PostgreSQL, if it is there."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.postgres import find_programs, new_database, running  # type: ignore
+
+    programs = find_programs()
+    if programs is None:
+        print("no PostgreSQL: it is not measured")
+        return []
+    with running(programs, ("fsync=on",)) as address:
+        return answers("PostgreSQL", new_database(address), 400)
+
+
+def main() -> None:
+    """Measure all of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        holds = answers("SQLite", f"{folder}/a.db", 800)
+    holds += postgres()
+    holds += next_item()
+    holds += painted()
+    raise SystemExit(0 if all(holds) else 1)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(sys.argv[2], 20_000)
+    else:
+        main()

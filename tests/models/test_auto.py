@@ -1,0 +1,253 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from plausible.errors import InputError
+from plausible.labels import Labels
+from plausible.models import (
+    AutoClassifier,
+    DiscriminantClassifier,
+    PartialLogisticRegression,
+    SoftNearestCentroid,
+)
+from plausible.models.auto import choice
+from plausible.models.auto.ladder import Rung, default_ladder, fit_rung, read_as
+
+CLASSES = ["c", "a", "b"]
+LADDER = [
+    ("near", SoftNearestCentroid()),
+    ("discriminant", DiscriminantClassifier(shrinkage=0.1)),
+    ("logistic", PartialLogisticRegression(alpha=3.0, random_state=0)),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Items of three unsorted classes: sets, degrees, unknown ones, unequal weights."""
+    random = np.random.default_rng(1)
+    truth = random.integers(3, size=90)
+    X = random.normal(size=(90, 4)) * [1.0, 10.0, 0.1, 1.0] + [5.0, 0.0, 0.0, 0.0]
+    X[:, :3] += np.eye(3)[truth] * [2.0, 20.0, 0.2]
+    contour = random.uniform(0.0, 0.6, size=(90, 3))
+    contour[np.arange(90), truth] = 1.0
+    contour[random.random(90) < 0.15] = 1.0
+    wrong = random.random(90) < 0.1
+    contour[wrong] = contour[wrong][:, [1, 2, 0]]
+    labels = Labels.from_plausibility(contour, CLASSES)
+    return X, labels, np.array(CLASSES)[truth], random.uniform(0.5, 2.0, size=90)
+
+
+def loss_of(p, labels, weight):
+    """The loss of the guide, term by term, per unit of weight."""
+    s = labels.scaled()
+    p = np.clip(p, 1e-9, None)
+    p = p / p.sum(axis=1, keepdims=True)
+    evidence = -np.log((s * p).sum(axis=1))
+    entropy = -(s / s.sum(axis=1, keepdims=True) * np.log(p)).sum(axis=1)
+    return weight @ (evidence + 0.25 * (1.0 - s.min(axis=1)) * entropy) / weight.sum()
+
+
+def test_the_choice_is_that_of_a_loop_over_folds(data):
+    X, labels, _, weight = data
+    cv = KFold(4, shuffle=True, random_state=3)
+    model = AutoClassifier(LADDER, "best", calibrate=False, cv=cv).fit(X, labels, weight)
+    ordered = labels.reorder(sorted(CLASSES))
+    Z = StandardScaler().fit(X, sample_weight=weight).transform(X)
+    losses = {}
+    for name, one in LADDER:
+        p = np.empty((len(X), 3))
+        for train, test in cv.split(Z):
+            fitted = clone(one).fit(Z[train], ordered[train], sample_weight=weight[train])
+            p[test] = fitted.predict_proba(Z[test])
+        losses[name] = loss_of(p, ordered, weight)
+    assert {one["name"]: one["loss"] for one in model.results_} == pytest.approx(losses, rel=1e-8)
+    assert model.best_name_ == min(losses, key=losses.get)
+    alone = clone(dict(LADDER)[model.best_name_]).fit(Z, ordered, sample_weight=weight)
+    np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(Z), atol=1e-7)
+    assert model.best_estimator_.get_params() == alone.get_params()
+
+
+def test_the_same_seed_gives_the_same_model(data):
+    X, labels, _, _ = data
+    first, second = (AutoClassifier(LADDER, random_state=4).fit(X, labels) for _ in range(2))
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+    for one, other in zip(first.results_, second.results_, strict=True):
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_names_and_order_of_classes_do_not_matter(data):
+    X, labels, _, weight = data
+    model = AutoClassifier(LADDER, random_state=0).fit(X, labels, weight)
+    turned = Labels.from_plausibility(labels.contour[:, [2, 0, 1]], ["x", "y", "z"])  # b, c, a
+    other = AutoClassifier(LADDER, random_state=0).fit(X, turned, weight)
+    np.testing.assert_allclose(
+        other.predict_proba(X), model.predict_proba(X)[:, [1, 2, 0]], atol=1e-6
+    )
+    np.testing.assert_allclose(other.votes_, model.votes_, atol=1e-3)
+
+
+def test_weights_count_rows(data):
+    X, labels, _, _ = data
+    times = np.arange(len(X)) % 3
+    rows = np.repeat(np.arange(len(X)), times)
+    counted = AutoClassifier(LADDER[:2], random_state=0).fit(X, labels, times)
+    repeated = AutoClassifier(LADDER[:2], random_state=0).fit(X[rows], labels[rows])
+    np.testing.assert_allclose(counted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_votes_have_the_lowest_loss_of_all_averages(seed):
+    random = np.random.default_rng(seed)
+    labels = Labels.from_plausibility(random.uniform(0.01, 1.0, size=(40, 3)), CLASSES)
+    bets = random.dirichlet(np.ones(3), size=(4, 40))
+    weight = random.uniform(0.2, 1.0, size=40)
+    known = choice.what_is_known(labels.scaled(), weight)
+    votes = choice.fit_votes(np.log(bets), known, weight)
+    assert votes.sum() == pytest.approx(1.0)
+
+    def loss(v):
+        return loss_of(np.tensordot(v, bets, 1), labels, weight)
+
+    found = minimize(
+        lambda v: loss(np.abs(v) / np.abs(v).sum()), np.full(4, 0.25), method="Nelder-Mead",
+        options={"maxiter": 500, "xatol": 1e-6, "fatol": 1e-8},
+    )  # fmt: skip
+    assert loss(votes) <= found.fun + 2e-4
+    assert loss(votes) <= min(loss(one) for one in np.eye(4)) + 1e-12
+
+
+def test_bets_that_are_too_sure_are_tempered_to_what_labels_bear():
+    random = np.random.default_rng(0)
+    p = random.dirichlet([1.0, 2.0, 3.0], size=4000)
+    y = (random.random((4000, 1)) > np.cumsum(p, axis=1)).sum(axis=1)
+    known = choice.what_is_known(np.eye(3)[y], np.ones(4000))
+    for sharpness in (0.5, 3.0):
+        logs = choice.tempered(np.log(p), sharpness)
+        found = choice.fit_exponent(logs, known, np.ones(4000))
+        assert found * sharpness == pytest.approx(1.0, abs=0.08)
+
+
+def test_labels_that_leave_much_open_do_not_make_bets_sure():
+    """Any bet inside a flat label has the same evidence; what is open must not be closed."""
+    random = np.random.default_rng(0)
+    p = random.dirichlet([2.0, 2.0, 2.0], size=500)
+    flat = 0.8 + 0.2 * p / p.max(axis=1, keepdims=True)
+    known = choice.what_is_known(flat, np.ones(500))
+    assert choice.fit_exponent(np.log(p), known, np.ones(500)) < 2.0
+
+
+def test_hard_labels_read_alike_in_all_ways(data):
+    X, _, truth, weight = data
+    labels = Labels.from_crisp(truth, sorted(CLASSES))
+    answers = []
+    for reading in ("candidates", "shares", "hard"):
+        rung = Rung("one", DiscriminantClassifier(), reading)
+        answers.append(fit_rung(rung, X, labels, weight).predict_proba(X))
+    np.testing.assert_allclose(answers[1], answers[0], atol=1e-8)
+    np.testing.assert_allclose(answers[2], answers[0], atol=1e-8)
+
+
+def test_readings_leave_out_rows_that_say_nothing_to_them():
+    labels = Labels.from_plausibility([[1, 1, 1], [1, 1, 0.2], [0.2, 1, 0.5]], CLASSES)
+    shares, weight = read_as(labels, np.ones(3), "shares")
+    assert weight.tolist() == [0.0, 1.0, 1.0]
+    assert shares.is_probability.all()
+    np.testing.assert_allclose(shares.contour[1], [1 / 2.2, 1 / 2.2, 0.2 / 2.2])
+    hard, weight = read_as(labels, np.ones(3), "hard")
+    assert weight.tolist() == [0.0, 0.0, 1.0]
+    assert hard.scaled()[2].tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.long
+def test_the_default_ladder_learns_from_hard_and_missing_labels():
+    X, y = load_iris(return_X_y=True)
+    model = AutoClassifier(random_state=0).fit(X, y)
+    assert [one["name"] for one in model.results_] == [rung.name for rung in default_ladder()]
+    assert not any(one["note"] for one in model.results_)
+    assert model.score(X, y) > 0.95
+    assert model.soft_accuracy_ > 0.95
+    missing = np.where(np.arange(150) % 2, y, -1)
+    half = AutoClassifier(random_state=0).fit(X, missing)
+    assert half.score(X, y) > 0.93
+    assert half.votes_.sum() == pytest.approx(1.0)
+
+
+class Fails(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise ValueError("These rows are too many, but many came; give fewer.")
+
+    def predict_proba(self, X):
+        raise NotImplementedError
+
+
+def test_a_candidate_that_fails_is_told_and_not_taken(data):
+    X, labels, _, _ = data
+    ladder = [("fails", Fails()), ("bayes", GaussianNB())]
+    model = AutoClassifier(ladder, cv=2).fit(X, labels)
+    first, second = model.results_
+    assert first["note"].startswith("failed: These rows are too many")
+    assert (first["vote"], second["vote"]) == (0.0, 1.0)
+    assert "failed: These rows" in model.summary()
+    assert "it alone answers" in model.summary()
+    with pytest.raises(InputError, match="none is, the first of which failed: These rows"):
+        AutoClassifier(ladder[:1], cv=2).fit(X, labels)
+
+
+def test_time_and_callbacks_end_the_trials(data):
+    X, labels, _, _ = data
+    short = AutoClassifier(LADDER, cv=2, max_seconds=0.0).fit(X, labels)
+    assert [bool(one["note"]) for one in short.results_] == [False, True, True]
+    assert short.results_[1]["note"] == "not tried: no time was left"
+    seen = []
+
+    def stop(progress):
+        seen.append((progress.iteration, progress.n_starts))
+        return progress.iteration == 2
+
+    stopped = AutoClassifier(LADDER, cv=2, callback=stop).fit(X, labels)
+    assert seen == [(1, 2), (2, 1)]
+    assert [bool(one["note"]) for one in stopped.results_] == [False, False, True]
+    assert set(stopped.named_estimators_) <= {"near", "discriminant"}
+
+
+def test_the_table_says_what_was_tried_and_how_sure_the_choice_is(data):
+    X, labels, _, _ = data
+    model = AutoClassifier(LADDER, cv=2, random_state=0).fit(X, labels)
+    told = model.summary().splitlines()
+    assert told[0] == "3 candidates bet on 90 rows that they had not seen (2 folds):"
+    order = sorted(model.results_, key=lambda one: one["loss"])
+    assert [line.split("  ")[0] for line in told[2:5]] == [one["name"] for one in order]
+    assert sum(one["chance"] for one in model.results_) == pytest.approx(1.0)
+    assert f"also in {100 * order[0]['chance']:.0f} % of resamples" in told[-1]
+    assert order[0]["behind"] == 0.0
+    assert all(one["behind"] > 0.0 for one in order[1:])
+
+
+def test_rows_are_compared_on_a_part_and_learned_from_all(data):
+    X, labels, _, _ = data
+    model = AutoClassifier(LADDER[:1], cv=2, max_rows=30).fit(X, labels)
+    assert model.n_compared_ == 30
+    whole = SoftNearestCentroid().fit((X - model.mean_) / model.scale_, labels)
+    np.testing.assert_array_equal(model.predict(X), whole.predict((X - X.mean(0)) / X.std(0)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"combination": "all"}, "combination"),
+        ({"max_seconds": -1.0}, "max_seconds"),
+        ({"max_rows": 3}, "max_rows"),
+        ({"calibrate": "yes"}, "calibrate"),
+        ({"estimators": [("a", StandardScaler())]}, "classifiers"),
+        ({"cv": 1}, "cv"),
+    ],
+)
+def test_odd_options_are_refused(data, options, said):
+    X, labels, _, _ = data
+    with pytest.raises(InputError, match=said):
+        AutoClassifier(**{"estimators": LADDER[:1], **options}).fit(X, labels)

@@ -1,0 +1,86 @@
+"""The verb `annotate`: what it says, what it refuses, and what goes in and out without a server."""
+
+import csv
+import json
+
+import pytest
+
+from plausible.cli import main
+from plausible.io import read_annotations
+from plausible.web.server import database_of
+from support.studies import CLASSES, Visitor, open_room
+
+
+@pytest.fixture
+def answered(tmp_path, monkeypatch):
+    """A database with answers, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    room = open_room(tmp_path / "trees.answers.db", 6)
+    ann = Visitor(room, "ann")
+    ann.answer_all(lambda item: (CLASSES[int(item["name"][-1]) % 4 :][:2], "rather"))
+    room.close()
+    return tmp_path
+
+
+def test_out_and_in_again(answered, capsys):
+    for target, there in (("said.csv", "said.csv"), ("label-studio", "trees.label-studio.json"),
+                          ("doccano", "trees.doccano")):  # fmt: skip
+        assert main(["annotate", "trees.answers.db", "--export", target, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["output"] == there
+        read = read_annotations(there, classes=CLASSES)
+        assert len(read) == 6
+        assert set(map(str, read.annotators.tolist())) == {"ann"}
+    assert main(["annotate", "trees.answers.db", "--export", "p.csv", "--as-of", "2"]) == 0
+    with open("p.csv") as file:
+        assert [row["answer"] for row in csv.DictReader(file)] == ["1", "2"]
+    with open("more.csv", "w") as file:
+        file.write("item,annotator,label\ntree 1,bob,ash\n")
+    capsys.readouterr()
+    for added in (1, 0):
+        assert main(["annotate", "trees.answers.db", "--import", "more.csv", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["taken"] == added
+    assert len(read_annotations("trees.answers.db")) == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        ([], 2, "should be given items or a database"),
+        (["trees.csv"], 1, "name them with --classes"),
+        (["trees.csv", "--classes", "oak"], 1, "two or more different names"),
+        (["trees.csv", "--classes", "oak,oak"], 2, "different names"),
+        (["none.csv", "--classes", "oak,elm"], 1, "none.csv"),
+        (["none.answers.db"], 1, "none.answers.db"),
+        (["trees.csv", "--classes", "oak,elm", "--image", "photo"], 1, "column 'photo'"),
+        (["trees.csv", "--classes", "oak,elm", "--as-of", "3"], 2, "--as-of should come with"),
+        (["trees.csv", "--classes", "oak,elm", "--trust-header", "X"], 2, "--trusted-proxy"),
+        (["trees.csv", "--classes", "oak,elm", "--model", "m.skops"], 2, "--features"),
+        (["trees.csv", "--classes", "oak,elm", "--db", "mysql://x/y", "--export", "a.csv"], 1, ""),
+        (["trees.answers.db", "--classes", "oak,fig", "--export", "a.csv"], 1, "was left out"),
+        (["trees.answers.db", "--rename", "oak", "--export", "a.csv"], 2, "old=new"),
+    ],
+)
+def test_what_is_refused(answered, capsys, words, code, says):
+    with open("trees.csv", "w") as file:
+        file.write("item,text\ntree 0,a\n")
+    if "trees.csv" in words:
+        words = [*words, "--db", "new.db"] if "--db" not in words else words
+    assert main(["annotate", *words, "--quiet"]) == code
+    told = capsys.readouterr().err
+    assert says in told
+    assert len(told.strip().splitlines()) == 1
+    left = {path.name for path in answered.iterdir()}
+    assert left == {"trees.csv", "trees.answers.db"}  # nothing half made
+
+
+def test_a_class_gets_a_new_name(answered, capsys):
+    words = ["annotate", "trees.answers.db", "--classes", "quercus,elm,ash,birch"]
+    assert main([*words, "--rename", "oak=quercus", "--export", "a.csv", "--quiet"]) == 0
+    read = read_annotations("trees.answers.db")
+    assert read.classes.tolist() == ["quercus", "elm", "ash", "birch"]
+    assert len(read) == 6
+
+
+def test_the_database_stands_beside_the_items(tmp_path):
+    assert database_of(str(tmp_path / "items.csv.gz")) == str(tmp_path / "items.answers.db")
