@@ -33,6 +33,7 @@ from plausible.tables import (
     Source,
     TableError,
     TableStream,
+    arrow,
     choose,
     counted,
     listed,
@@ -196,6 +197,8 @@ def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, An
     if "item" not in found:
         return True
     items = column_of(table, found["item"])
+    if arrow().types.is_nested(items.type):
+        return False  # whoever reads it says what is wrong
     return bool(len(items.unique()) == len(items)) or bool(items.null_count)
 
 

@@ -150,7 +150,7 @@ def _frame(
             f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
             f"holds {strange[0]!r} in {table.where(rows)}",
             ("correct it", "add it to {classes}", "say what it means with {map}"),
-            settings={"classes": None, "map": {strange[0]: given[0]}},
+            settings={"classes": None, "map": {strange[0]: given[0] if given else strange[0]}},
         )
     return given
 

@@ -180,9 +180,10 @@ def best_of(
     beside = f" ({listed(held)})" if held else ""
     _check_paths(table, texts, items)
     texts_of_items = items.to_pylist()
-    are_numbers = all(item.isdecimal() for item in texts_of_items) and 2 * sum(
-        int(item) <= n_rows for item in texts_of_items
-    ) >= len(texts_of_items)
+    are_numbers = all(item.isdecimal() for item in texts_of_items)
+    if are_numbers and n_rows:
+        n_within = sum(int(item) <= n_rows for item in texts_of_items)
+        are_numbers = 2 * n_within >= len(texts_of_items)
     raise TableError(
         f"A column of {table.name} should hold all items ({shown})",
         f"none does{beside}",

@@ -163,10 +163,10 @@ class JsonSource(Source):
         for row, (line, record) in enumerate(self._values(), 1):
             if not isinstance(record, dict):
                 each = "entry" if self.is_list else "line"
+                found = "null" if record is None else f"of type {type(record).__name__}"
                 raise TableError(
                     f"Each {each} of {self.name} should be a JSON object, but row {row} on line "
-                    f"{line} is of type {type(record).__name__}; write the names of the columns as "
-                    "keys."
+                    f"{line} is {found}; write the names of the columns as keys."
                 )
             yield record
 
