@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from plausible.io import read_annotations, read_features, read_known, read_training
@@ -204,3 +205,12 @@ def test_numbers_of_rows_are_proposed_only_where_there_are_such_rows(first, is_s
     with pytest.raises(TableError, match="should hold all items") as caught:
         read_training(answers, io.StringIO("width\n0.5\n1.5\n2.5\n3.5\n"))
     assert ("id='row'" in str(caught.value)) == is_said
+
+
+def test_a_table_without_columns_and_endless_names_are_refused_in_few_words():
+    with pytest.raises(ValueError, match="has no columns"):
+        read_annotations(pa.table({}))
+    columns = {"x" * 3000: ["i1"], "annotator": ["p"], "label": ["a"], "mass": [0.5]}
+    with pytest.raises(ValueError, match="should have columns for the item") as refusal:
+        read_annotations(pa.table(columns), layout="long")
+    assert len(str(refusal.value)) < 600

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.checks import check_kind, check_option, check_text, guess
+from plausible.checks import check_kind, check_option, check_text, guess, shown
 from plausible.errors import Note
 from plausible.tables import Source, TableError, arrow, choose, listed, plain
 
@@ -33,6 +33,7 @@ ALIASES = {
         "confidence_score", "confidence_level", "self_confidence",
     ),
 }  # fmt: skip
+MOST_LETTERS = 80  # of the name of a column in a message
 DOUBTS = ("doubt", "uncertainty")
 SCORES = ("score", "conf", "confidence_rating")  # that may be something else than confidence
 # Items, where somebody's answers stand beside them.
@@ -208,9 +209,12 @@ def fits(meaning: str, look: Look) -> bool:
 
 def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
     """The error of a table whose columns are not known to hold answers."""
+    if not table.names:
+        return TableError(f"{table.name} should hold answers", "has no columns", "check the file")
     looks = look_at(table, choose(table, None))
     likely = _likely_names(table, found, looks)
-    names = listed([repr(name) for name in table.names])
+    names = listed([shown(name) for name in table.names])
+    said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
     return TableError(
         f"{table.name} should have columns for the item, the annotator and the label of each "
@@ -221,7 +225,7 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             "{layout} if each column holds the answers of one person",
         ),
         settings={
-            "names": {m: c for m, c in likely.items() if c != m} or {"item": table.names[0]},
+            "names": said or {"item": table.names[0][:MOST_LETTERS]},
             "layout": "annotators",
         },
     )
