@@ -185,7 +185,7 @@ def test_models_without_names_need_the_columns(plausible, folder):
 def test_rows_by_number_on_the_command_line(plausible, folder):
     (folder / "bare.csv").write_text("length\n1.5\n2.5\n3.5\n")
     (folder / "by_number.csv").write_text("item,label\n3,ash\n1,elm\n")
-    words = "fit", "by_number.csv", "bare.csv", "-o", "out.skops"
+    words = "fit", "by_number.csv", "bare.csv", "-o", "out.skops", "--model", "centroid"
     done = plausible(*words)
     assert (done.code, "say --id row if the items are numbers of rows" in done.stderr) == (1, True)
     done = ok(plausible(*words, "--id", "row"))

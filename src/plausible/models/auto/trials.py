@@ -117,7 +117,7 @@ def compared_rows(
         raise InputError(
             "Rows should fall into two folds at least, so that candidates can be compared",
             f"all n_samples={len(rows.folds)} are in one",
-            "give more rows that are different",
+            ("give more rows that are different", "choose one model, such as logistic regression"),
         )
     return rows
 
