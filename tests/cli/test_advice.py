@@ -44,7 +44,7 @@ def test_a_parameter_of_a_model_is_given_with_set(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    fit = ["fit", "labels.csv", "features.csv", "-o", "out"]
+    fit = ["fit", "labels.csv", "features.csv", "-o", "out", "--model", "logistic"]
     assert main([*fit, "--set", "tol=-1"]) == 2
     assert "--set 'tol=-1': tol should be" in capsys.readouterr().err
     given = Namespace(parameters=("covariance_type",), columns=None)

@@ -164,7 +164,7 @@ def test_outputs_that_would_replace_an_input(plausible, folder, verb):
 def test_a_full_disk(plausible, folder, verb):
     words = COMMANDS[verb].split()
     if "-o" in words:
-        words[-1 if verb != "report" else words.index("-o") + 1] = "-"
+        words[words.index("-o") + 1] = "-"
     done = plausible(*words, stdout="/dev/full")
     assert done.code == BAD_DATA
     assert done.lines[-1] == f"plausible {verb}: standard output: No space left on device."
@@ -209,7 +209,9 @@ USAGES = {
     "classes twice": (["pool", "--classes", "a,a"], ["--classes", "different names"]),
     "columns empty": (["fit", "--columns", "a,,b"], ["--columns", "different names"]),
     "names in no pairs": (["pool", "--names", "item"], ["--names", "item=task"]),
-    "parameter unknown": (["fit", "--set", "depth=3"], ["depth=3", "alpha", "tol"]),
+    "parameter unknown": (
+        ["fit", "--model", "logistic", "--set", "depth=3"], ["depth=3", "alpha", "tol"]
+    ),
     "parameter without value": (["fit", "--set", "alpha"], ["'alpha'", "NAME=VALUE"]),
     "parameter of the run": (["fit", "--set", "callback=x"], ["'callback=x'"]),
     "model without features": (["report", "--model", "model.skops"], ["come together"]),
@@ -251,7 +253,7 @@ def test_json_and_data_do_not_share_a_stream(plausible):
 
 
 def test_resume_needs_something_to_resume(plausible, folder):
-    words = ["fit", "answers.csv", "features.csv", "-o", "out.skops", "--resume"]
+    words = [*COMMANDS["fit"].split(), "--resume"]
     assert plausible(*words[:-2], "-", "--resume").code == USAGE
     refused(plausible, folder, [*words, "--model", "mixture"], BAD_DATA, ["out.skops.checkpoint"])
     (folder / "out.skops").unlink(missing_ok=True)

@@ -148,6 +148,7 @@ def test_fit_prepares_and_predict_does_the_same(plausible, messy):
 
 def test_categories_that_look_like_numbers_and_columns_to_leave_out(plausible, messy):
     done = ok(plausible("fit", "said.csv", "messy.csv", "-o", "m.skops", "--json",
+                        "--model", "logistic",
                         "--leave-out", "comment,color", "--categories", "size"))  # fmt: skip
     assert done.json["features"] == ["width", "size", "seen"]
     assert load(messy / "m.skops")[0].kinds_ == ["number", "category", "date"]

@@ -64,7 +64,11 @@ def test_order_of_rows_does_not_matter(plausible, folder):
 def test_numbers_that_name_items_match_in_any_type(plausible, folder, names):
     (folder / "few.csv").write_text("item,label\n12,ash\n7,elm\n3,ash\n")
     write_table({"item": names, "length": [1.0, 2.0, 3.0]}, folder / "few.parquet")
-    done = ok(plausible("fit", "few.csv", "few.parquet", "-o", "out.skops", "--json"))
+    done = ok(
+        plausible(
+            "fit", "few.csv", "few.parquet", "-o", "out.skops", "--json", "--model", "logistic"
+        )
+    )
     assert "matched by 'item'" in done.json["notes"][1]
     found = read_training(folder / "few.csv", folder / "few.parquet")
     assert found.labels.crisp().tolist() == ["elm", "ash", "ash"]
@@ -74,22 +78,22 @@ def test_numbers_that_name_items_match_in_any_type(plausible, folder, names):
 def test_rows_are_numbered_or_matched_in_order(plausible, folder):
     (folder / "bare.csv").write_text("length\n1.5\n2.5\n3.5\n")
     (folder / "by_number.csv").write_text("item,label\n2,ash\n0,elm\n")
-    words = "fit", "by_number.csv", "bare.csv", "-o", "out.skops"
+    words = "fit", "by_number.csv", "bare.csv", "-o", "out.skops", "--model", "logistic"
     assert "--id row" in plausible(*words).stderr
     done = ok(plausible(*words, "--id", "row"))
     assert "whose numbers, from 0, are the items" in done.stderr
     (folder / "in_order.csv").write_text("label\nash\nelm\nash\n")
-    done = ok(plausible("fit", "in_order.csv", "bare.csv", "-o", "out.skops"))
+    done = ok(plausible(*words[:1], "in_order.csv", *words[2:]))
     assert "matched in order" in done.stderr
     (folder / "named.csv").write_text("item,length\na,1.5\nb,2.5\nc,3.5\n")
-    done = ok(plausible("fit", "in_order.csv", "named.csv", "-o", "out.skops", "--json"))
+    done = ok(plausible("fit", "in_order.csv", "named.csv", *words[3:], "--json"))
     assert done.json["features"] == ["length"]
 
 
 def test_the_column_of_items_is_found_or_named(plausible, folder):
     text = (folder / "features.csv").read_text()
     (folder / "tree.csv").write_text(text.replace("item", "tree"))
-    words = "fit", "answers.csv", "tree.csv", "-o", "out.skops", "--json"
+    words = "fit", "answers.csv", "tree.csv", "-o", "out.skops", "--json", "--model", "logistic"
     for more in ((), ("--id", "tree")):
         done = ok(plausible(*words, *more))
         assert "matched by 'tree'" in done.json["notes"][2]
@@ -165,7 +169,8 @@ def test_exports_of_annotation_tools(plausible, folder):
     assert (labels, items) == (expected, ["t1", "t2", "t3"])
     piped = ok(plausible("pool", "-", "-o", "-", *words, stdin=json.dumps(tasks).encode()))
     assert piped.out.splitlines()[1].startswith('"t1"')
-    done = ok(plausible("fit", "export.json", "features.csv", "-o", "out.skops", *words, "--json"))
+    done = ok(plausible("fit", "export.json", "features.csv", "-o", "out.skops", *words, "--json",
+                        "--model", "logistic"))  # fmt: skip
     assert done.json["n_labeled"] == 3
 
 
@@ -194,7 +199,7 @@ def fit_and_predict(plausible, folder, classes, *words):
         for k, name in enumerate(said):
             cell = json.dumps(name) if isinstance(name, str) and not name.isalpha() else name
             print(json.dumps({"item": f"i{k}", "label": cell}), file=file)
-    ok(plausible("fit", "l.jsonl", "f.csv", "-o", "m.skops", *words))
+    ok(plausible("fit", "l.jsonl", "f.csv", "-o", "m.skops", "--model", "logistic", *words))
     ok(plausible("predict", "m.skops", "f.csv", "-o", "p.csv"))
     assert load(folder / "m.skops").classes_.tolist() == sorted(classes)
     answers = {row["item"]: row["answer"] for row in rows_of(folder / "p.csv")}

@@ -104,7 +104,8 @@ def plausible_in(server, large, tmp_path):
 
 MIXTURE = ["--model", "mixture", "--set", "covariance_type=diag", *ENDLESS]
 SLOW = ["--set", "accelerate=false"]
-LOGISTIC = ["--set", "solver=lbfgs", "--set", "n_init=1", "--set", "alpha=0.001", *ENDLESS]
+LOGISTIC = ["--model", "logistic", "--set", "solver=lbfgs", "--set", "n_init=1",
+            "--set", "alpha=0.001", *ENDLESS]  # fmt: skip
 
 
 def interrupted_after(begin, terminal, count, words, **streams):

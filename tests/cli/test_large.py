@@ -146,7 +146,7 @@ def test_labels_of_very_many_items_are_kept_short(files, tmp_path, monkeypatch):
 def test_decisions_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch, capsys):
     model = str(tmp_path / "model.skops")
     known, new = str(files / "answers.csv"), str(files / "features.parquet")
-    assert main(["fit", known, new, "-o", model, "--quiet"]) == 0
+    assert main(["fit", known, new, "-o", model, "--model", "logistic", "--quiet"]) == 0
     rows = (files / "features.csv").read_text().replace(",", ";").replace(".", ",")
     (tmp_path / "new.csv").write_text(rows)
     written = []
@@ -188,8 +188,8 @@ def test_a_cell_that_is_no_number_is_named_by_its_row_in_the_whole_table(
 ):
     table = read_table(files / "features.parquet").to_pydict()
     model = str(tmp_path / "model.skops")
-    known = str(files / "answers.csv")
-    assert main(["fit", known, str(files / "features.csv"), "-o", model, "--quiet"]) == 0
+    fit = ["fit", str(files / "answers.csv"), "--model", "logistic"]
+    assert main([*fit, str(files / "features.csv"), "-o", model, "--quiet"]) == 0
     table["b"][2345] = float("inf")
     pq.write_table(pa.table(table), tmp_path / "new.parquet")
     capsys.readouterr()

@@ -2,7 +2,7 @@
 
 COMMANDS = {
     "pool": "pool answers.csv -o out.csv",
-    "fit": "fit answers.csv features.csv -o out.skops",
+    "fit": "fit answers.csv features.csv -o out.skops --model logistic",
     "predict": "predict model.skops new.csv -o out.csv",
     "evaluate": "evaluate model.skops truth.csv features.csv",
     "partition": "partition features.csv --clusters 3 -o out.csv",

@@ -313,7 +313,10 @@ def conclude(
         checkpoint.unlink(missing_ok=True)
     if hasattr(estimator, "summary"):
         talk.say(estimator.summary())
-        result["tried"] = estimator.results_
+        result["tried"] = [
+            {key: value if value == value else None for key, value in one.items()}  # NaN: no JSON
+            for one in estimator.results_
+        ]
     talk.say(
         f"{given.model} in {given.output}: "
         + ("" if n_iter is None else f"{n_iter} iteration{'s' * (n_iter != 1)}, ")

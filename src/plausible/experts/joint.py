@@ -204,6 +204,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
     True
     """
 
+    dependence: Any = "none"  # of models that were saved before it was a parameter
+
     def __init__(
         self,
         classifier: Any = None,

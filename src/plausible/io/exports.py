@@ -235,7 +235,7 @@ def read_text(source: Any) -> str:
 def _load_records(source: Any) -> list[tuple[str, Any]]:
     """Objects of a list or of lines of JSON, and how errors call the place of each."""
     text, name = read_text(source), shown_name(source)
-    if text.lstrip()[:1] not in ("[", "{"):
+    if text.lstrip()[:1] not in ("", "[", "{"):
         return argilla_records(text, name)
     if text.lstrip()[:1] != "[":
         return list(_load_lines(text, name))
