@@ -253,6 +253,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_fit_of_one_process_and_survives_a_killed_worker(files, tmp_path):
     command = ["fit", str(files / "answers.csv"), str(files / "parts"), "--model", "mixture"]
     serial, spread = str(tmp_path / "serial.skops"), str(tmp_path / "spread.skops")

@@ -214,6 +214,9 @@ REGISTER = ESTIMATORS | WITH_OWN_Y | CLUSTERINGS
 # Other options of estimators that are registered above: looked at when there is time.
 VARIANTS = {
     # Made of estimators that are looked at themselves.
+    "AutoClassifier",
+    "ConformalClassifier",
+    "EvidentialFusionClassifier",
     "ContextualNeighborsClassifier",
     "EvidentialCalibratedClassifier",
     "GeneralizedBayesClassifier",
@@ -223,6 +226,7 @@ VARIANTS = {
     "SoftVotingClassifier",
     # Other options.
     "CEVCLUS",
+    "EVCLUS",
     "DiscriminantClassifier quadratic",
     "GaussianMixtureClassifier tied",
     "PartialLogisticRegression maximum_entropy",

@@ -193,6 +193,7 @@ def test_a_learner_that_believes_itself_is_kept_from_it():
     assert (honest == y).mean() > 0.93 > 0.88 > (vain == y).mean()
 
 
+@pytest.mark.long
 def test_class_weights_are_those_of_the_learner():
     given = {"ant": 3.0, "bee": 0.5, "cow": 1.0}
     inside = SoftLabelClassifier(clone(LOGISTIC).set_params(class_weight=given))
