@@ -33,8 +33,32 @@ from plausible.plots.canvas import (
 FloatArray = NDArray[np.float64]
 
 
+class CurveDisplay(Display):
+    """A curve of how right probabilities are, with a name for the legend."""
+
+    from_predictions: Any  # what a curve is made of, each has its own
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: Any, *, name: str | None = None, **options: Any
+    ) -> Self:
+        """A fitted classifier against labels of any kind.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+        X : array-like (n, d)
+        y : Labels, or all that `as_labels` takes
+        name : str, optional
+            By default that of the class.
+        **options : of `from_predictions`
+        """
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, believe(estimator, X), name=name, **options)
+
+
 @dataclass
-class CalibrationDisplay(Display):
+class CalibrationDisplay(CurveDisplay):
     """Share of right answers against confidence; on the diagonal, 0.9 is really 0.9.
 
     Below the diagonal a model is too sure, above it not sure enough.
@@ -87,24 +111,6 @@ class CalibrationDisplay(Display):
         found = calibration_curve(y_true, prediction, n_bins, sample_weight, classes, strategy)
         return cls(found, name)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: Any, *, name: str | None = None, **options: Any
-    ) -> Self:
-        """A fitted classifier against labels of any kind.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-        X : array-like (n, d)
-        y : Labels, or all that `as_labels` takes
-        name : str, optional
-            By default that of the class.
-        **options : of `from_predictions`
-        """
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, believe(estimator, X), name=name, **options)
-
     def plot(self, ax: Any = None, *, color: Any = None) -> Self:
         """Draw a dot for each bin, whose area is its weight, and the diagonal.
 
@@ -132,7 +138,7 @@ class CalibrationDisplay(Display):
 
 
 @dataclass
-class RejectionDisplay(Display):
+class RejectionDisplay(CurveDisplay):
     """Accuracy of what is answered against the share that is refused, the least sure first.
 
     Parameters
@@ -176,24 +182,6 @@ class RejectionDisplay(Display):
             For the legend.
         """
         return cls(rejection_curve(y_true, prediction, sample_weight, classes), name)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: Any, *, name: str | None = None, **options: Any
-    ) -> Self:
-        """A fitted classifier against labels of any kind.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-        X : array-like (n, d)
-        y : Labels, or all that `as_labels` takes
-        name : str, optional
-            By default that of the class.
-        **options : of `from_predictions`
-        """
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, believe(estimator, X), name=name, **options)
 
     def at(self, reject: float) -> tuple[float, float] | None:
         """Share refused and accuracy where refusing costs so much; None if all is refused.
