@@ -17,7 +17,7 @@
   const history = [...state.last].reverse();
   let items = state.items.slice();
   let picks = [], odds = {}, level = false, useOdds = false, since = 0, current = null;
-  let sending = false, wait = 500, timer = null, saw = false;
+  let sending = false, wait = 500, timer = null, saw = false, toldWaiting = false;
 
   const token = () => {
     const bytes = crypto.getRandomValues(new Uint8Array(18));
@@ -44,7 +44,12 @@
     const count = waiting().length;
     if (wait > 500 && count) {
       say(`${count} ${count === 1 ? "answer waits" : "answers wait"} for the server`, "warn");
-    } else if ($("status").classList.contains("warn") && !count) say("All answers are kept");
+      toldWaiting = true;
+    } else if (toldWaiting && !count) {
+      // Only after "waits": a late reply may not wipe out "Pick a class first".
+      say("All answers are kept");
+      toldWaiting = false;
+    }
   }
 
   async function send() {
