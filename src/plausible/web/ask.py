@@ -25,6 +25,7 @@ from plausible.web.saving import (
 )
 from plausible.web.study import WORD_KEYS
 
+TELL_WORDS = 10  # answers of a person, after which the buttons are written anew
 ENOUGH_OWN = 20  # answers about known items with a word, from which a person's own share is shown
 
 
@@ -81,11 +82,9 @@ async def show(room: Room, person: Person) -> list[Offer]:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    kept = room.store.keep(
-        lambda connection: [keep_shown(connection, room, person, one) for one in offers], after
-    )
-    found: list[Offer] = await kept
-    return found
+    shown = [(person.id, one) for one in offers]
+    kept: list[Offer] = await room.store.keep(lambda c: keep_shown(c, room, shown), after)
+    return kept
 
 
 def as_data(value: Any) -> str:
@@ -158,14 +157,15 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     body = await json_of(request)
     if request.url.path == "/later":
         body["kind"] = "later"
-    number, _, offers, after = await save(room, person, body)
+    reply = await save(room, person, body)
+    done = progress(room, person)
     return JSONResponse(
         {
-            "answer": number,
-            "next": [payload(room, one) for one in offers],
-            "progress": progress(room, person),
-            "words": words_for(room, person) if number % 10 == 0 else None,
-            "after": after,
+            "answer": reply.answer,
+            "next": [payload(room, one) for one in reply.offers],
+            "progress": done,
+            "words": words_for(room, person) if done["done"] % TELL_WORDS == 0 else None,
+            "after": reply.after,
         }
     )
 
@@ -175,10 +175,10 @@ async def post_undo(request: Request, room: Room, person: Person) -> Response:
     """Take back what was said last."""
     if not room.limits.answers.take(person.id):
         return JSONResponse({"error": "This is too fast."}, 429)
-    number, _, offers, _ = await undo(room, person, await json_of(request))
+    reply = await undo(room, person, await json_of(request))
     return JSONResponse(
-        {"answer": number, "next": [], "progress": progress(room, person),
-         "item": payload(room, offers[0])}
+        {"answer": reply.answer, "next": [], "progress": progress(room, person),
+         "item": payload(room, reply.offers[0])}
     )  # fmt: skip
 
 
