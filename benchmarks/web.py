@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,9 @@ N_CLIENTS, SECONDS = 50, 6.0
 
 def serve(url: str, n_items: int) -> None:
     """A study with signed-in people on a free port; tells where."""
-    import uvicorn
-
     from plausible import web
     from plausible.web.guard import Bucket
-    from plausible.web.server import listen
+    from plausible.web.server import listen, run_app
 
     store = web.open_study({"text": [f"Leaf {k}" for k in range(n_items)]}, CLASSES, db=url,
                            options={"answers": 3})  # fmt: skip
@@ -42,9 +41,7 @@ def serve(url: str, n_items: int) -> None:
     cookies = [room.sessions.sign(one) for one in people]
     told = {"port": made.getsockname()[1], "cookies": cookies, "cpu": time.process_time()}
     print(json.dumps(told), flush=True)
-    config = uvicorn.Config(web.make_app(room), log_level="critical", lifespan="off",
-                            access_log=False)  # fmt: skip
-    uvicorn.Server(config).run(sockets=[made])
+    run_app(web.make_app(room), made)
 
 
 class Client(asyncio.Protocol):
@@ -113,9 +110,9 @@ async def load(port: int, cookies: list[str]) -> tuple[list[float], int]:
     until, loop = time.perf_counter() + SECONDS, asyncio.get_running_loop()
     clients = []
     for number, cookie in enumerate(cookies):
-        made = Client(cookie, number, until, times)
+        new = partial(Client, cookie, number, until, times)
+        _, made = await loop.create_connection(new, "127.0.0.1", port)
         clients.append(made)
-        await loop.create_connection(lambda made=made: made, "127.0.0.1", port)
     await asyncio.gather(*(one.done for one in clients))
     return times, sum(one.refused for one in clients)
 

@@ -1,5 +1,6 @@
 """The page that asks, and what it sends back."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from plausible.web import schema
 from plausible.web.asking import Offer
 from plausible.web.doors import for_role, json_of, page, sign_in
+from plausible.web.ledger import SAID
 from plausible.web.media import find_media
 from plausible.web.people import Person, same
 from plausible.web.room import Room
@@ -113,12 +115,12 @@ def words_for(room: Room, person: Person) -> list[dict[str, str]]:
 
 def own_shares(room: Room, person: Person) -> list[tuple[int, int]]:
     """How often the words of a person were right, about items whose class is known."""
-    live = room.live
+    live, found = room.live, [[0, 0] for _ in room.live.words]
     with live.lock:
-        rows, truth = live.known_rows()
-        mine = live.answers["person"][rows] == person.id
-        found = [[0, 0] for _ in live.words]
-        for row, true in zip(rows[mine].tolist(), truth[mine].tolist(), strict=True):
+        for item, (true, upto) in live.known().items():
+            row = live.top.get(item << 20 | person.id, -1)
+            if row < 0 or live.answers["id"][row] <= upto or live.answers["kind"][row] != SAID:
+                continue
             word = int(live.answers["word"][row])
             if word >= 0:
                 said = live.statements[int(live.answers["statement"][row])]
@@ -155,9 +157,11 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     if not room.limits.answers.take(person.id):
         return JSONResponse({"error": "This is too fast."}, 429)
     body = await json_of(request)
-    if request.url.path == "/later":
+    if request.scope["path"] == "/later":
         body["kind"] = "later"
     reply = await save(room, person, body)
+    if room.is_stale():
+        asyncio.get_running_loop().run_in_executor(None, room.look_again)
     done = progress(room, person)
     return JSONResponse(
         {

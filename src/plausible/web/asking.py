@@ -24,6 +24,7 @@ FIRST_REPEAT = 10  # answers of a person before anything comes again
 BEST, ENOUGH = 1024, 8  # items that are looked at closely, and of which so many are left at least
 SLOWEST = 0.7  # log of how far the time that an item takes counts
 FRESH = 5.0  # seconds after which all items are looked at again
+STRIDE = 7919  # a prime: from where somebody begins to where the next one does
 TRIES = 30  # to find an item at random, before all are looked through
 Values = NDArray[np.float64]
 Heap = list[tuple[float, int]]  # what items were worth, negative, and their places
@@ -58,7 +59,8 @@ class Asking:
         self.until = np.zeros(n_items)
         self.holder = np.zeros(n_items, dtype=np.int32)
         self.open: dict[int, dict[int, Offer]] = {}
-        # Items that are equally worth asking come in an order that is random, but stays.
+        # Items that are equally worth asking come in an order that is random, but stays. Everybody
+        # begins elsewhere in it, or all would want the same item.
         order = np.random.default_rng(live.study.options["seed"])
         self.jitter = 1e-9 * order.random(n_items)
         self.best: dict[int, tuple[Heap, float]] = {}
@@ -119,14 +121,16 @@ class Asking:
         live = self.live
         slow, count = live.slow
         slower = np.clip(slow / (count + 4.0), -SLOWEST, SLOWEST)
-        return np.asarray(live.gain(live.accuracy(person)) * np.exp(-slower) + self.jitter)
+        jitter = np.roll(self.jitter, -person * STRIDE)
+        return np.asarray(live.gain(live.accuracy(person)) * np.exp(-slower) + jitter)
 
     def value_of(self, person: int, row: int) -> float:
         """The same of one item."""
         live = self.live
         slower = live.slow[0, row] / (live.slow[1, row] + 4.0)
         pace = math.exp(-min(max(slower, -SLOWEST), SLOWEST))
-        return float(live.gain(live.accuracy(person))[row] * pace + self.jitter[row])
+        jitter = self.jitter[(row + person * STRIDE) % len(self.jitter)]
+        return float(live.gain(live.accuracy(person))[row] * pace + jitter)
 
     def next(self, person: int, count: int = AHEAD, without: Collection[int] = ()) -> list[Offer]:
         """The next items for a person, each held for them; those that they hold come first."""

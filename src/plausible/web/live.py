@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from plausible.experts import (
     Annotations,
     Dependence,
-    Statement,
     contour_of,
     information,
     learn_shared,
@@ -142,8 +141,8 @@ class Live(Ledger):
         place, rows = place[speaks], rows[speaks]
         self.count[items] = np.bincount(place, minlength=n_items)
         logs = self._said_logs(rows)
-        speaks = (logs < 0).any(axis=1)
-        self.speaking[items] = np.bincount(place[speaks], minlength=n_items)
+        differs = (logs < 0).any(axis=1)
+        self.speaking[items] = np.bincount(place[differs], minlength=n_items)
         seen = None if self.model_logs is None else self._seen_logs(rows, logs)
         for k in range(self.study.n_classes):
             self.logs[items, k] = np.bincount(place, logs[:, k], minlength=n_items)

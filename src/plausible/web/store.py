@@ -9,6 +9,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import groupby
@@ -21,6 +22,8 @@ from plausible.errors import InputError
 from plausible.web import schema
 
 MOST_TOGETHER = 256  # jobs in one commit
+TRUSTED = 5.0  # seconds without writing, after which a connection is tried before it is used
+LOCK = 7106128405  # number of the lock in PostgreSQL by which one server holds a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
 
 
@@ -119,10 +122,14 @@ class Store:
         self.url = url
         self.lock = _Lock(url)
         self.engine = make_engine(url)
+        self.writer: sa.Connection | None = None
+        self.used = 0.0
         try:
-            with self.engine.execution_options(writes=True).begin() as connection:
-                schema.prepare(connection)
+            writer = self._connect()
+            with writer.begin():
+                schema.prepare(writer)
         except BaseException:
+            self._disconnect()
             self.engine.dispose()
             self.lock.release()
             raise
@@ -168,8 +175,34 @@ class Store:
         if self.thread.is_alive():
             self.jobs.put(None)
             self.thread.join()
+        self._disconnect()
         self.engine.dispose()
         self.lock.release()
+
+    def _connect(self) -> sa.Connection:
+        """The connection that writes; a new one if need be, which nobody else may have."""
+        if self.writer is not None and time.monotonic() - self.used > TRUSTED:
+            try:
+                self.writer.exec_driver_sql("SELECT 1")
+                self.writer.rollback()
+            except sa.exc.DBAPIError:  # it was closed while nobody wrote
+                self._disconnect()
+        if self.writer is None:
+            self.writer = self.engine.connect().execution_options(writes=True)
+            if self.engine.dialect.name == "postgresql":
+                found = self.writer.exec_driver_sql(f"SELECT pg_try_advisory_lock({LOCK})")
+                if not found.scalar():
+                    raise _taken("this database")
+                self.writer.commit()
+        self.used = time.monotonic()
+        return self.writer
+
+    def _disconnect(self) -> None:
+        """Close the connection that writes, and with it the lock of PostgreSQL."""
+        if self.writer is not None:
+            self.writer.invalidate()
+            self.writer.close()
+            self.writer = None
 
     def _run(self) -> None:
         going = True
@@ -187,11 +220,12 @@ class Store:
         """Commit jobs together; one by one if something is wrong with any of them."""
         runs = [(kind, list(run)) for kind, run in groupby(jobs, lambda job: job.together)]
         try:
-            with self.engine.execution_options(writes=True).begin() as connection:
-                results = [
-                    kind.work(connection, [job.task for job in run]) for kind, run in runs
-                ]
+            writer = self._connect()
+            with writer.begin():
+                results = [kind.work(writer, [job.task for job in run]) for kind, run in runs]
         except BaseException as error:
+            if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+                self._disconnect()
             if len(jobs) > 1:
                 for job in jobs:
                     self._keep([job])
@@ -248,6 +282,14 @@ def _resolve(done: list[tuple[Job, Any, BaseException | None]]) -> None:
             job.future.set_exception(error)
 
 
+def _taken(name: str) -> InputError:
+    return InputError(
+        f"One server should hold {name} at a time",
+        "another one is running",
+        "stop it, or go on in its page",
+    )
+
+
 class _Lock:
     """Keeps a second server from a file of SQLite, whose state the first one holds in memory."""
 
@@ -267,11 +309,7 @@ class _Lock:
         except OSError:
             self.file.close()
             self.file = None
-            raise InputError(
-                f"One server should hold {path.name} at a time",
-                "another one is running",
-                "stop it, or go on in its page",
-            ) from None
+            raise _taken(path.name) from None
 
     def release(self) -> None:
         if self.file is not None:
