@@ -141,8 +141,13 @@ class CheckedSource:
 
         A fourth column says which of them are probabilities.
         """
-        if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
+        if hasattr(chunk, "contour") or hasattr(chunk, "as_rows"):
+            chunk = (chunk,)
+        if not isinstance(chunk, tuple | list):
             return chunk
+        chunk = [c.as_rows() if hasattr(c, "as_rows") else c for c in chunk]
+        if not any(hasattr(c, "contour") for c in chunk):
+            return tuple(chunk)
         opened = []
         shares = None
         for column in chunk:
