@@ -37,6 +37,7 @@ from plausible.base.warnings import (
 # For the rooms above; not part of the public interface.
 from plausible.base.class_order import align_loss as align_loss
 from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import order_of_labels as order_of_labels
 from plausible.base.class_order import refuse_order as refuse_order
 from plausible.base.class_order import remember_order as remember_order
 from plausible.base.class_order import stack_by_class as stack_by_class

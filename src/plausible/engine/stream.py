@@ -233,15 +233,16 @@ class StreamRows(Rows):
         self._source = CheckedSource(source)
         self._steps: tuple[Step, ...] = ()
         self._n_rows: int | None = None
+        self._classes: Sequence[Any] | None = None
 
     @property
     def classes(self) -> Sequence[Any] | None:
         """Names of the columns of plausibilities; those of Labels are known from the first pass."""
-        return self._source.classes
+        return self._source.classes if self._classes is None else self._classes
 
     @classes.setter
     def classes(self, names: Sequence[Any] | None) -> None:
-        self._source.classes = names
+        self._classes = names  # of these rows, and not of those that they were made of
 
     @property
     def n_rows(self) -> int:
@@ -285,6 +286,7 @@ class StreamRows(Rows):
         rows._source = self._source
         rows._steps = (*self._steps, step)
         rows._n_rows = None
+        rows._classes = self._classes
         return rows
 
     def _read(self) -> Generator[Columns, None, None]:
