@@ -70,6 +70,8 @@ class GaussianClassifier(EvidenceClassifier):
     class (`_sizes`) and a prior (`_make_prior`).
     """
 
+    _learns_from_rows = True  # of any number, wherever they lie
+
     init: str | Mapping[str, Any]
     n_init: int
     tol: float
