@@ -192,6 +192,7 @@ def test_what_a_model_says_stays_hidden_until_it_may_be_seen(browser, tmp_path):
                 ann.press("Enter")
             expect(ann.page.locator("#name")).not_to_have_text(name)
             ann.wait()
+        ann.count(len(arms))  # all are kept
         stored = room.store.ask("SELECT item.name, saw_suggestion FROM answer JOIN item "
                                 "ON item.id = answer.item")  # fmt: skip
         assert {name: bool(saw) for name, saw in stored} == {

@@ -229,7 +229,7 @@ def taught(holds: NDArray[np.bool_], size: NDArray[Any], n_classes: int) -> NDAr
     Examples
     --------
     >>> taught(np.array([True] * 9 + [False]), np.ones(10, dtype=int), 4).round(2)[[0, 9]]
-    array([ 1.71, -2.17])
+    array([ 1.71, -3.04])
     """
     others = (holds.sum() - holds + 1.0) / (len(holds) + 1.0)
     inside, outside = others / size, (1 - others) / np.maximum(n_classes - size, 1)
