@@ -7,7 +7,13 @@ import pytest
 playwright = pytest.importorskip("playwright.sync_api")
 
 from support.serving import serving  # noqa: E402
-from support.studies import CLASSES, Visitor, invitation, open_room  # noqa: E402
+from support.studies import (  # noqa: E402
+    CLASSES,
+    Visitor,
+    invitation,
+    open_room,
+    with_model,
+)
 
 expect = playwright.expect
 expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
@@ -39,6 +45,13 @@ class Person:
     def wait(self):
         """Until there is an item, which may be on its way."""
         expect(self.page.locator("#name")).to_have_text(re.compile("^tree"))
+
+    def answer(self, *keys):
+        """Answer, and wait until the next item is there, or nothing is left."""
+        before = self.name()
+        self.press(*keys)
+        expect(self.page.locator("#name")).not_to_have_text(before)
+        expect(self.page.locator("#item")).not_to_contain_text("One moment")
 
     def count(self, number):
         expect(self.page.locator("#count")).to_have_text(re.compile(f"^{number} answered"))
@@ -153,6 +166,61 @@ def test_answers_wait_while_the_server_is_away(browser, served):
 
 
 @pytest.mark.long
+def test_what_a_model_says_stays_hidden_until_it_may_be_seen(browser, tmp_path):
+    """By a coin: before, after, or never."""
+    room = with_model(tmp_path / "trees.db", "coin", 60)
+    with serving(room) as served:
+        ann = Person(browser, served)
+        box, seen = ann.page.locator("#suggested"), set()
+        arms = {}
+        while len(seen) < 3:
+            name = ann.name()
+            item = next(one for one in room.live.items if one.name == name)
+            rows = room.store.ask(f"SELECT arm FROM shown WHERE item = {item.id}")
+            arm = arms[name] = rows[-1][0]
+            seen.add(arm)
+            if arm == "before":
+                expect(box).to_have_text("The model says: elm or ash")
+            else:
+                expect(box).to_be_hidden()
+                ann.press("m")
+                expect(ann.page.locator("#status")).to_contain_text("is not shown here")
+                expect(box).to_be_hidden()
+            ann.press("1", "j")
+            if arm == "after":
+                expect(box).to_contain_text("The model says: elm or ash. Answer again, or press")
+                ann.press("Enter")
+            expect(ann.page.locator("#name")).not_to_have_text(name)
+            ann.wait()
+        ann.count(len(arms))  # all are kept
+        stored = room.store.ask("SELECT item.name, saw_suggestion FROM answer JOIN item "
+                                "ON item.id = answer.item")  # fmt: skip
+        assert {name: bool(saw) for name, saw in stored} == {
+            name: arm == "before" for name, arm in arms.items()
+        }
+        assert ann.complaints == []
+        ann.close()
+
+
+@pytest.mark.long
+def test_the_model_is_heard_when_asked(browser, tmp_path):
+    room = with_model(tmp_path / "trees.db", "asked", 12)
+    with serving(room) as served:
+        ann = Person(browser, served)
+        box = ann.page.locator("#suggested")
+        expect(box).to_be_hidden()
+        ann.answer("1", "j")
+        expect(box).to_be_hidden()
+        ann.press("m")
+        expect(box).to_have_text("The model says: elm or ash")
+        ann.answer("2", "j")
+        ann.count(2)
+        rows = room.store.ask("SELECT saw_suggestion FROM answer ORDER BY id")
+        assert [bool(saw) for (saw,) in rows] == [False, True]
+        ann.close()
+
+
+@pytest.mark.long
 def test_a_hundred_items(browser, tmp_path):
     with serving(open_room(tmp_path / "trees.db", 100)) as served:
         ann = Person(browser, served)
@@ -176,15 +244,13 @@ def test_two_people_are_blind_to_each_other_and_a_reviewer_settles(browser, tmp_
         for _ in range(2):
             for key, one in zip("12", people, strict=True):
                 if one.name():
-                    one.press(key, "j")
-                    one.page.wait_for_timeout(200)
+                    one.answer(key, "j")
         served.room.asking.until[:] = 0
         for key, one in zip("12", people, strict=True):
             one.page.goto(served.base)
             while one.name():
                 assert "Ada" not in one.page.content().replace("Ada</span>", "")
-                one.press(key, "j")
-                one.page.wait_for_timeout(200)
+                one.answer(key, "j")
         token = invitation(served.room, "reviewer")
         boss = Person(browser, served, None)
         boss.page.goto(f"{served.base}/join/{token}")
@@ -195,6 +261,7 @@ def test_two_people_are_blind_to_each_other_and_a_reviewer_settles(browser, tmp_
         boss.page.goto(f"{served.base}/clashes")
         boss.page.locator("tbody a").first.click()
         expect(boss.page.locator("tbody").first).to_contain_text("Ada")
+        boss.page.wait_for_load_state()  # keys are heard from here on
         boss.press("1", "2", "j")
         expect(boss.page.locator("h1")).to_have_text("Clashes")
         expect(boss.page.locator("tbody tr")).to_have_count(1)

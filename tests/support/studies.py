@@ -4,6 +4,7 @@ import json
 import re
 from itertools import count
 
+import numpy as np
 from starlette.testclient import TestClient
 
 from plausible import web
@@ -38,6 +39,15 @@ def generous(room):
     """A room in which nobody is too fast; tests of the limit set one of their own."""
     room.limits.answers = Bucket(1e6, 1.0)
     return room
+
+
+def with_model(path, how, n_items=60, **options):
+    """A study with a model that suggests elm everywhere, and perhaps ash."""
+    room = open_room(path, n_items, suggest=how, **options)
+    names = [one.name for one in room.live.items]
+    contour = np.tile([0.2, 0.8, 0.6, 0.1], (n_items, 1))
+    web.save_suggestions(room.store, names, contour, CLASSES, "0" * 64)
+    return generous(web.Room(room.store, room.settings, 0))
 
 
 class Visitor:

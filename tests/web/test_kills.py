@@ -49,8 +49,15 @@ class Client(threading.Thread):
     def request(self, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data)
-        with self.open(request, timeout=60) as reply:
-            return reply.read().decode()
+        while True:
+            try:
+                with self.open(request, timeout=60) as reply:
+                    return reply.read().decode()
+            except urllib.error.HTTPError as error:
+                if error.code != 429:
+                    raise
+                error.close()
+                threading.Event().wait(0.2)  # too fast: again, as a browser does
 
     def run(self):
         count = 0

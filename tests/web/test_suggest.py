@@ -4,20 +4,10 @@ import numpy as np
 import pytest
 
 from plausible.web.figures import of_people
-from plausible.web.room import Room
 from plausible.web.suggest import USUAL_PULL, count_arms, pull_from, pulls, save_suggestions
-from support.studies import CLASSES, Visitor, generous, open_room
+from support.studies import Visitor, with_model
 
 ARMS = ("hidden", "after", "before")
-
-
-def with_model(path, how, n_items=60, **options):
-    """A study with a model that suggests elm everywhere, and perhaps ash."""
-    room = open_room(path, n_items, suggest=how, **options)
-    names = [one.name for one in room.live.items]
-    contour = np.tile([0.2, 0.8, 0.6, 0.1], (n_items, 1))
-    save_suggestions(room.store, names, contour, CLASSES, "0" * 64)
-    return generous(Room(room.store, room.settings, 0))
 
 
 @pytest.mark.parametrize("how", ["never", "after", "before"])
@@ -116,3 +106,16 @@ def test_answers_that_saw_the_model_are_not_counted_twice(tmp_path):
 def test_a_model_of_other_classes_is_refused(room):
     with pytest.raises(ValueError, match="'fig' is none of them"):
         save_suggestions(room.store, ["tree 0"], np.ones((1, 2)), ["elm", "fig"], "0")
+
+
+def test_who_asks_for_the_model_says_so(tmp_path):
+    room = with_model(tmp_path / "t.db", "asked")
+    ann = Visitor(room, "ann")
+    for saw in (False, True):
+        item = ann.state()["items"][0]
+        assert item["asked"] == ["elm", "ash"]
+        assert "suggested" not in item
+        assert ann.say(item["id"], ["oak"], saw=saw).json()["after"] is None
+    rows = room.store.ask("SELECT saw_suggestion FROM answer ORDER BY id")
+    assert [bool(saw) for (saw,) in rows] == [False, True]
+    room.close()

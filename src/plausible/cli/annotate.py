@@ -14,7 +14,7 @@ from plausible.cli import signals
 from plausible.cli.options import add_trust, names, share
 from plausible.cli.talk import Talk, UsageError
 
-SUGGEST = ("never", "after", "coin", "before")
+SUGGEST = ("never", "after", "coin", "before", "asked")
 
 
 def whole(text: str) -> int:

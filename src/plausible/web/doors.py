@@ -60,8 +60,10 @@ def page(name: str, request: Request, person: Person | None = None, **values: An
 
 
 def message(request: Request, title: str, text: str, status: int) -> Response:
-    """A page, or JSON, that says one thing."""
-    if request.method != "GET" or request.url.path.endswith(".json"):
+    """A page for those who look at one, or JSON, that says one thing."""
+    title = title.rstrip(".")
+    is_page = request.method == "GET" or "text/html" in request.headers.get("accept", "")
+    if not is_page or request.url.path.endswith(".json"):
         return JSONResponse({"error": f"{title}. {text}".strip()}, status)
     return page("message.html", request, title=title, text=text, status=status)
 

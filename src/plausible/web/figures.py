@@ -14,6 +14,7 @@ CLASH = 0.5  # conflict from which people contradict each other
 POSSIBLE = 0.5  # plausibility of a second class from which an item is not decided
 STATES = ("settled", "clash", "unknown", "open", "broken")
 MORE = 100  # answers ahead
+FEW_KNOWN = 5  # answers about known items, from which it is told what their kind taught
 
 
 def interval(hits: float, count: float) -> tuple[float, float]:
@@ -180,3 +181,69 @@ def _consistent(live: Live, said: list[int]) -> tuple[int, int]:
             same += one.picks[0] == two.picks[0]
             again += 1
     return same, again
+
+
+class Elicited(NamedTuple):
+    """What answers of one kind taught, where the class is known."""
+
+    kind: str
+    answers: int
+    right: float
+    bits: float
+    seconds: float | None
+    bits_per_minute: float | None
+
+
+def elicited(live: Live) -> list[Elicited]:
+    """Bits, and bits per minute, of words and sets in this study.
+
+    An answer that names m of K classes holds the truth with a share p, that of the other answers
+    of its kind, so that each class in it has the chance p / m, and each other one
+    (1 - p) / (K - m). It taught the logarithm of K times the chance of the truth; whoever is wrong
+    has taught less than nothing.
+    """
+    with live.lock:
+        rows, truth = live.known_rows()
+        word, size = live.answers["word"][rows], live.answers["size"][rows]
+        seconds = live.answers["seconds"][rows].astype(np.float64)
+        holds = np.array([_holds(live, int(r), int(t)) for r, t in zip(rows, truth, strict=True)])
+        names = live.words if live.study.options["words"] else [""]
+        bits = np.full(len(rows), np.nan)
+        found = []
+        for place, name in enumerate(names):
+            for several, told in ((False, "one class"), (True, "a set")):
+                mine = ((word == place) | (name == "")) & ((size > 1) == several)
+                if mine.sum() >= FEW_KNOWN:
+                    bits[mine] = taught(holds[mine], size[mine], live.study.n_classes)
+                    kind = f"{name}, {told}" if name else told
+                    found.append(_elicited(kind, holds[mine], bits[mine], seconds[mine]))
+        every = np.isfinite(bits)
+        if len(found) > 1:
+            found.append(_elicited("all of these", holds[every], bits[every], seconds[every]))
+        return found
+
+
+def taught(holds: NDArray[np.bool_], size: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    """Bits (A,) that answers of one kind taught, each by the share of the others that held.
+
+    Examples
+    --------
+    >>> taught(np.array([True] * 9 + [False]), np.ones(10, dtype=int), 4).round(2)[[0, 9]]
+    array([ 1.71, -3.04])
+    """
+    others = (holds.sum() - holds + 1.0) / (len(holds) + 1.0)
+    inside, outside = others / size, (1 - others) / np.maximum(n_classes - size, 1)
+    chance = np.where(size >= n_classes, 1 / n_classes, np.where(holds, inside, outside))
+    return np.asarray(np.log2(n_classes * chance))
+
+
+def _elicited(
+    kind: str, holds: NDArray[np.bool_], bits: NDArray[np.float64], seconds: NDArray[np.float64]
+) -> Elicited:
+    timed = seconds > 0
+    total = float(seconds[timed].sum())
+    return Elicited(
+        kind, len(holds), float(holds.mean()), float(bits.mean()),
+        float(np.median(seconds[timed])) if total else None,
+        60 * float(bits[timed].sum()) / total if total else None,
+    )  # fmt: skip

@@ -21,7 +21,7 @@ from plausible.report import render, summarize
 from plausible.web import schema, settle
 from plausible.web.doors import for_role, form_of, page
 from plausible.web.exchange import doccano, file_name, label_studio, safe_cell, table_of, take_in
-from plausible.web.figures import STATES, conflicts, of_people, overview, states
+from plausible.web.figures import STATES, conflicts, elicited, of_people, overview, states
 from plausible.web.markdown import to_html
 from plausible.web.people import ROLES, Person, invite, set_role, sign_out
 from plausible.web.room import Room, read_answers, told
@@ -95,7 +95,8 @@ def _my_line(room: Room, row: Any) -> dict[str, Any]:
 @for_role("reviewer")
 def show_overview(request: Request, room: Room, person: Person) -> Response:
     """Where the study stands."""
-    return page("overview.html", request, person, now=overview(room))
+    now = overview(room)
+    return page("overview.html", request, person, now=now, elicited=elicited(room.live))
 
 
 @for_role("reviewer")

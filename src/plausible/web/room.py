@@ -18,6 +18,7 @@ from plausible.web.columns import Answer
 from plausible.web.guard import Bucket
 from plausible.web.live import Live
 from plausible.web.people import Person, Sessions, people_of, secret_of
+from plausible.web.similar import Similar
 from plausible.web.store import Store
 from plausible.web.study import load_items, load_study
 from plausible.web.suggest import Suggestion, doubt_in_model, load_suggestions, pulls
@@ -101,6 +102,7 @@ class Room:
         self.live = Live(found, load_items(store), self._names())
         self.live.load(read_answers(store), told(store).settled)
         self.asking = Asking(self.live, seed)
+        self.similar = Similar(self.live)
         self._load_leases()
         self.model_told = ""
         self.pulls: dict[int, Any] = {}

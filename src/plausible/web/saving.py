@@ -292,6 +292,8 @@ def payload(room: Room, offer: Offer) -> dict[str, Any]:
     told = item_payload(one) | {"shown": offer.shown}
     if offer.arm == "before":
         told["suggested"] = list(room.suggestions[offer.item].classes)
+    elif offer.arm == "asked":
+        told["asked"] = list(room.suggestions[offer.item].classes)
     elif offer.arm == "after":
         told["after"] = True  # what it is, the reply to the answer tells
     return told

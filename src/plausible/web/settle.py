@@ -68,10 +68,12 @@ def clash(request: Request, room: Room, person: Person) -> Response:
         contour = live.contours(np.array([place]))[0].tolist()
         values = line(room, place, float(conflicts(live)[place]))
         settled = live.settled.get(place)
+        conflict = conflicts(live)
+        alike = [line(room, row, float(conflict[row])) for row in room.similar.to(place)]
     bars = sorted(zip(room.study.classes, contour, strict=True), key=lambda one: -one[1])
     return page(
         "clash.html", request, person, item=item_payload(live.items[place]), said=told, bars=bars,
-        values=values, why=WHY, settled=settled, gold=live.items[place].gold,
+        values=values, why=WHY, settled=settled, gold=live.items[place].gold, alike=alike,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@
   const history = [...state.last].reverse();
   let items = state.items.slice();
   let picks = [], odds = {}, level = false, useOdds = false, since = 0, current = null;
-  let sending = false, wait = 500, timer = null, saw = false, toldWaiting = false;
+  let sending = false, wait = 500, timer = null, saw = false, toldWaiting = false, later = null;
 
   const token = () => {
     const bytes = crypto.getRandomValues(new Uint8Array(18));
@@ -75,7 +75,7 @@
         wait = 500;
         tellWaiting();
         if (!reply.ok) { say(found.error || "This answer was refused", "warn"); continue; }
-        take(found);
+        take(found, body.item);
       }
     } catch {
       wait = Math.min(wait * 2, 15000);
@@ -85,7 +85,7 @@
     sending = false;
   }
 
-  function take(found) {
+  function take(found, about) {
     const queued = new Set(waiting().map((one) => one.body.item));
     for (const one of found.next || []) {
       if (!items.some((other) => other.id === one.id) && !queued.has(one.id)) items.push(one);
@@ -94,7 +94,7 @@
       const again = items.find((one) => one.id === found.item.id);
       if (again) again.shown = found.item.shown;
     }
-    if (found.after) tellAfter(found.after);
+    if (found.after) tellAfter(found.after, about);
     if (found.progress) tellProgress(found.progress);
     if (found.words) tellWords(found.words);
     preload();
@@ -138,7 +138,7 @@
     document.body.classList.toggle("done", !current);
     if (!current) {
       tellEnd();
-      setTimeout(more, 20000);
+      askLater();
     } else if (current.kind === "text") {
       place.append(element("p", current.content, "text"));
     } else if (current.kind === "row") {
@@ -211,6 +211,16 @@
     }
   }
 
+  function look() {
+    if (current && current.asked) {
+      current.suggested = current.asked;
+      suggest();
+      say("Your answer will say that you have seen this");
+    } else if ($("suggested").hidden) {
+      say("What a model says is not shown here", "warn");
+    }
+  }
+
   function say(text, kind) {
     const line = $("status");
     line.textContent = text;
@@ -235,7 +245,12 @@
       const reply = await fetch("/next");
       if (reply.ok) take(await reply.json());
     } catch { /* it is asked again */ }
-    if (!items.length) setTimeout(more, 20000);
+    if (!items.length) askLater();
+  }
+
+  function askLater() {
+    clearTimeout(later);
+    later = setTimeout(more, 20000);
   }
 
   // -- What people do -----------------------------------------------------------------------------
@@ -283,13 +298,15 @@
   function offer(body) {
     // The model's opinion comes with the reply, when one's own is kept; it may be changed then.
     saw = true;
+    if (!state.use_words) { picks = []; draw(); }
     say("Enter goes on");
     push("/answer", body);
   }
 
-  function tellAfter(classes) {
+  function tellAfter(classes, about) {
     const box = $("suggested");
-    if (!current || !current.after || !saw) return;
+    // A late reply may be about an item that one has left.
+    if (!current || current.id !== about || !current.after || !saw) return;
     box.hidden = false;
     box.textContent = `The model says: ${classes.join(" or ")}. Answer again, or press Enter to go on.`;
   }
@@ -321,7 +338,8 @@
     else if (name === "comment") {
       $("comment").hidden = !$("comment").hidden;
       if (!$("comment").hidden) $("comment").querySelector("textarea").focus();
-    } else if (name === "keys") location.assign("/guide");
+    } else if (name === "model") look();
+    else if (name === "keys") location.assign("/guide");
     else if (["cannot", "none", "later", "broken"].includes(name)) submit(name, null);
   }
 
