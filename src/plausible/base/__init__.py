@@ -42,6 +42,7 @@ from plausible.base.class_order import remember_order as remember_order
 from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.features import check_names as check_names
 from plausible.base.mass import combined as combined
+from plausible.base.refusals import reject_for as reject_for
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [
