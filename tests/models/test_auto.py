@@ -73,6 +73,22 @@ def test_the_choice_is_that_of_a_loop_over_folds(data):
     assert model.best_estimator_.get_params() == alone.get_params()
 
 
+def test_the_answer_is_the_tempered_average_by_votes(data):
+    X, labels, _, weight = data
+    model = AutoClassifier(LADDER, random_state=0).fit(X, labels, weight)
+    assert len(model.votes_) > 1
+    assert np.ptp(model.votes_) > 0.01
+    Z = (X - model.mean_) / model.scale_
+    pooled = np.zeros((len(X), 3))
+    parts = zip(model.named_estimators_.values(), model.votes_, model.exponents_, strict=True)
+    for one, vote, exponent in parts:
+        bets = np.clip(one.predict_proba(Z), 1e-9, None) ** exponent
+        pooled += vote * bets / bets.sum(axis=1, keepdims=True)
+    expected = pooled**model.exponent_
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-9)
+
+
 def test_the_same_seed_gives_the_same_model(data):
     X, labels, _, _ = data
     first, second = (AutoClassifier(LADDER, random_state=4).fit(X, labels) for _ in range(2))
