@@ -74,7 +74,10 @@ def test_gold_calibrates_beside_labels_which_it_leaves_as_they_are(plausible, fo
     done = plausible(*words, "--coverage", "0.6", "--gold", "gold.csv")
     assert done.code == 1
     assert "Items of 'gold.csv' should be among those of the features" in done.stderr
-    assert "leave rule, doubt, dependence and gold out" in plausible(*words, "--gold", "gold.csv").stderr
+    assert (
+        "leave rule, doubt, dependence and gold out"
+        in plausible(*words, "--gold", "gold.csv").stderr
+    )
 
 
 def test_errors_among_answers_are_bounded(plausible, folder):
