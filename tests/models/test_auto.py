@@ -48,8 +48,9 @@ def loss_of(p, labels, weight):
     p = np.clip(p, 1e-9, None)
     p = p / p.sum(axis=1, keepdims=True)
     evidence = -np.log((s * p).sum(axis=1))
-    entropy = -(s / s.sum(axis=1, keepdims=True) * np.log(p)).sum(axis=1)
-    return weight @ (evidence + 0.25 * (1.0 - s.min(axis=1)) * entropy) / weight.sum()
+    sharp = s**4
+    entropy = -(sharp / sharp.sum(axis=1, keepdims=True) * np.log(p)).sum(axis=1)
+    return weight @ (evidence + 0.5 * (1.0 - s.min(axis=1)) * entropy) / weight.sum()
 
 
 def test_the_choice_is_that_of_a_loop_over_folds(data):
@@ -70,6 +71,22 @@ def test_the_choice_is_that_of_a_loop_over_folds(data):
     alone = clone(dict(LADDER)[model.best_name_]).fit(Z, ordered, sample_weight=weight)
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(Z), atol=1e-7)
     assert model.best_estimator_.get_params() == alone.get_params()
+
+
+def test_the_answer_is_the_tempered_average_by_votes(data):
+    X, labels, _, weight = data
+    model = AutoClassifier(LADDER, random_state=0).fit(X, labels, weight)
+    assert len(model.votes_) > 1
+    assert np.ptp(model.votes_) > 0.01
+    Z = (X - model.mean_) / model.scale_
+    pooled = np.zeros((len(X), 3))
+    parts = zip(model.named_estimators_.values(), model.votes_, model.exponents_, strict=True)
+    for one, vote, exponent in parts:
+        bets = np.clip(one.predict_proba(Z), 1e-9, None) ** exponent
+        pooled += vote * bets / bets.sum(axis=1, keepdims=True)
+    expected = pooled**model.exponent_
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-9)
 
 
 def test_the_same_seed_gives_the_same_model(data):
@@ -145,11 +162,20 @@ def test_hard_labels_read_alike_in_all_ways(data):
     X, _, truth, weight = data
     labels = Labels.from_crisp(truth, sorted(CLASSES))
     answers = []
-    for reading in ("candidates", "shares", "hard"):
+    for reading in ("candidates", "shares", "sharpened", "hard"):
         rung = Rung("one", DiscriminantClassifier(), reading)
         answers.append(fit_rung(rung, X, labels, weight).predict_proba(X))
-    np.testing.assert_allclose(answers[1], answers[0], atol=1e-8)
-    np.testing.assert_allclose(answers[2], answers[0], atol=1e-8)
+    for other in answers[1:]:
+        np.testing.assert_allclose(other, answers[0], atol=1e-8)
+
+
+def test_sharpened_labels_are_those_of_four_who_say_the_same():
+    labels = Labels.from_plausibility([[1, 1, 1], [0.3, 0.6, 0.15], [0.2, 1, 0.5]], CLASSES)
+    sharp, weight = read_as(labels, np.ones(3), "sharpened")
+    assert weight.tolist() == [0.0, 1.0, 1.0]
+    four = labels.contour**4  # the product of four contours, by Dempster's rule
+    np.testing.assert_allclose(sharp.contour, four / four.sum(axis=1, keepdims=True))
+    assert sharp.is_probability.all()
 
 
 def test_readings_leave_out_rows_that_say_nothing_to_them():

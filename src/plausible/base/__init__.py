@@ -47,6 +47,7 @@ from plausible.base.gathering import check_room as check_room
 from plausible.base.gathering import fill as fill
 from plausible.base.gathering import gather as gather
 from plausible.base.mass import combined as combined
+from plausible.base.refusals import reject_for as reject_for
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [

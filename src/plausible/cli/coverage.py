@@ -1,4 +1,4 @@
-"""Sets that hold the class as often as was asked: what `--coverage` does to a model."""
+"""Promises: what `--coverage` and `--max-error` do to a model and to its decisions."""
 
 import argparse
 from typing import Any
@@ -48,7 +48,10 @@ def fit_options(model: Any, given: argparse.Namespace, training: Any) -> dict[st
     found = dict(zip(map(str, items), truth, strict=True))
     gold = [found.get(str(item)) for item in training.items.tolist()]
     if not any(truth is not None for truth in gold):
-        return {}  # which pooling has refused already, where it reads them
+        raise ValueError(
+            f"Items of {given.gold!r} should be among those of the features, but none is; check "
+            "the names of the items."
+        )
     prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
     return {f"{prefix}gold": np.array(gold, dtype=object)}
 
@@ -78,3 +81,34 @@ def set_coverage(model: Any, coverage: float | None, name: str) -> None:
             f"{type(last).__name__} without; fit it again with --coverage {coverage:g}."
         )
     last.set_params(coverage=coverage)
+
+
+def refusing_loss(model: Any, given: argparse.Namespace) -> float | None:
+    """The loss of refusing that was given, or that keeps the share of errors among answers."""
+    if given.max_error is None:
+        return given.reject
+    if given.reject is not None:
+        raise UsageError("--max-error and --reject do not go together; leave one out.")
+    last = models.last_step(model)
+    if not hasattr(last, "held_out_"):
+        raise UsageError(
+            f"--max-error needs a model that was tried on held-out items, but {given.model} holds "
+            f"a {type(last).__name__} that was not; fit it again with --coverage 0.9, best with "
+            "--gold."
+        )
+    from plausible.base import HeldOut, reject_for
+
+    return reject_for(given.max_error, HeldOut(**last.held_out_), type(last).__name__)
+
+
+def what_is_refused(model: Any, given: argparse.Namespace, reject: float | None) -> list[str]:
+    """What `--max-error` came to, in words."""
+    if given.max_error is None or reject is None:
+        return []
+    tried = f"as far as {models.last_step(model).n_calibration_} held-out items tell"
+    if reject < 0.0:
+        return [f"no answer is sure enough for {given.max_error:.1%} errors among answers, {tried}"]
+    return [
+        f"at most {given.max_error:.1%} errors among answers, {tried}: answers have a probability "
+        f"of {1.0 - reject:.3g} or more"
+    ]

@@ -78,6 +78,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_asked(given)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
+    if given.coverage is not None:
+        chosen["keep_gold"] = True
     given.parameters = tuple(model.get_params(deep=False))
     from plausible.io import save
 

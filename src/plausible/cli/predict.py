@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from plausible.cli.clusters import add_cluster, connected
-from plausible.cli.coverage import add_coverage, set_coverage
+from plausible.cli.coverage import add_coverage, refusing_loss, set_coverage, what_is_refused
 from plausible.cli.options import (
     add_missing,
     add_output,
@@ -35,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reject", type=share, metavar="LOSS",
         help="loss of refusing to answer, where an error is 1 (default: never refuse)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-error", type=share, metavar="SHARE",
+        help="refuse until this share of the answers is wrong, for a model that was fitted with "
+        "--coverage (instead of --reject)",
     )  # fmt: skip
     add_coverage(
         parser, "how often sets should hold the class, for a model that was fitted with --coverage "
@@ -64,6 +69,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
     model, about = load_model(given.model, given.trusted)
     set_coverage(model, given.coverage, given.model)
+    given.reject = refusing_loss(model, given)
     known = learned(model, about, given)
     options: dict[str, Any] = {
         "names": known["columns"], "n_features": known["n_features"], "id": given.id,
@@ -89,7 +95,7 @@ def _decide_at_once(
 
     new = read_new(table, **options)
     check_order(about, given, len(new.names))
-    notes = [*_tell_model(given, about), *_tell_new(model, new, given.features, len(new.X))]
+    notes = [*_tell_model(given, model, about), *_tell_new(model, new, given.features, len(new.X))]
     talk.note(*notes)
     decision = write_predictions(model, new, given.output, reject=given.reject, names=new.names)
     return conclude(given, talk, notes, len(new.X), int(decision.refused.sum()))
@@ -112,14 +118,14 @@ def _decide_in_pieces(
         decided = stream_predictions(
             model, table, given.output, reject=given.reject, client=client, **options
         )
-    notes = [*_tell_model(given, about), *decided.notes]
+    notes = [*_tell_model(given, model, about), *decided.notes]
     if decided.first is not None:
         notes += _tell_new(model, decided.first, given.features, decided.n_items)
     talk.note(*notes, "read in pieces")
     return conclude(given, talk, [*notes, "read in pieces"], decided.n_items, decided.n_refused)
 
 
-def _tell_model(given: argparse.Namespace, about: dict[str, Any]) -> list[str]:
+def _tell_model(given: argparse.Namespace, model: Any, about: dict[str, Any]) -> list[str]:
     """What decides, in words."""
     from plausible.tables import listed
 
@@ -127,6 +133,7 @@ def _tell_model(given: argparse.Namespace, about: dict[str, Any]) -> list[str]:
         f"{given.model}: {about.get('estimator', about['type'])} for the classes "
         f"{listed([*map(str, about['classes'])])}",
         "seed: none, nothing is drawn",
+        *what_is_refused(model, given, given.reject),
     ]
 
 

@@ -1,12 +1,12 @@
 """The default against what people would do instead, on real sets with human answers.
 
-Each set is split ten times: 300 items to learn from, with what people said about them, and up to
+Each set is split ten times ("sjaffe", with 71 test items a split, thirty times): 300 items to learn from, with what people said about them, and up to
 1000 others with the truth. Of standardized features the first 40 principal components are kept, and
 turned at random, so that nobody who standardizes again blows up the last ones. The default pools
 the answers (`Annotations.pool()`) and fits `AutoClassifier()`. Its peers learn from hard labels,
 made in three ways (majority vote, Dawid and Skene's model by crowd-kit, cleanlab's consensus), with
 learners whose settings are tuned in three folds of the same labels: logistic regression (ridge),
-linear discriminant analysis (shrinkage), and on majority votes boosted trees (their number).
+linear discriminant analysis (shrinkage), and boosted trees (their number).
 
 ==================  ============================================================================
 labelme,            answers of known people; truth of other items
@@ -24,6 +24,7 @@ Accuracy, log loss (bets below 1e-6 count as that), expected calibration error, 
 sets of classes whose bets sum to 0.9: how often they hold the truth, and their utility u65.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -64,6 +65,8 @@ IntArray = NDArray[np.int64]
 
 N_SPLITS, N_ROWS, N_TEST, N_DRAWN = 10, 300, 1000, 3
 N_FEATURES = 40
+MORE_SPLITS = {"sjaffe": 30}  # of a set with few items to test on
+RESUMES = True  # `run` can go on with splits that an interrupted one has left
 ENOUGH_VOTES = 6
 SHARE = 0.9  # of the bets, in a set
 DEFAULT = "default"
@@ -175,7 +178,7 @@ def peer_bets(task: Task, seed: int) -> dict[str, FloatArray]:
     found = {}
     for way, chosen in hard_labels(task.answers, task.votes, task.X, seed).items():
         told = chosen >= 0
-        for learner in LEARNERS if way == "majority" else LEARNERS[:2]:  # boosting is slow
+        for learner in LEARNERS:
             bets = tuned(learner, task.X[told], chosen[told], len(task.classes), seed)
             found[f"{way} + {learner}"] = bets(task.X_test)
     return found
@@ -213,6 +216,7 @@ def run(
     progress: Progress = silent,
     *,
     sets: Sequence[str] = tuple(TASKS),
+    parts: Path | None = None,
 ) -> Results:
     """Scores of the default and of its peers.
 
@@ -223,6 +227,8 @@ def run(
     seed : int
     progress : function of a message
     sets : sequence of keys of `TASKS`
+    parts : path, optional
+        Folder for the scores of each split, so that an interrupted run can be taken up.
     """
     n_splits, n_rows = (2, 150) if quick else (N_SPLITS, N_ROWS)
     for name in sets:  # so that a missing set is known at once
@@ -233,12 +239,43 @@ def run(
         "not_installed": [name for name, there in installed().items() if not there],
     }
     results = describe("defaults", seed, quick, settings)
-    results["sets"] = [compare(name, n_splits, n_rows, seed, progress) for name in sets]
+    kept = Kept(parts, settings | {"seed": seed})
+    results["sets"] = [
+        compare(name, n_splits if quick else MORE_SPLITS.get(name, n_splits), n_rows, seed,
+                progress, kept)
+        for name in sets
+    ]  # fmt: skip
     results["claims"] = judge(results["sets"])
     return results
 
 
 Scores = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Scores of splits in files, so that a run can be taken up.
+
+    folder : where they are; None keeps nothing
+    settings : of the run; files of others are not used
+    """
+
+    folder: Path | None
+    settings: dict[str, Any]
+
+    def find(self, name: str) -> Scores | None:
+        """Scores of a split, if an earlier run has left them."""
+        if self.folder is None or not (path := self.folder / f"{name}.json").exists():
+            return None
+        found = json.loads(path.read_text())
+        return found["scores"] if found["settings"] == self.settings else None
+
+    def keep(self, name: str, scores: Scores) -> None:
+        """Leave scores of a split."""
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"settings": self.settings, "scores": scores})
+            (self.folder / f"{name}.json").write_text(text)
 
 
 def score_split(name: str, split: int, n_rows: int, seed: int) -> Scores:
@@ -260,6 +297,7 @@ def gather(name: str, splits: list[Scores]) -> dict[str, Any]:
     ours = columns[DEFAULT]
     return {
         "set": name,
+        "splits": len(splits),
         "scores": {m: {s: summary(v) for s, v in one.items()} for m, one in columns.items()},
         "gain": {
             m: {s: summary(ours[s] - v) for s, v in one.items()}
@@ -269,11 +307,22 @@ def gather(name: str, splits: list[Scores]) -> dict[str, Any]:
     }
 
 
-def compare(name: str, n_splits: int, n_rows: int, seed: int, progress: Progress) -> dict[str, Any]:
+def compare(
+    name: str,
+    n_splits: int,
+    n_rows: int,
+    seed: int,
+    progress: Progress,
+    kept: Kept,
+) -> dict[str, Any]:
     """All methods on the splits of one set."""
     splits = []
     for split in range(n_splits):
-        splits.append(score_split(name, split, n_rows, seed))
+        scores = kept.find(f"{name}_{split}")
+        if scores is None:
+            scores = score_split(name, split, n_rows, seed)
+            kept.keep(f"{name}_{split}", scores)
+        splits.append(scores)
         told = ", ".join(f"{method} {one['accuracy']:.3f}" for method, one in splits[-1].items())
         progress(f"{name}, split {split + 1} of {n_splits}: {told}")
     return gather(name, splits)
@@ -315,7 +364,7 @@ def tables(results: Results) -> dict[str, Table]:
         lines = [
             [method, *(cell(row["scores"].get(method), name) for row in rows)] for method in methods
         ]
-        caption = f"{name.capitalize() if name == 'accuracy' else name}: mean of the splits."
+        caption = f"{name.capitalize() if name == 'accuracy' else name}: mean and 95 % interval."
         found[name.replace(" ", "_").lower()] = Table(
             caption, ["", *(r["set"] for r in rows)], lines
         )
@@ -339,8 +388,11 @@ def gains_of(row: dict[str, Any], name: str, scale: float, digits: int) -> list[
 
 
 def cell(scores: dict[str, Any] | None, name: str) -> str:
-    """Three digits, or nothing."""
-    return "" if scores is None else f"{scores[name]['mean']:.3f}"
+    """The mean of the splits and half its interval, or nothing."""
+    if scores is None:
+        return ""
+    one = scores[name]
+    return f"{one['mean']:.3f} ± {(one['high'] - one['low']) / 2.0:.3f}"
 
 
 def draw(results: Results, path: Path) -> None:

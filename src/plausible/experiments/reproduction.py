@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
 from time import perf_counter
 from traceback import format_exc
 from typing import Any, Literal
@@ -135,7 +136,9 @@ def attempt(
     try:
         module: Any = import_module(f"plausible.experiments.{experiment.name}")
         start = perf_counter()
-        found: Results = module.run(quick=quick, seed=seed, progress=progress)
+        parts = folder / f"{experiment.name}.parts"  # of a run that was interrupted
+        further = {"parts": parts} if getattr(module, "RESUMES", False) else {}
+        found: Results = module.run(quick=quick, seed=seed, progress=progress, **further)
         results = rounded(found | {"seconds": round(perf_counter() - start, 1)})
         path = folder / f"{experiment.name}.json"
         write_json(results, path)
@@ -146,6 +149,7 @@ def attempt(
             picture = None
             message = "No picture: matplotlib is not installed (pip install 'plausible[plots]')."
         rows, tables = experiment.rows(results), module.tables(results)
+        rmtree(parts, ignore_errors=True)
     except Exception as error:
         progress(format_exc())
         return Outcome(experiment.name, "failed", f"{type(error).__name__}: {error}")

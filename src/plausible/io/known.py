@@ -78,6 +78,7 @@ def read_known(
     on_conflict: str = "raise",
     dependence: Any = "auto",
     gold: Any = None,
+    keep_gold: bool = False,
     **options: Any,
 ) -> Known:
     r"""Labels from a table of answers, which are pooled, or of labels.
@@ -95,6 +96,9 @@ def read_known(
         Classes that are known for sure. Where answers come with doubts or words of certainty, these
         are calibrated on them (see `calibrate_words`); else reliabilities and how far people err
         together are learned with them.
+    keep_gold : bool
+        Whether gold may come beside labels as well, which it leaves as they are: for those who
+        calibrate with it later.
     **options
         Further ones of `read_annotations` or `read_labels`.
 
@@ -130,7 +134,8 @@ def read_known(
         form = "labels" if _holds_labels(table, found, options) else "answers"
     if form == "answers":
         return pooled(read_annotations(stream, **options), table.name, **how)
-    if rule != "dempster" or doubt is not None or dependence != "auto" or gold is not None:
+    is_gold_idle = gold is not None and not keep_gold
+    if rule != "dempster" or doubt is not None or dependence != "auto" or is_gold_idle:
         raise ValueError(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule, doubt, dependence and gold out."

@@ -82,9 +82,10 @@ class AutoClassifier(NamedEnsemble):
     ----------
     estimators : list of (name, classifier), optional
         The ladder. By default discriminant analysis (shrunk and not), logistic regression (three
-        ridges, and on random Fourier features), two mixtures, neighbors and a forest. Some of them
-        read labels in several ways: as classes among which the model may choose, as shares that it
-        takes as they are, or as hard ones. Your own classifiers are given the labels as they are.
+        ridges, and on random Fourier features), two mixtures, neighbors, boosted trees and a
+        forest. Some of them read labels in several ways: as classes among which the model may
+        choose, as shares that it takes as they are or sharpened, or as hard ones. Your own
+        classifiers are given the labels as they are.
     combination : {"votes", "best"}
         Whether candidates share the votes, or the one with the lowest loss gets all.
     calibrate : bool

@@ -9,6 +9,8 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.pipeline import make_pipeline
 
 from plausible.labels import Labels
+from plausible.models.any_learner import SoftLabelClassifier
+from plausible.models.auto.choice import SHARPNESS
 from plausible.models.gaussian import DiscriminantClassifier, GaussianMixtureClassifier
 from plausible.models.learners import fit_learner
 from plausible.models.logistic import PartialLogisticRegression
@@ -18,6 +20,7 @@ from plausible.neighbors import EvidentialNeighborsClassifier
 FloatArray = NDArray[np.float64]
 
 N_TREES, N_WAVES = 20, 200
+N_BOOSTED, N_LEAVES, RATE = 20, 8, 0.2
 CURVED = "maximum_entropy", 1.0  # criterion and ridge on random Fourier features
 STEPS = 200  # of EM, enough to tell candidates apart
 MOST_NEIGHBORS = 20_000  # rows that may be looked up, or sorted into trees
@@ -29,9 +32,10 @@ class Rung(NamedTuple):
 
     name : str
     estimator : classifier
-    reading : {"candidates", "shares", "hard"}
+    reading : {"candidates", "shares", "sharpened", "hard"}
         What labels mean to it: classes among which the model may choose; plausibilities divided by
-        their sum, which stay as they are; or the most plausible class alone.
+        their sum, which stay as they are; the same for plausibilities that are raised to a power;
+        or the most plausible class alone.
     most_rows, most_features : float
         Above, the candidate is too slow to be tried.
     """
@@ -51,6 +55,7 @@ def default_ladder() -> list[Rung]:
         Rung("discriminant, shares", plain, "shares"),
         Rung("discriminant, shrunk", shrunk),
         Rung("discriminant, shrunk, shares", shrunk, "shares"),
+        Rung("discriminant, shrunk, sharpened", shrunk, "sharpened"),
         Rung("discriminant, shrunk, hard", shrunk, "hard"),
     ]
     for alpha in (1.0, 10.0, 100.0):
@@ -66,13 +71,25 @@ def default_ladder() -> list[Rung]:
     forest = BeliefForestClassifier(N_TREES, min_samples_leaf=5)
     return [
         *ladder,
+        Rung("logistic, ridge 10, sharpened", logistic("maximum_entropy", 10.0), "sharpened"),
         Rung("logistic, ridge 10, hard", logistic("maximum_entropy", 10.0), "hard"),
         Rung("mixture, diagonal, shares", diagonal, "shares"),
         Rung("neighbors", neighbors, most_rows=MOST_NEIGHBORS),
         Rung("mixture, two to a class", two, most_features=MOST_CORRELATED),
         Rung("logistic on random waves, shares", curved),
+        Rung("boosted trees, shares", boosted_trees(), "shares", most_rows=MOST_NEIGHBORS),
         Rung("forest", forest, most_rows=MOST_NEIGHBORS),
     ]
+
+
+def boosted_trees() -> SoftLabelClassifier:
+    """Boosted trees of scikit-learn, which learn from rows that are repeated for their classes."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # heavy
+
+    trees = HistGradientBoostingClassifier(
+        learning_rate=RATE, max_iter=N_BOOSTED, max_leaf_nodes=N_LEAVES, early_stopping=False
+    )
+    return SoftLabelClassifier(trees, "maximum_entropy")
 
 
 def logistic(criterion: str, alpha: float) -> PartialLogisticRegression:
@@ -97,7 +114,9 @@ def read_as(labels: Labels, weight: FloatArray, reading: str) -> tuple[Labels, F
         return labels, weight
     contour, names = labels.contour, labels.classes.tolist()
     best = contour >= contour.max(axis=1, keepdims=True) * (1.0 - 1e-9)
-    if reading == "shares":
+    if reading in ("shares", "sharpened"):
+        if reading == "sharpened":
+            contour = labels.scaled() ** SHARPNESS
         shares = contour / contour.sum(axis=1, keepdims=True)
         return Labels.from_probability(shares, names), np.where(best.all(axis=1), 0.0, weight)
     is_one = best.sum(axis=1) == 1
