@@ -1,5 +1,6 @@
 import json
 import sys
+import time
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
@@ -276,6 +277,8 @@ def stub_packages(monkeypatch):
     monkeypatch.setitem(sys.modules, "crowdkit", kit)
     monkeypatch.setitem(sys.modules, "cleanlab", lab)
     monkeypatch.setattr(crowd_pools, "installed", lambda: {"crowd-kit": True, "cleanlab": True})
+    here = lambda function, arguments, seconds: function(*arguments) if seconds else None  # noqa: E731
+    monkeypatch.setattr(crowd_pools, "ended", here)  # another process has no stand-ins
 
 
 @pytest.mark.parametrize("features", [True, False])
@@ -296,6 +299,25 @@ def test_other_packages_get_the_same_answers(features, monkeypatch):
     assert not crowd_pools.cleanlab_scores("consensus", data)[4].any()
     assert not crowd_pools.crowd_kit_scores("GLAD", data)[4].any()
     assert not crowd_pools.crowd_kit_scores("MMSR", data)[4].any()
+
+
+def test_who_does_not_end_in_time_is_named(monkeypatch):
+    stub_packages(monkeypatch)
+    found = crowd_pools.compare_pools(make_data(features=False), silent, seconds=0.0)
+    late = {f"crowd-kit {name}": 0.0 for name in crowd_pools.SLOW}
+    assert found["unended"] == late
+    assert not set(late) & set(found["accuracy"])
+    whole = crowd_pools.compare_pools(make_data(features=False), silent)
+    rows = experiment.pool_table([found, whole], "").rows
+    assert rows[0].count("did not end within 0 s") == 2
+    assert not any("did not end" in text for text in rows[1])
+
+
+def test_a_process_is_stopped_in_time_and_tells_its_errors():
+    assert crowd_pools.ended(max, (3, 5), 60.0) == 5
+    assert crowd_pools.ended(time.sleep, (600,), 0.1) is None
+    with pytest.raises(ZeroDivisionError):
+        crowd_pools.ended(divmod, (1, 0), 60.0)
 
 
 def test_packages_are_looked_for():

@@ -4,7 +4,9 @@ crowd-kit and cleanlab are run beside ours if they are installed; they are no pa
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,8 @@ PEERS = {
     "crowd-kit": ("DawidSkene", "OneCoinDawidSkene", "GLAD", "Wawa", "MMSR"),
     "cleanlab": ("consensus",),
 }
-SLOW = ("GLAD", "MMSR")  # left out of quick runs
+SLOW = ("GLAD", "MMSR")  # left out of quick runs, and stopped after some time in others
+SECONDS = 120.0  # that each of them may take on a set
 ONLY_CLASSES = ("crowd-kit MMSR", "cleanlab consensus")  # which say no probabilities
 MODULES = {"crowd-kit": "crowdkit", "cleanlab": "cleanlab"}
 FLOOR = 1e-6  # of probabilities in log loss, or a sure error would be infinite
@@ -151,14 +154,59 @@ SCORERS: dict[str, Callable[[str, CrowdData], FloatArray]] = {
 }
 
 
-def all_scores(data: CrowdData, quick: bool) -> dict[str, FloatArray]:
-    """Probabilities (n, K) by all methods that are there."""
+def all_scores(
+    data: CrowdData, quick: bool, seconds: float
+) -> tuple[dict[str, FloatArray], list[str]]:
+    """Probabilities (n, K) by all methods that are there, and who did not end within `seconds`."""
     found, there = our_scores(data.annotations), installed()
+    unended = []
     for package, methods in PEERS.items():
         for method in methods:
-            if there[package] and not (quick and method in SLOW):
-                found[f"{package} {method}"] = as_chances(SCORERS[package](method, data))
+            if not there[package] or (quick and method in SLOW):
+                continue
+            name = f"{package} {method}"
+            if method in SLOW:
+                scores = ended(SCORERS[package], (method, without_features(data)), seconds)
+            else:
+                scores = SCORERS[package](method, data)
+            if scores is None:
+                unended.append(name)
+            else:
+                found[name] = as_chances(scores)
+    return found, unended
+
+
+def without_features(data: CrowdData) -> CrowdData:
+    """The answers alone, which are quickly handed over."""
+    return replace(data, X=None, X_test=None, y_test=None)
+
+
+def ended(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+    """What a function returns in a process of its own; None if it takes longer than this."""
+    context = get_context("spawn")
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(theirs, function, arguments), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        if not mine.poll(seconds):
+            return None
+        found = mine.recv()
+    except EOFError as error:
+        raise RuntimeError(f"{function.__name__}{arguments[:1]} ended without a result") from error
+    finally:
+        process.kill()
+        process.join()
+    if isinstance(found, Exception):
+        raise found
     return found
+
+
+def _send(pipe: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    try:
+        pipe.send(function(*arguments))
+    except Exception as error:  # told to whoever waits
+        pipe.send(error)
 
 
 def coverage(data: CrowdData) -> tuple[int, int]:
@@ -174,11 +222,15 @@ def coverage(data: CrowdData) -> tuple[int, int]:
 
 
 def compare_pools(
-    data: CrowdData, progress: Progress, quick: bool = False, seed: int = 0
+    data: CrowdData,
+    progress: Progress,
+    quick: bool = False,
+    seed: int = 0,
+    seconds: float = SECONDS,
 ) -> dict[str, Any]:
     """Accuracy, log loss and calibration error of all methods on the answers of one set."""
     answers, y = data.annotations, data.y
-    scores = all_scores(data, quick)
+    scores, unended = all_scores(data, quick, seconds)
     accuracy = {name: float(credit(one, y).mean()) for name, one in scores.items()}
     likely = {name: one for name, one in scores.items() if name not in ONLY_CLASSES}
     loss = {name: losses(one, y) for name, one in likely.items()}
@@ -194,6 +246,7 @@ def compare_pools(
         "classes": answers.n_classes,
         "right": float((said(answers) == y[answers.item]).mean()),
         "accuracy": accuracy,
+        "unended": dict.fromkeys(unended, seconds),
         "log_loss": {name: bootstrap(one, seed) for name, one in loss.items()},
         "ece": {name: calibration_error(one, y) for name, one in likely.items()},
         "gain": {

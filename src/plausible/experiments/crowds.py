@@ -11,7 +11,8 @@ pool              `Annotations.pool()`, without any setting
 pool, doubt 0.3   Dempster's rule, everybody doubted alike (names the same class as the majority)
 pool, fitted      Dempster's rule, doubts learned from agreement ("one_coin")
 class, full       most probable class in the models "class" and "full" of `fit_reliability`
-crowd-kit         DawidSkene, OneCoinDawidSkene, GLAD, Wawa and MMSR with their defaults
+crowd-kit         DawidSkene, OneCoinDawidSkene, GLAD, Wawa and MMSR with their defaults; the tables
+                  say where GLAD or MMSR did not end within a given time
 cleanlab          its consensus of several annotators, helped by the probabilities of a logistic
                   regression on the majority vote in five folds; where there are no features, its
                   majority vote
@@ -83,6 +84,7 @@ def run(
     progress: Progress = silent,
     *,
     sets: Sequence[str] = CROWD_NAMES,
+    seconds: float = crowd_pools.SECONDS,
 ) -> Results:
     """Accuracy of pooled answers, and of what is learned from them.
 
@@ -94,6 +96,8 @@ def run(
     seed : int
     progress : function of a message
     sets : sequence of names that `load_crowd` knows
+    seconds : float
+        After which GLAD and MMSR are stopped on a set; the tables then say so.
     """
     loaded = [load_crowd(name) for name in sets]  # all, so that a missing set is known at once
     if quick:
@@ -104,10 +108,13 @@ def run(
         "folds": crowd_learners.N_FOLDS,
         "draws": crowd_learners.N_DRAWS,
         "doubt": crowd_pools.CONSTANT,
+        "seconds": seconds,
         "not_installed": [name for name, there in crowd_pools.installed().items() if not there],
     }
     results = describe("crowds", seed, quick, settings)
-    results["pools"] = [crowd_pools.compare_pools(data, progress, quick, seed) for data in loaded]
+    results["pools"] = [
+        crowd_pools.compare_pools(data, progress, quick, seed, seconds) for data in loaded
+    ]
     results["learners"] = [
         row
         for data in loaded
@@ -210,7 +217,7 @@ def pool_table(pools: list[dict[str, Any]], note: str) -> Table:
             one["set"],
             *(str(one[key]) for key in ("items", "annotators", "answers", "classes")),
             f"{one['right']:.3f}",
-            *(number(one["accuracy"].get(name)) for name in names),
+            *(cell(one, name, one["accuracy"].get(name)) for name in names),
         ]
         for one in pools
     ]
@@ -232,7 +239,7 @@ def loss_table(pools: list[dict[str, Any]]) -> Table:
         [
             one["set"],
             with_interval(one["log_loss"]["pool"], 3, ""),
-            *(number(one["log_loss"].get(name, {}).get("mean")) for name in names),
+            *(cell(one, name, one["log_loss"].get(name, {}).get("mean")) for name in names),
         ]
         for one in pools
     ]
@@ -243,7 +250,9 @@ def loss_table(pools: list[dict[str, Any]]) -> Table:
 def calibration_table(pools: list[dict[str, Any]]) -> Table:
     """Calibration error of all that give probabilities."""
     names = all_names(pools, "ece")
-    rows = [[one["set"], *(number(one["ece"].get(name)) for name in names)] for one in pools]
+    rows = [
+        [one["set"], *(cell(one, name, one["ece"].get(name)) for name in names)] for one in pools
+    ]
     return Table("Expected calibration error of the first class.", ["set", *names], rows)
 
 
@@ -293,6 +302,12 @@ def ridge_table(learners: list[dict[str, Any]], ridges: list[float]) -> Table:
     head = ["set", "model", "form", *(f"alpha {ridge:g}" for ridge in ridges), "chosen"]
     caption = "Test accuracy of logistic regression at each ridge, and the ridges chosen."
     return Table(caption, head, lines)
+
+
+def cell(one: dict[str, Any], name: str, value: float | None) -> str:
+    """A number of a method on a set, or after how long it was stopped."""
+    seconds = one.get("unended", {}).get(name)
+    return number(value) if seconds is None else f"did not end within {seconds:g} s"
 
 
 def number(value: float | None) -> str:

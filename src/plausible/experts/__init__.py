@@ -33,6 +33,7 @@ from plausible.experts.peers import side_by_side as side_by_side
 from plausible.experts.pooling import counted_once as counted_once
 from plausible.experts.pooling import default_model as default_model
 from plausible.experts.pooling import pool_and_tell as pool_and_tell
+from plausible.experts.pooling import who_err_together as who_err_together
 from plausible.experts.reliability import equivalent_doubt as equivalent_doubt
 from plausible.experts.saying import SUPPORT as SUPPORT
 from plausible.experts.saying import Statement as Statement

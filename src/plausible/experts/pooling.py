@@ -98,13 +98,8 @@ def pool_dependent(
     annotations: Annotations, doubt: Any, gold: Any, on_conflict: str, options: dict[str, Any]
 ) -> tuple[Labels, Dependence]:
     """Labels by Dempster's rule with what people have in common learned, and that."""
-    pairs = count_pairs(annotations)
-    copies = find_copies(annotations, pairs)
-    kept = without_copies(annotations, copies)
-    pairs = count_pairs(kept) if copies else pairs
-    together = None if pairs is None else find_groups(pairs, len(kept.annotators))
-    if together is not None:
-        kept = weigh(kept, together.members, together.worth)
+    people = who_err_together(annotations)
+    kept = counted_once(annotations, people)
     if doubt is None and not options and learns(annotations, doubt, None, options):
         options = {"model": default_model(annotations)}
     known = gold_logs(annotations, gold)
@@ -115,17 +110,8 @@ def pool_dependent(
     with np.errstate(divide="ignore"):
         shared, low, high, source = learn_shared(np.log(labels.contour), count, known)
     several = count[count > 0]
-    found = Dependence(
-        shared,
-        low,
-        high,
-        source,
-        _named_groups(annotations, copies),
-        float(several.mean()) if len(several) else 0.0,
-        groups=() if together is None else _named_groups(annotations, together.members),
-        group_shared=() if together is None else tuple(together.worth.tolist()),
-        is_searched=together is not None,
-    )
+    n_answers = float(several.mean()) if len(several) else 0.0
+    found = replace(people, shared=shared, low=low, high=high, source=source, n_answers=n_answers)
     worth = several * found.exponent(several)
     found = replace(found, n_independent=float(worth.mean()) if len(worth) else 0.0)
     return temper(labels, found.exponent(count)), found
@@ -137,9 +123,26 @@ def default_model(annotations: Annotations) -> str:
     return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"
 
 
-def _named_groups(annotations: Annotations, groups: list[IntArray]) -> tuple[tuple[Any, ...], ...]:
+def who_err_together(annotations: Annotations) -> Dependence:
+    """People who copy, and groups who err together; what all people share is not looked for."""
     names = annotations.annotators.tolist()
-    return tuple(tuple(names[member] for member in group) for group in groups)
+
+    def named(groups: list[IntArray]) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(names[member] for member in group) for group in groups)
+
+    pairs = count_pairs(annotations)
+    copies = find_copies(annotations, pairs)
+    if copies:
+        pairs = count_pairs(without_copies(annotations, copies))
+    if pairs is None:
+        return Dependence(0.0, is_searched=False)
+    found = find_groups(pairs, len(names))
+    return Dependence(
+        0.0,
+        copies=named(copies),
+        groups=named(found.members),
+        group_shared=tuple(found.worth.tolist()),
+    )
 
 
 def counted_once(annotations: Annotations, dependence: Dependence) -> Annotations:

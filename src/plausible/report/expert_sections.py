@@ -266,8 +266,45 @@ def show_reliability(part: Part) -> list[Markup]:
         *([] if part["converged"] else [tag("p", slow, class_="warn")]),
         table("Annotators, the most reliable first", heads, rows, note, "broad"),
         *download(part["list"], "annotators"),
+        *_together(part.get("together")),
         *show_peers(part["peers"]),
     ]
+
+
+def _together(found: Part | None) -> list[Markup]:
+    """Groups of annotators who copy each other, or err together."""
+    if found is None or (found["is_searched"] and not found["groups"]):
+        return []
+    if not found["is_searched"]:
+        said = (
+            "Whether some annotators copy each other was not looked at: there are too many pairs "
+            "of answers about the same items."
+        )
+        return [tag("p", said, class_="quiet")]
+    rows = [
+        (
+            join([commas(name(person) for person in row["annotators"]), _more(row)]),
+            "copy each other" if row["is_copies"] else "err together",
+            percent(row["shared"], 1),
+            f"{number(row['n_annotators'])} as {number(row['worth'])}",
+        )
+        for row in found["groups"]
+    ]
+    note = (
+        "In common is the share of the items about which members of a group follow one another, as "
+        "far as they agree more often than people who err on their own would. Where labels are "
+        "pooled with what people have in common (dependence fit), they count as so many people."
+    )
+    heads = ["annotators", "they", "in common", "count"]
+    return [
+        tag("h3", "Annotators who err together"),
+        table("Groups who give the same wrong answers", heads, rows, note, "broad"),
+    ]
+
+
+def _more(row: Part) -> str:
+    left = row["n_annotators"] - len(row["annotators"])
+    return f" and {left:,} more" if left else ""
 
 
 def show_questions(part: Part) -> list[Markup]:

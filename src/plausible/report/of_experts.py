@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.experts import Annotations
+from plausible.experts import Annotations, who_err_together
 from plausible.labels import Labels
 from plausible.report.lists import MOST_ROWS as MOST_TAKEN
 from plausible.report.lists import take_away
@@ -15,6 +15,7 @@ from plausible.report.words import name_of, names_of, statement_in_words
 N_BINS = 20  # of the histogram of conflict
 MOST_STATEMENTS = 6  # different statements about an item that are told
 MOST_PEOPLE = 5  # annotators of one statement who are named
+MOST_TOGETHER = 20  # annotators of a group who are named
 MOST_ROWS = 50  # annotators in the table of reliabilities
 
 
@@ -130,9 +131,28 @@ def summarize_reliability(annotations: Annotations, options: dict[str, Any]) -> 
         "consensus_error": found.consensus_error,
         "quantiles": quantiles,
         "annotators": rows[: MOST_ROWS // 2] + rows[-MOST_ROWS // 2 :] if many else rows,
+        "together": summarize_together(annotations),
         "peers": summarize_peers(annotations),
         "list": take_away("annotators", columns, rows),
     }
+
+
+def summarize_together(annotations: Annotations) -> dict[str, Any]:
+    """Groups of annotators who copy each other, or err together, and what they count for."""
+    found = who_err_together(annotations)
+    groups = [(group, 1.0) for group in found.copies]
+    groups += list(zip(found.groups, found.group_shared, strict=True))
+    rows = [
+        {
+            "annotators": [name_of(person) for person in group[:MOST_TOGETHER]],
+            "n_annotators": len(group),
+            "is_copies": number < len(found.copies),
+            "shared": shared,
+            "worth": len(group) / (1 + (len(group) - 1) * shared),
+        }
+        for number, (group, shared) in enumerate(groups)
+    ]
+    return {"groups": rows, "is_searched": found.is_searched}
 
 
 def _mean_doubts(annotations: Annotations) -> NDArray[np.float64] | None:
