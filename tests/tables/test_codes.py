@@ -36,50 +36,75 @@ def test_codes_are_those_of_a_slow_search(start, ends, skip, size):
 
 @given(st.sampled_from(["", "photo_", "2024-", "a long beginning, 7"]),
        st.lists(st.text(st.sampled_from("0123456789"), min_size=1, max_size=9), min_size=1),
-       st.booleans(), st.sampled_from([1, 4, 10**5]), st.integers(1, 9))  # fmt: skip
-def test_names_that_differ_by_digits_are_counted_as_by_a_slow_search(
-    start, ends, fill, room_, size
-):
-    cells = [start + (end.zfill(8) if fill else end) for end in ends]
+       st.booleans(), st.sampled_from(["", ".png", " of the second series"]),
+       st.integers(1, 9))  # fmt: skip
+def test_names_of_all_lengths_are_those_of_a_slow_search(start, ends, fill, last, size):
+    cells = [start + (end.zfill(9) if fill else end) + last for end in ends]
     parts = [cells[k : k + size] for k in range(0, len(cells), size)]
     column = pa.chunked_array([*parts, pa.array([], pa.string())])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "ROOM", room_)
-        found = room.encode(column)
+    found = room.encode(column)
     assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
 
 
 @given(st.lists(st.integers(-50, 50) | st.integers(-(2**63), 2**63 - 1), min_size=1))
-def test_whole_numbers_are_counted_as_by_a_slow_search(numbers):
+def test_whole_numbers_are_those_of_a_slow_search(numbers):
     for cells in (numbers, [number for number in numbers if abs(number) <= 50] or [0]):
         found = room.encode(pa.chunked_array([pa.array(cells, pa.int64())]))
         assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
 
 
+@given(st.lists(st.integers(0, 12) | st.integers(0, 40), min_size=20),
+       st.sampled_from(["", "0", "+", " ", "x", "-"]), st.integers(0, 9))  # fmt: skip
+def test_text_of_whole_numbers_is_counted_if_it_is_written_in_the_usual_way(numbers, mark, row):
+    cells = [str(number) for number in numbers]
+    cells[row] = mark + cells[row]
+    column = pa.chunked_array([pa.array(cells[:7]), pa.array(cells[7:])])
+    found = room.whole_numbers(column)
+    if mark:
+        assert found is None or (mark == "-" and cells[row] == "-0")
+    else:
+        assert (found[0].codes.tolist(), found[0].names.tolist()) == slow(numbers)
+        assert found[1].to_pylist() == numbers
+
+
+@pytest.mark.parametrize("cells", [["1", None] * 9, ["1", "900"] * 9, ["1", "2.0"] * 9])
+def test_gaps_large_numbers_and_fractions_are_left_to_others(cells):
+    assert room.whole_numbers(pa.chunked_array([pa.array(cells)])) is None
+
+
 @pytest.mark.parametrize(
-    ("cells", "is_counted"),
+    ("cells", "n_words"),
     [
-        ([f"photo_{k}" for k in range(99)], True),
-        ([f"photo_{k:04}" for k in range(99)], True),
-        (["photo_1", "photo_01"], False),  # two names
-        (["photo_1", "photo_"], False),
-        (["photo_1", "photo_x"], False),
-        (["photo_1", "photo_900000"], False),  # a table of that would be too large
-        (["photo_1", None], False),
+        ([f"photo_{k}" for k in range(99)], 1),  # the same four letters, and eight more
+        ([f"{k:05}" for k in range(99)], 1),
+        ([f"{k}_photo_x" for k in range(1000, 1999)], 2),
+        ([f"img_{k:05}.png" for k in range(99)], 1),  # differ within eight letters
+        ([f"{k:05}/photo/{k:05}" for k in range(99)], 3),
+        ([f"picture number {k}" for k in range(99)], 4),  # three words, and the length
+        (["photo_1", "photo_1\0"], 2),  # a length can only be told without zero bytes
+        ([f"a name that is too long to be cut into words: {k}" for k in range(99)], None),
+        (["few", "names"] * 50, None),
     ],
 )
-def test_which_names_are_counted(cells, is_counted):
-    column = pa.array(cells, pa.string())
-    assert (room.by_counting(column) is not None) == is_counted
-    found = room.encode(column)
-    assert (found.codes.tolist(), found.names.tolist()) == slow(cells)
+def test_how_many_words_tell_names_apart(cells, n_words):
+    column = pa.chunked_array([pa.array(cells[:40]), pa.array(cells[40:], pa.string())])
+    words = room.words_of(column)
+    assert (words if words is None else len(words)) == n_words
+    codes, names = room.distinct(column)
+    assert (codes.tolist(), names.to_pylist()) == slow(cells)
 
 
-def test_short_ends_are_numbers_and_long_ones_are_not():
-    short = pa.array([f"photo_{k}" for k in range(70)] + [None, "photo_"])
-    assert room.short_keys(short)[1].null_count == 1
-    assert len(np.unique(room.short_keys(short)[1].drop_null())) == 71
-    for odd in ("picture_1", "photo_123456789", "photo_\0", "photo_é", "phot"):
-        column = pa.array([*short.to_pylist(), odd])
-        assert room.short_keys(column)[1] is None
-        assert room.encode(column).codes[-1] == 71
+def test_names_with_the_same_number_are_told_apart(monkeypatch):
+    cells = [f"{k}_photo_x" for k in range(1000, 1999)]
+    monkeypatch.setattr(room, "mixed", lambda words: words[0] & np.uint64(1))
+    codes, names = room.distinct(pa.array(cells))
+    assert (codes.tolist(), names.to_pylist()) == slow(cells)
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1), min_size=1), st.integers(1, 4))
+def test_the_first_row_of_each_key(keys, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "BLOCK", size)
+        patch.setattr(room, "_places", lambda keys, *_: (keys & np.uint64(1)).view(np.int64))
+        found = room.first_rows(np.array(keys, np.uint64))
+    assert found.tolist() == [keys.index(key) for key in keys]

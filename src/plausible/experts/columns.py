@@ -38,7 +38,12 @@ def doubts_of(
     ):
         return check_doubt(doubt, n_rows), []
     meaning = "doubt" if confidence is None else "confidence"
-    column = factorize_cells(doubt if confidence is None else confidence, meaning)
+    given = doubt if confidence is None else confidence
+    is_float = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.ndim == 1
+    if is_float and not words:  # nothing would be won by counting them
+        column = Codes(np.arange(len(given)), given)
+    else:
+        column = factorize_cells(given, meaning)
     if len(column.codes) != n_rows:
         return check_doubt(doubt if confidence is None else confidence, n_rows), []
     found = read_doubts(column, meaning, words)

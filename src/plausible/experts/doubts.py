@@ -51,6 +51,13 @@ def read_doubts(
     name = meaning if name is None else name
     if meaning == "doubt" and not words and column.names.dtype.kind == "f":
         return Doubts(_check_range(column.names, column, meaning), [])
+    if not words and column.names.dtype.kind == "f":
+        numbers = column.names.copy()
+        rest = ~np.isnan(numbers) & (np.bincount(column.codes, minlength=len(numbers)) > 0)
+        never = np.zeros(len(numbers), dtype=bool)
+        numbers, notes = _as_confidence(numbers, rest, never, name)
+        numbers[~rest] = np.nan
+        return Doubts(1 - _check_range(numbers, column, meaning), notes)
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
     present = np.bincount(column.codes, minlength=len(cells)) > 0
     given = _check_words(words)
@@ -67,7 +74,7 @@ def read_doubts(
     if (rest & is_percent).any():
         numbers[is_percent] /= 100
     if meaning == "confidence":
-        numbers, notes = _as_confidence(numbers, rest, is_percent, cells, name)
+        numbers, notes = _as_confidence(numbers, rest, is_percent, name)
     _check_range(np.where(rest, numbers, np.nan), column, meaning)
     values = numbers if meaning == "doubt" else 1 - numbers
     values = np.where(is_word, by_word, values)
@@ -153,7 +160,6 @@ def _as_confidence(
     numbers: FloatArray,
     rest: NDArray[np.bool_],
     is_percent: NDArray[np.bool_],
-    cells: list[Any],
     name: str,
 ) -> tuple[FloatArray, list[Note]]:
     """Confidences in [0, 1]; ratings, which may mean anything, are refused."""

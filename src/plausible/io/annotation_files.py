@@ -22,7 +22,7 @@ from plausible.experts import (
     is_free_text,
     read_doubts,
 )
-from plausible.io.answer_columns import ALIASES, NUMBERS
+from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
@@ -30,9 +30,10 @@ from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
-from plausible.tables import Source, TableError, open_table
+from plausible.tables import Source, TableError, floats, open_table
 
 IntArray = NDArray[np.int64]
+CODED = ("item", "annotator", "label")
 __all__ = ["ALIASES", "NUMBERS", "read_annotations"]
 
 
@@ -174,6 +175,12 @@ def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     return Codes(codes, names)
 
 
+def measured(table: Source, name: str, gaps: bool) -> Codes:
+    """A column of numbers that are not counted; gaps, which are allowed, are NaN."""
+    numbers = floats(table.column(name))[0]
+    return Codes(np.arange(len(numbers)), numbers)
+
+
 # -- A row for each answer -------------------------------------------------------------------------
 
 
@@ -183,7 +190,9 @@ def _read_long(
     """Answers that have a row each."""
     found, notes = plan.found, notes_of(table, plan)
     rows, told = _rows_that_count(table, plan)
-    table.encoded_all([found[name] for name in ("item", "annotator", "label") if name in found])
+    sure = [meaning for meaning in SURENESS if meaning in found]
+    numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
+    table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
@@ -197,12 +206,11 @@ def _read_long(
         if meaning in found:
             more[meaning] = read_unit(table, [found[meaning]], meaning.capitalize())[:, 0]
     with in_words_of(table, rows):
-        for meaning in ("doubt", "confidence"):
-            if meaning in found:
-                column = coded(table, found[meaning], gaps=True)
-                read = read_doubts(column, meaning, words, found[meaning])
-                more["doubt"] = read.values
-                told += read.notes
+        for meaning in sure:
+            column = (measured if meaning in numbers else coded)(table, found[meaning], True)
+            read = read_doubts(column, meaning, words, found[meaning])
+            more["doubt"] = read.values
+            told += read.notes
         if rows is not None:
             item, label = item.taken(rows), label.taken(rows)
             annotator = None if annotator is None else annotator.taken(rows)

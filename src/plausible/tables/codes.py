@@ -1,14 +1,15 @@
 """A column of names as its distinct names, and which of them is in each row.
 
-Names are found by hashing. Where all of them are equal but for eight letters at their end (photo_a,
-photo_b, ...), these letters are one number of 64 bits, which is found faster than text; where these
-letters are digits (photo_1, photo_2, ...), the number that they write is a place in a table, which
-is faster still.
+Names are found by hashing. Where a column is long, each name is cut into words of eight bytes, of
+which one alone often tells all names apart, and numbers are found faster than text: each of them
+has a place in a table, in which the first row with it is written. Where several words are mixed
+into one number, the names of all rows are checked afterwards, word by word.
 """
 
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,18 @@ from plausible.tables.columns import values_of
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import places_of
 
+Words = list[NDArray[np.uint64]]
 WORD = 8  # bytes of a number
 MASKS = np.array([(1 << 8 * k) - 1 for k in range(WORD + 1)], np.uint64)
-ASCII = 127
 FEW = 50_000  # rows for which it does not matter
 LOOK = 4096  # rows that tell whether there are many names; few of them are found fast as text
+INLINE = 12  # bytes of a name that a view of Arrow holds beside its length
 ROOM = 4  # places of a table of numbers for each row
-EACH = np.uint64(0x0101010101010101)  # one in every byte
+MOST_WORDS, MOST_EQUAL = 4, 12  # of names of different lengths, and of the same length
+ODD = np.uint64(0x9E3779B97F4A7C15)  # spreads what differs in a few bits
+HALF = np.uint64(32)
+FACTOR = 6364136223846793005  # another such number for each further table
+BLOCK = 1 << 15  # rows that are computed with at a time
 
 
 class Encoded(NamedTuple):
@@ -42,198 +48,320 @@ class Encoded(NamedTuple):
     names: NDArray[Any]
 
 
-def encode(column: Any, clean: Callable[[Any], Any] | None = None) -> Encoded:
-    """A column by its distinct values, of which those are missing that `clean` makes so."""
+def encode(column: Any) -> Encoded:
+    """A column by its distinct values."""
     if not len(column) or column.null_count == len(column):
         return Encoded(np.full(len(column), -1, dtype=np.int64), np.empty(0, dtype=str))
-    counted = by_counting(column)
-    if counted is not None:  # digits and numbers are never missing
-        codes, first = counted
-        return Encoded(codes, values_of(column.take(arrow().array(first))))
-    start, keys = short_keys(column) if _has_many_names(column) else (b"", None)
-    codes, names = distinct(column if keys is None else keys)
-    if keys is not None:
-        names = spelled(start, names.to_numpy())
-    cleaned = names if clean is None else clean(names)
-    if cleaned.null_count:
-        there = np.asarray(cleaned.is_valid(), dtype=bool)
-        place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
-        codes, cleaned = place[codes], cleaned.drop_null()
-    return Encoded(codes, values_of(cleaned))
+    codes, names = distinct(column)
+    return Encoded(codes, values_of(names))
+
+
+def recode(codes: NDArray[np.int64], cells: Any, read: Any) -> Encoded:
+    """Codes of distinct cells that are read as other values, some missing, some perhaps equal."""
+    if read is cells:
+        return Encoded(codes, values_of(cells))
+    found = encode(read)
+    if np.array_equal(found.codes, np.arange(len(cells))):
+        return Encoded(codes, found.names)
+    return Encoded(np.append(found.codes, -1)[codes], found.names)
 
 
 def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     """Codes, and the distinct values of a column as an array of Arrow."""
-    encoded = column.dictionary_encode()
+    if not len(column):
+        return np.empty(0, np.int64), arrow().array([], column.type)
+    if column.null_count and len(column) >= FEW:
+        there = np.asarray(column.is_valid(), dtype=bool)
+        codes = np.full(len(column), -1, np.int64)
+        codes[there], names = distinct(column.drop_null())
+        return codes, names
+    words = words_of(column)
+    if words is None:
+        return _by_arrow(column)
+    rows = first_rows(mixed(words))
+    first, codes = _ranked(rows)
+    if len(words) > 1 and not _agree(words, first, codes):
+        return _by_arrow(column)  # different names have the same number
+    names = column.take(arrow().array(first))
+    return codes, names.combine_chunks() if hasattr(names, "chunks") else names
+
+
+def whole_numbers(column: Any) -> tuple[Encoded, Any] | None:
+    """Codes of text that writes whole numbers in the usual way, and these; None for other text.
+
+    Text with a sign, blanks or zeros in front is longer than the numbers that it writes: all is
+    well if both have as many digits.
+    """
+    pa, pc = arrow(), arrow(".compute")
+    if column.null_count or len(column) < FEW:
+        return None
+    try:
+        pc.cast(column.slice(0, LOOK), pa.int64())
+        numbers = pc.cast(column, pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    values = numbers.to_numpy()
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= ROOM * len(values):
+        return None
+    counts = np.bincount(values)
+    n_digits = sum(int(counts[10**k if k else 0 :].sum()) for k in range(len(str(high))))
+    if n_digits != sum(int(_lengths(chunk).sum()) for chunk in column.chunks):
+        return None
+    first, codes = _ranked(_first_of(values, high))
+    return Encoded(codes, values[first]), numbers
+
+
+def _first_of(values: NDArray[np.int64], high: int) -> NDArray[Any]:
+    """The first row of each of some small numbers, for each row."""
+    rows = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
+    table = np.empty(high + 1, rows.dtype)
+    for part in _blocks(len(values))[::-1]:
+        table[values[part][::-1]] = rows[part][::-1]  # the first row is written last
+    return table.take(values)
+
+
+def distinct_all(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[np.int64], Any]]:
+    """The same for several columns at the same time.
+
+    Columns of few names are left to Arrow, in another thread, which does nothing else, so that both
+    need not wait for one another.
+    """
+    few = {name: column for name, column in columns.items() if len(column) and not has_many(column)}
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(lambda: [column.dictionary_encode() for column in few.values()])
+        many = {name: distinct(columns[name]) for name in columns if name not in few}
+        encoded = dict(zip(few, found.result(), strict=True))
+    return {name: _codes_in(encoded[name]) if name in few else many[name] for name in columns}
+
+
+def _by_arrow(column: Any) -> tuple[NDArray[np.int64], Any]:
+    """The same by the hash table of Arrow."""
+    return _codes_in(column.dictionary_encode())
+
+
+def _codes_in(encoded: Any) -> tuple[NDArray[np.int64], Any]:
+    """Codes and values of a column that Arrow has encoded."""
     chunks = encoded.chunks if hasattr(encoded, "chunks") else [encoded]
-    codes = np.empty(len(column), np.int64)
+    codes = np.empty(len(encoded), np.int64)
     begin = 0
     for chunk in chunks:  # all of them have the same dictionary
-        codes[begin : begin + len(chunk)] = chunk.indices.fill_null(-1)
+        places = chunk.indices
+        codes[begin : begin + len(chunk)] = places.fill_null(-1) if places.null_count else places
         begin += len(chunk)
     return codes, chunks[-1].dictionary
 
 
-def by_counting(column: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Codes and the first row of each value, where values are numbers or differ by digits alone.
-
-    None if there are others, gaps, or so few that it does not matter.
-    """
-    if len(column) < FEW or column.null_count:
-        return None
-    if arrow().types.is_string(column.type):
-        numbers = _ends(column) if _has_many_names(column) else None
-    elif arrow().types.is_signed_integer(column.type):
-        numbers = column.to_numpy().astype(np.int64)
-        low, high = int(numbers.min()), int(numbers.max())
-        numbers = numbers - low if high - low < ROOM * len(numbers) else None
-    else:
-        return None
-    if numbers is None or int(numbers.max()) >= ROOM * len(numbers):
-        return None
-    return _counted(numbers)
-
-
-def _ends(column: Any) -> NDArray[np.int64] | None:
-    """Numbers at the end of names that are equal but for these; None if there are others."""
-    start = _shared(column.slice(0, LOOK).to_pylist()).rstrip(b"0123456789")
-    numbers = np.empty(len(column), np.int64)
-    lengths: set[int] = set()
-    begin, has_zeros = 0, False
-    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
-        keys = _keys_of(chunk, start) if len(chunk) else np.empty(0, np.uint64)
-        found = None if keys is None else digits(keys)
-        if found is None:
-            return None
-        numbers[begin : begin + len(chunk)] = found.numbers
-        lengths |= found.lengths
-        has_zeros, begin = has_zeros or found.has_zeros, begin + len(chunk)
-    return None if has_zeros and len(lengths) > 1 else numbers  # 1 and 01 are two names
-
-
-def _counted(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Codes in the order of first rows, and these rows, of small numbers."""
-    whole: Any = np.int32 if len(numbers) < 2**31 else np.int64
-    rows: NDArray[Any] = np.arange(len(numbers), dtype=whole)
-    first: NDArray[Any] = np.full(int(numbers.max()) + 1, -1, rows.dtype)
-    first[numbers[::-1]] = rows[::-1]  # of several rows, the first is written last
-    begin = np.sort(first[first >= 0]).astype(np.int64)
-    rank = np.empty(len(first), np.int64)
-    rank[numbers[begin]] = np.arange(len(begin))
-    return rank[numbers], begin
-
-
-class Digits(NamedTuple):
-    """Numbers that keys write, how many digits they have, and whether some begin with 0."""
-
-    numbers: NDArray[np.uint64]
-    lengths: set[int]
-    has_zeros: bool
-
-
-def digits(keys: NDArray[np.uint64]) -> Digits | None:
-    r"""What keys of up to eight letters write, if all of these are digits; None otherwise.
-
-    Eight bytes are added up in three steps: to numbers of two digits, of four, and of eight.
-
-    Examples
-    --------
-    >>> keys = np.frombuffer(b"12345\0\0\0" b"07\0\0\0\0\0\0", np.uint64)
-    >>> digits(keys)
-    Digits(numbers=array([12345,     7], dtype=uint64), lengths={2, 5}, has_zeros=True)
-    """
-    there = (keys & (EACH << np.uint64(4))) >> np.uint64(4)  # digits are bytes from 48 to 57
-    values = keys ^ (there * np.uint64(48))
-    if ((values + EACH * np.uint64(118)) & (EACH << np.uint64(7))).any():
-        return None  # a byte is 10 or more
-    lengths = (there * EACH) >> np.uint64(56)
-    different = set(np.flatnonzero(np.bincount(lengths.view(np.int64))).tolist())
-    if 0 in different:
-        return None
-    is_zero = (keys & np.uint64(255)) == np.uint64(48)
-    has_zeros = bool((is_zero & (lengths > np.uint64(1))).any())
-    values <<= (np.uint64(WORD) - lengths) << np.uint64(3)
-    for mask, factor, shift in (
-        (0x00FF00FF00FF00FF, 10 * 2**8 + 1, 8),
-        (0x0000FFFF0000FFFF, 100 * 2**16 + 1, 16),
-        (0x00000000FFFFFFFF, 10_000 * 2**32 + 1, 32),
-    ):
-        values *= np.uint64(factor)
-        values >>= np.uint64(shift)
-        values &= np.uint64(mask)
-    return Digits(values, different, has_zeros)
-
-
-def _has_many_names(column: Any) -> bool:
-    """Whether the first rows of a long column have so many names that numbers would be faster."""
-    return len(column) >= FEW and len(column.slice(0, LOOK).unique()) > min(LOOK, FEW) // 4
-
-
-def spelled(start: bytes, keys: NDArray[np.uint64]) -> Any:
-    """The names behind numbers, as text of Arrow."""
-    letters = np.empty((len(keys), len(start) + WORD), np.uint8)
-    letters[:, : len(start)] = np.frombuffer(start, np.uint8)
-    letters[:, len(start) :] = keys.view(np.uint8).reshape(-1, WORD)
-    lengths = len(start) + np.searchsorted(MASKS, keys)  # zeros fill short names up
-    places = np.append(0, np.cumsum(lengths)).astype(np.int32)
-    buffers = [arrow().py_buffer(places), arrow().py_buffer(letters[letters != 0])]
-    return arrow().StringArray.from_buffers(len(keys), *buffers)
-
-
-def short_keys(column: Any) -> tuple[bytes, Any]:
-    """What all names begin with, and the rest of them as numbers; None if that is too long."""
-    pa = arrow()
-    if len(column) < FEW or not pa.types.is_string(column.type) or sys.byteorder != "little":
-        return b"", None
-    start = _shared(column.slice(0, 64).drop_null().to_pylist())
-    keys = []
-    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
-        if len(chunk):
-            found = _keys_of(chunk, start)
-            if found is None:
-                return start, None
-            gaps = np.asarray(chunk.is_null()) if chunk.null_count else None
-            keys.append(pa.array(found, mask=gaps))
-    return start, pa.chunked_array(keys, pa.uint64())
-
-
-def _shared(names: list[str]) -> bytes:
-    """What all names begin with."""
-    first, last = min(names, default=""), max(names, default="")
-    n_equal = next((k for k, (a, b) in enumerate(zip(first, last)) if a != b), len(first))  # noqa: B905
-    return first[:n_equal].encode()
-
-
-def _keys_of(chunk: Any, start: bytes) -> NDArray[np.uint64] | None:
-    """The letters behind a common beginning as numbers."""
-    places, letters = places_of(chunk)
-    letters = letters[places[0] : places[-1]]
-    if not letters.min(initial=1) or letters.max(initial=0) > ASCII:
-        return None
-    gaps = np.asarray(chunk.is_null()) if chunk.null_count else None
-    lengths = places[1:] - places[:-1] - np.int32(len(start))
-    if gaps is not None:
-        lengths[gaps] = 0
-    if lengths.min() < 0 or lengths.max() > WORD:
-        return None
-    words = _words(letters, places[:-1] - places[0], len(start) // WORD + 2)
-    for number, at in enumerate(range(0, len(start), WORD)):
-        part = start[at : at + WORD]
-        differs = words[number] ^ np.uint64(int.from_bytes(part, "little"))
-        differs &= MASKS[len(part)]
-        if gaps is not None:
-            differs[gaps] = 0
-        if differs.max():
-            return None
-    number, n_before = divmod(len(start), WORD)
-    keys = _joined(words[number], words[number + 1], np.uint64(8 * n_before))
-    keys &= MASKS.take(lengths)
+def mixed(words: Words) -> NDArray[np.uint64]:
+    """One number for the words of each name; a single word stays as it is."""
+    if len(words) == 1:
+        return words[0]
+    keys = np.empty_like(words[0])
+    for part in _blocks(len(keys)):
+        key = words[0][part] * ODD
+        for word in words[1:]:
+            key ^= key >> HALF
+            key += word[part]
+            key *= ODD
+        keys[part] = key
     return keys
 
 
-def _words(
-    letters: NDArray[np.uint8], begin: NDArray[np.int32], count: int
-) -> list[NDArray[np.uint64]]:
+def first_rows(keys: NDArray[np.uint64]) -> NDArray[Any]:
+    """The first row that has the same key, for each row.
+
+    Of keys that have the same place in a table, all but the first one are looked for in another.
+
+    Examples
+    --------
+    >>> first_rows(np.array([7, 3, 7, 7, 3], np.uint64)).tolist()
+    [0, 1, 0, 0, 1]
+    """
+    n_rows = len(keys)
+    whole: Any = np.int32 if n_rows < 2**31 else np.int64
+    rows, found = np.arange(n_rows, dtype=whole), np.empty(n_rows, whole)
+    left, factor = keys, int(ODD)
+    while len(rows):
+        bits = len(rows).bit_length()
+        table, again = np.empty(1 << bits, whole), []
+        for part in _blocks(len(rows))[::-1]:
+            at = _places(left[part], factor, bits)
+            table[at[::-1]] = rows[part][::-1]  # of several rows, the first is written last
+        for part in _blocks(len(rows)):
+            first = table.take(_places(left[part], factor, bits))
+            found[part if left is keys else rows[part]] = first
+            again.append(np.flatnonzero(keys.take(first) != left[part]) + part.start)
+        lost = np.concatenate(again)
+        rows, left = rows[lost], left[lost]
+        factor = factor * FACTOR % (1 << 64)
+    return found
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    """Parts of so many rows that what is computed with them stays in the cache."""
+    return [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
+
+
+def _places(keys: NDArray[np.uint64], factor: int, bits: int) -> NDArray[np.int64]:
+    """A place of `bits` bits for each key."""
+    place = keys >> HALF
+    place ^= keys
+    place *= np.uint64(factor)
+    place >>= np.uint64(64 - bits)
+    return place.view(np.int64)
+
+
+def _ranked(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First rows in rising order, and the place among these of each row's own."""
+    parts = _blocks(len(rows))
+    own = np.arange(BLOCK, dtype=rows.dtype)
+    new = [np.flatnonzero(rows[part] == own[: len(rows[part])] + part.start) for part in parts]
+    first = np.concatenate([found + part.start for found, part in zip(new, parts, strict=True)])
+    rank = np.empty(int(first[-1]) + 1, rows.dtype)
+    rank[first] = np.arange(len(first))
+    codes = np.empty(len(rows), np.int64)
+    for part in parts:
+        codes[part] = rank.take(rows[part])
+    return first, codes
+
+
+def _agree(words: Words, first: NDArray[np.int64], codes: NDArray[np.int64]) -> bool:
+    """Whether all rows of a code have the words of the first."""
+    names = [word.take(first) for word in words]
+    return not any(
+        (name.take(codes[part]) != word[part]).any()
+        for part in _blocks(len(codes))
+        for name, word in zip(names, words, strict=True)
+    )
+
+
+# -- Words of names --------------------------------------------------------------------------------
+
+
+def words_of(column: Any) -> Words | None:
+    """Numbers of eight bytes that together tell names apart; None where text is found as fast."""
+    if len(column) < FEW or not arrow().types.is_string(column.type) or sys.byteorder != "little":
+        return None
+    if not has_many(column):
+        return None
+    chunks = [chunk for chunk in getattr(column, "chunks", [column]) if len(chunk)]
+    lengths = [_lengths(chunk) for chunk in chunks]
+    longest = max(int(part.max()) for part in lengths)
+    shortest = min(int(part.min()) for part in lengths)
+    found = None
+    if longest <= INLINE:
+        found = _views(chunks, longest)
+    elif shortest == longest <= WORD * MOST_EQUAL:
+        found = _equal_words(chunks, longest)
+    if found is None and longest <= WORD * MOST_WORDS:
+        found = _padded_words(chunks, lengths, -(-longest // WORD))
+    return found
+
+
+def _lengths(chunk: Any) -> NDArray[np.int32]:
+    places = places_of(chunk)[0]
+    lengths: NDArray[np.int32] = places[1:] - places[:-1]
+    return lengths
+
+
+def has_many(column: Any) -> bool:
+    """Whether the first rows of a column have so many values that text would be slower."""
+    return len(column.slice(0, LOOK).unique()) > min(LOOK, len(column)) // 4
+
+
+def _views(chunks: Sequence[Any], longest: int) -> Words | None:
+    """Words of names of up to twelve bytes, as views of Arrow hold them.
+
+    A view is the length and the first four bytes, and the eight bytes behind. Where there are no
+    zero bytes, the length can be told by the others.
+    """
+    try:
+        pairs = [_pairs(chunk) for chunk in chunks]
+    except arrow().ArrowNotImplementedError:  # by older ones
+        return None
+    heads = [pair.view(np.uint32)[:, 1] for pair in pairs]
+    plain = all(map(_is_plain, chunks))
+    if plain and all((head == heads[0][0]).all() for head in heads):
+        return [np.concatenate([pair[:, 1] for pair in pairs])]
+    if plain and longest <= WORD:
+        return [np.concatenate([pair[:, 1] << HALF | pair[:, 0] >> HALF for pair in pairs])]
+    return [np.concatenate([pair[:, k] for pair in pairs]) for k in (0, 1)]
+
+
+def _pairs(chunk: Any) -> NDArray[np.uint64]:
+    """Views (n, 2) of text."""
+    views = chunk.cast(arrow().string_view())
+    pairs = np.frombuffer(views.buffers()[1], np.uint64).reshape(-1, 2)
+    return pairs[views.offset : views.offset + len(chunk)]
+
+
+def _is_plain(chunk: Any) -> bool:
+    """Whether text has no zero bytes."""
+    places, letters = places_of(chunk)
+    return bool(letters[places[0] : places[-1]].min(initial=1))
+
+
+def _equal_words(chunks: Sequence[Any], length: int) -> Words:
+    """Words of names of one length, which stand behind one another; the last one ends with them."""
+    places, letters = places_of(chunks[0])
+    sample = letters[places[0] : places[min(LOOK, len(chunks[0]))]].reshape(-1, length)
+    varies = np.flatnonzero((sample != sample[0]).any(axis=0))
+    low = min(int(varies.min(initial=length)), length - WORD)
+    if varies.max(initial=0) < low + WORD and _is_constant_beside(chunks, length, low):
+        return [_at(chunks, length, low)]
+    return [_at(chunks, length, start) for start in _starts(length)]
+
+
+def _is_constant_beside(chunks: Sequence[Any], length: int, low: int) -> bool:
+    """Whether all bytes of names are the same but for a word from `low` on."""
+    constant = np.full(length, 255, np.uint8)
+    constant[low : low + WORD] = 0
+    starts = [k for k in _starts(length) if constant[k : k + WORD].any()]
+    masks = [constant[k : k + WORD].copy().view(np.uint64)[0] for k in starts]
+    same = [_at(chunks[:1], length, k)[0] for k in starts]
+    for chunk in chunks:
+        for start, mask, word in zip(starts, masks, same, strict=True):
+            differs = _at([chunk], length, start) ^ word
+            differs &= mask
+            if differs.any():
+                return False
+    return True
+
+
+def _starts(length: int) -> list[int]:
+    """Where words of names of one length begin."""
+    return [*range(0, length - WORD, WORD), length - WORD]
+
+
+def _at(chunks: Sequence[Any], length: int, start: int) -> NDArray[np.uint64]:
+    """Eight bytes of each of the names of one length."""
+    found = np.empty(sum(map(len, chunks)), np.uint64)
+    begin = 0
+    for chunk in chunks:
+        places, letters = places_of(chunk)
+        end, at = begin + len(chunk), int(places[0]) + start
+        found[begin:end] = np.ndarray((len(chunk),), "<u8", letters, at, (length,))
+        begin = end
+    return found
+
+
+def _padded_words(chunks: Sequence[Any], lengths: Sequence[NDArray[np.int32]], count: int) -> Words:
+    """Words of names of different lengths, filled up with zeros, and these lengths."""
+    words = np.empty((count + 1, sum(map(len, chunks))), np.uint64)
+    begin = 0
+    for chunk, length in zip(chunks, lengths, strict=True):
+        places, letters = places_of(chunk)
+        end = begin + len(chunk)
+        letters = letters[places[0] : places[-1]]
+        for number, word in enumerate(_words(letters, places[:-1] - places[0], count)):
+            rest = np.clip(length - np.int32(WORD * number), 0, WORD)
+            np.bitwise_and(word, MASKS.take(rest), out=words[number, begin:end])
+        words[-1, begin:end] = length
+        begin = end
+    return list(words)
+
+
+def _words(letters: NDArray[np.uint8], begin: NDArray[np.int32], count: int) -> Words:
     """Eight bytes from each place on, the eight behind them, and so on; at the end are zeros."""
     padded = np.zeros(len(letters) // WORD + count + 2, np.uint64)
     padded.view(np.uint8)[: len(letters)] = letters

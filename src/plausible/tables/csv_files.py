@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from plausible.tables.codes import Encoded, encode
+from plausible.tables.codes import FEW, Encoded, distinct_all, has_many, recode, whole_numbers
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
@@ -125,21 +125,37 @@ class CsvSource(Source):
         """A column of names, each of them once, and which of them is in each row."""
         return self.encoded_all([name])[name]
 
-    def named_all(self, names: Sequence[str]) -> list[Any]:
-        """Several columns of names; text of short files is left to `_encode`."""
-        if not self.is_kept:
-            return super().named_all(names)
-        plain = [self.kind(name) in (INT, FLOAT, BOOL, NULL) for name in names]
-        return [
-            self.column(name) if is_plain else None
-            for name, is_plain in zip(names, plain, strict=True)
-        ]
+    def encoded_all(self, names: Sequence[str]) -> dict[str, Encoded]:
+        """The same for several columns; those of short files are typed by their distinct cells."""
+        lost = [name for name in dict.fromkeys(names) if name not in self._codes]
+        if self.is_kept and lost:
+            rest = [name for name in lost if not self._encode_numbers(name)]
+            found = distinct_all({name: self._columns[name] for name in rest})
+            for name, (codes, cells) in found.items():
+                self._codes[name] = recode(codes, cells, self._read_names(name, cells))
+        return super().encoded_all(names)
 
-    def _encode(self, name: str, column: Any) -> Encoded:
-        if not self.is_kept or self.kind(name) in (INT, FLOAT, BOOL, NULL):
-            return super()._encode(name, column)
-        # Blank cells are looked for among the distinct ones only.
-        return encode(self._columns[name], without_blanks)
+    def _encode_numbers(self, name: str) -> bool:
+        """Encode a column, if it holds whole numbers that are written in the usual way."""
+        found = whole_numbers(self._columns[name]) if name not in self._kinds else None
+        if found is not None:
+            self._codes[name], self._values[name] = found
+            self._typings[name] = Typing.of_whole_numbers(len(self._columns[name]))
+        return found is not None and self.kind(name) == INT
+
+    def _read_names(self, name: str, cells: Any) -> Any:
+        """Distinct cells of a column of names as `named` reads them."""
+        if name not in self._typings:
+            self._typings[name] = Typing()
+            self._typings[name].add(cells)
+        kind = self.kind(name)
+        is_text = kind not in (INT, FLOAT, BOOL, NULL)
+        return as_kind(without_blanks(cells), TEXT if is_text else kind)
+
+    def is_measured(self, name: str) -> bool:
+        """Whether a column holds so many different numbers that its codes would be no use."""
+        column = self._columns[name] if self.is_kept else ()
+        return len(column) >= FEW and has_many(column) and self.kind(name) == FLOAT
 
     def kind(self, name: str) -> str:
         """What kind of values a column holds."""

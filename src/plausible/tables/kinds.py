@@ -126,6 +126,13 @@ class Typing:
         self.is_tidy = True
         self.example: str | None = None
 
+    @classmethod
+    def of_whole_numbers(cls, n_cells: int) -> "Typing":
+        """What cells leave open that are all whole numbers."""
+        made = cls()
+        made.possible, made.n_cells = WHOLE_KINDS, n_cells
+        return made
+
     def add(self, column: Any) -> Any:
         """Learn from more cells; numbers are returned if that is all they hold, else None."""
         if not self.possible:

@@ -100,6 +100,10 @@ class Source:
             self._codes |= zip(lost, threads.map(self._encode, lost, columns), strict=True)
         return {name: self._codes[name] for name in names}
 
+    def is_measured(self, name: str) -> bool:
+        """Whether a column holds so many different numbers that its codes would be no use."""
+        return False
+
     def named_all(self, names: Sequence[str]) -> list[Any]:
         """Several columns of names, read at once if that is faster."""
         return [self.named(name) for name in names]

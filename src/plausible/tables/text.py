@@ -73,7 +73,7 @@ class Text:
         is_utf8 = True
         for piece in self._pieces():
             values = np.frombuffer(piece, np.uint8)
-            self.n_quotes += int(np.count_nonzero(values == QUOTE))
+            self.n_quotes += _count_quotes(piece, values)
             if self.encoding == UTF16 or (is_utf8 and not _is_plain(values, decoder)):
                 try:
                     decoder.decode(bytes(piece))
@@ -156,6 +156,11 @@ def pieces(file: BinaryIO) -> Iterator[bytes]:
     with file:
         while piece := file.read(PIECE):
             yield piece
+
+
+def _count_quotes(piece: Any, values: Any) -> int:
+    """How many quotes there are; most files have none, which is found fast."""
+    return int(np.count_nonzero(values == QUOTE)) if b'"' in bytes(piece) else 0
 
 
 def _is_plain(values: Any, decoder: Any) -> bool:
