@@ -12,18 +12,23 @@ import numpy as np
 import pytest
 import sklearn
 import skops.io
+from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from conformance.register import ESTIMATORS, REGISTER
+from plausible.cluster import EKNNClus
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.io import ModelFileError, VersionWarning, inspect_model, load, save
 from plausible.io.model_files import describe, load_classifier
 from plausible.labels import Labels
 from plausible.models import (
+    BeliefForestClassifier,
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
@@ -200,6 +205,64 @@ def test_boosted_trees_are_saved_and_forged_ones_refused(tmp_path):
                 save(model, tmp_path / "model")
             trees[0].nodes[0] = root
     save(model, tmp_path / "model")
+
+
+def own_tree():
+    return BeliefTreeClassifier().fit([[0.0], [1.0], [2.0]] * 3, ["b", "c", "a"] * 3)
+
+
+def forest_tree():
+    forest = BeliefForestClassifier(3, random_state=0)
+    return forest.fit([[0.0], [1.0], [2.0]] * 5, ["b", "c", "a"] * 5)
+
+
+def single_masses():
+    X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([[0.0], [9.0], [18.0]], 10, 0)
+    return EKNNClus(3, random_state=0).fit(X)
+
+
+def neighbors():
+    return KNeighborsClassifier(1).fit([[0.0], [1.0], [2.0]], ["b", "c", "a"])
+
+
+def sparse_inside():
+    return LogisticRegression(class_weight=csr_array(np.eye(3)))  # wherever it may be
+
+
+def generator():
+    return LogisticRegression(random_state=np.random.RandomState(0))
+
+
+def move_pos(model):
+    state = model.random_state.get_state(legacy=False)
+    state["state"]["pos"] = 100_000
+    model.random_state.set_state(state)
+
+
+LEADS_NOWHERE = [
+    (own_tree, lambda model: model.tree_.mass_column.__setitem__(0, 99)),
+    (own_tree, lambda model: model.tree_.mass_start.__setitem__(-1, 99)),
+    (own_tree, lambda model: model.tree_.children_left.__setitem__(0, 99)),
+    (own_tree, lambda model: setattr(model, "focal_sets_", model.focal_sets_[:0])),
+    (forest_tree, lambda model: model.estimators_[1].tree_.mass_column.__setitem__(0, -1)),
+    (single_masses, lambda model: model.partition_.given.indices.__setitem__(0, 99)),
+    (neighbors, lambda model: model._y.__setitem__(0, 10_000)),
+    (neighbors, lambda model: model._y.__setitem__(0, -1)),
+    (sparse_inside, lambda model: model.class_weight.indices.__setitem__(0, 10_000)),
+    (sparse_inside, lambda model: model.class_weight.indptr.__setitem__(1, 10_000)),
+    (generator, move_pos),
+]
+
+
+@pytest.mark.parametrize(("make", "harm"), LEADS_NOWHERE)
+def test_numbers_that_lead_beyond_arrays_are_refused(tmp_path, make, harm):
+    """Compiled code would follow them: such a file once wrote into other objects of the process."""
+    model = make()
+    save(model, tmp_path / "model", trusted=[csr_array])
+    load(tmp_path / "model", trusted=[csr_array])
+    harm(model)
+    with pytest.raises(ModelFileError, match="places that are there"):
+        save(model, tmp_path / "model", trusted=[csr_array])
 
 
 # -- Damaged and forged files ----------------------------------------------------------------------

@@ -533,3 +533,42 @@ def test_nodes_that_lead_around_are_refused():
         forged = Tree(**vars(tree) | {name: np.array(wrong)})
         with pytest.raises(ValueError, match="children that come later"):
             forged.apply(np.zeros((1, 1)))
+
+
+def test_masses_of_sets_that_are_not_there_are_refused():
+    """scipy would write them beyond the end of its table, and so into other objects."""
+    model = BeliefTreeClassifier().fit([[0.0], [1.0], [2.0]] * 3, ["b", "c", "a"] * 3)
+    good, n_sets = model.tree_, len(model.focal_sets_)
+    assert good.masses(np.arange(good.node_count), n_sets).shape == (good.node_count, n_sets)
+    first, column, value = good.mass_start, good.mass_column, good.mass_value
+    wrong = [
+        ("mass_column", np.where(column == column.max(), n_sets, column)),
+        ("mass_column", np.where(column == column.max(), -1, column)),
+        ("mass_column", column.astype(float)),
+        ("mass_column", column[:-1]),
+        ("mass_value", value[:-1]),
+        ("mass_start", np.append(first[:-1], first[-1] + 50)),
+        ("mass_start", first[:-1]),
+        ("mass_start", first[::-1].copy()),
+        ("mass_start", first + 1),
+        ("mass_start", first[:, None]),
+    ]
+    for name, array in wrong:
+        forged = Tree(**vars(good) | {name: array})
+        with pytest.raises(ValueError, match="masses of some of 4 focal sets, but some nodes do"):
+            forged.leaf_masses(np.zeros((5, 1)), n_sets)
+    model.focal_sets_ = model.focal_sets_[:0]
+    with pytest.raises(ValueError, match="masses of some of 0 focal sets"):
+        model.predict(np.zeros((5, 1)))
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_trees_without_nodes_are_refused(fast):
+    tree = BeliefTreeClassifier().fit([[0.0], [1.0]] * 3, ["a", "b"] * 3).tree_
+    names = [name for name in vars(tree) if not name.startswith("mass")]
+    empty = {name: getattr(tree, name)[:0] for name in names}
+    flat = {name: getattr(tree, name)[:, None] for name in names}
+    odd = {"feature": tree.feature.astype(float)}
+    for arrays in (empty, flat, odd, {"children_left": tree.children_left / 1.0}):
+        with pytest.raises(ValueError, match="children that come later"):
+            Tree(**vars(tree) | arrays).apply(np.zeros((2, 1)), fast)

@@ -13,7 +13,7 @@ from support.odd_tables import odd_file
 
 VERBS = {
     "check": 3, "pool": 5, "fit": 5, "predict": 4, "evaluate": 3, "report": 3, "info": 2,
-    "other": 0.3,
+    "partition": 2, "other": 0.3,
 }  # fmt: skip
 MODELS = [
     "logistic",
@@ -37,11 +37,12 @@ STEMS = ["odd", "a b", "\x1b[31mred", "\x9b", "a\u202eb", "new\nline", "é", "-x
 OUTPUTS = ["no/out.csv", "folder", "", "/dev/null", "/dev/full", "out", "out.xyz", "out.docx",
            "x" * 300 + ".csv", "/proc/out.csv", "answers.csv", "model.skops", "features.csv",
            "features.csv/out.csv", ".", "~"]  # fmt: skip
-ENDS = {"pool": "csv", "fit": "skops", "predict": "csv", "report": "html"}
+ENDS = {"pool": "csv", "fit": "skops", "predict": "csv", "report": "html", "partition": "csv"}
 SETTINGS = [
     "max_iter", "tol", "n_init", "init", "criterion", "alpha", "covariance", "solver", "metric",
     "shrink_threshold", "priors", "nonsense", "", "random_state", "callback", "regularization",
-    "fit_intercept", "reliability", "n_components", "assessment",
+    "fit_intercept", "reliability", "n_components", "assessment", "n_clusters", "focal_sets",
+    "n_neighbors", "outlier_distance", "fuzzifier", "n_pairs",
 ]  # fmt: skip
 VALUES = ["0", "-1", "1", "2", "0.5", "1e-300", "NaN", "Infinity", "true", "null", "[]", "[1, 2]",
           '{"a": 1}', '"text"', "tied", "x", "[[1]]", "-0.5", "[null]", "[0.2, 0.3, 0.5]",
@@ -80,6 +81,9 @@ OPTIONS = {
     "--reject": ["0", "0.3", "1", "2", "nan", "x", "-0"],
     "--max-error": ["0", "0.05", "0.4", "1", "2", "nan", "x"],
     "--title": ["A title", ""],
+    "--clusters": ["1", "2", "3", "5", "0", "-1", "x", "40", "1000", "1.5", "²", "9" * 30],
+    "--method": ["ecm", "evclus", "neighbors"],
+    "--raw": None,
     "--set": [],
     "--test": [],
     "--resume": None,
@@ -99,8 +103,10 @@ OF_VERB = {
     "predict": ["--reject", "--max-error", "--id", "--keep", "--missing", "--columns"],
     "evaluate": [*KNOWN, *FEATURES, "--seed"],
     "report": [*KNOWN, *FEATURES, "--seed", "--reject", "--title", "--test"],
+    "partition": ["--clusters", "--method", "--method", "--raw", "--set", "--set", "--seed", "--id",
+                  "--columns", "--missing"],
     "info": [],
-}
+}  # fmt: skip
 OTHERS = [
     line.split()
     for line in (
@@ -193,6 +199,11 @@ class Drawing:
             words += [self.table("features"), "--model", self.model()]
         return words
 
+    def partition(self):
+        """Most often with a number of clusters, which most methods need."""
+        known = ["--clusters", self.random.choice(["2", "3"])] * (self.random.random() < 0.8)
+        return [self.table("features"), *known]
+
     def info(self):
         kind = self.random.random()
         if kind < 0.1:
@@ -249,7 +260,7 @@ class Drawing:
         name = f"out.{ENDS[verb]}"
         if kind < 0.12:
             name = random.choice(OUTPUTS)
-        elif kind < 0.2 and verb in ("pool", "predict"):
+        elif kind < 0.2 and verb in ("pool", "predict", "partition"):
             name = random.choice(["out.tsv", "out.jsonl", "out.parquet", "out.arrow", "out.csv.gz"])
         elif kind < 0.25:
             name = f"out{random.choice(STEMS)}.{ENDS[verb]}"

@@ -1,6 +1,7 @@
 """Models of the command line: one entry here, and every verb knows it."""
 
 import json
+from collections.abc import Set
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -105,14 +106,16 @@ def make(name: str, settings: list[str], seed: int) -> Any:
     return make_choice(MODELS[name], settings, seed)
 
 
-def make_choice(choice: Choice, settings: list[str], seed: int) -> Any:
-    """An estimator with its settings."""
+def make_choice(
+    choice: Choice, settings: list[str], seed: int, hidden: Set[str] = frozenset()
+) -> Any:
+    """An estimator with its settings; `hidden` ones have options of their own."""
     model = getattr(import_module(f"plausible.{choice.room}"), choice.estimator)()
     known = model.get_params(deep=False)
     for setting in settings:
         parameter, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or parameter not in known or parameter in RESERVED:
-            free = sorted(set(known) - RESERVED)
+            free = sorted(set(known) - RESERVED - hidden)
             raise UsageError(
                 f"--set should be NAME=VALUE with a parameter of {choice.estimator}, but is "
                 f"{setting!r}; its parameters are {', '.join(free)}."

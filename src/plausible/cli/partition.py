@@ -7,6 +7,7 @@ surely is, those that are possible, the mass on no cluster, and the bet on each 
 """
 
 import argparse
+import re
 from typing import Any
 
 from plausible.cli.models import Choice, make_choice
@@ -19,6 +20,7 @@ from plausible.cli.options import (
     names,
 )
 from plausible.cli.talk import Talk, UsageError
+from plausible.errors import InputError
 
 METHODS = {
     "ecm": Choice("cluster", "ECM", "evidential c-means, around centers"),
@@ -26,6 +28,8 @@ METHODS = {
     "neighbors": Choice("cluster", "EKNNClus", "evidence of near items; finds how many clusters"),
 }
 FINDS = "neighbors"  # how many clusters there are
+COUNT = "n_clusters"  # what methods call --clusters
+MOST_CLUSTERS = 1_000_000_000
 MOST_BETS = 62  # columns: beyond, nobody reads them
 
 
@@ -59,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     """A number of clusters."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("should be a whole number of at least 1")
+    if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_CLUSTERS:
+        raise argparse.ArgumentTypeError(f"should be a whole number from 1 to {MOST_CLUSTERS:,}")
     return int(text)
 
 
@@ -69,7 +73,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     check_output(given.output, given.features)
     check_table(given.output)
     settings = _settings(given)
-    model = make_choice(METHODS[given.method], settings, given.seed)
+    model = make_choice(METHODS[given.method], settings, given.seed, hidden={COUNT})
     given.parameters = tuple(model.get_params(deep=False))
     from plausible.io import read_features, write_table
     from plausible.models import FeaturePreparation
@@ -77,6 +81,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     features = read_features(
         given.features, given.id, given.columns, kinds="any", missing=given.missing
     )
+    _check_several(features.X, given.features)
     preparation = FeaturePreparation(features.kinds, scale=not given.raw)
     X = preparation.fit_transform(features.X)
     units = "in their units" if given.raw else "with mean 0 and deviation 1 each"
@@ -90,7 +95,10 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     with talk.progress("clustering") as step:
         if step is not None and "callback" in model.get_params(deep=False):
             model.set_params(callback=step)
-        model.fit(X)
+        try:
+            model.fit(X)
+        except InputError as error:
+            raise _blamed(error, given) from error
     partition = model.partition_
     write_table(_columns(partition, features), given.output)
     return _conclude(given, talk, partition, notes)
@@ -98,7 +106,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 def _settings(given: argparse.Namespace) -> list[str]:
     """Settings of the method, the number of clusters among them."""
-    asked = [one for one in given.settings if one.partition("=")[0].strip() == "n_clusters"]
+    asked = [one for one in given.settings if one.partition("=")[0].strip() == COUNT]
     if given.method == FINDS:
         if given.clusters is not None:
             raise UsageError(
@@ -111,8 +119,26 @@ def _settings(given: argparse.Namespace) -> list[str]:
             f"--method {given.method} should be told how many clusters there are; say --clusters "
             f"3, or choose --method {FINDS}, which finds it."
         )
-    mine = [] if given.clusters is None else [f"n_clusters={given.clusters}"]
+    mine = [] if given.clusters is None else [f"{COUNT}={given.clusters}"]
     return [*given.settings, *mine]
+
+
+def _check_several(X: Any, name: str) -> None:
+    """Refuse a single item, which has nothing to be near to."""
+    if len(X) < 2:
+        raise InputError(
+            f"{name!r} should have rows for 2 or more items", f"has {len(X)}", "give more items"
+        )
+
+
+def _blamed(error: InputError, given: argparse.Namespace) -> Exception:
+    """The error in words of the command, as one of usage if it is about a setting."""
+    told = re.sub(rf"{COUNT}=(\S+)", r"--clusters \1", str(error)).replace(COUNT, "--clusters")
+    told = re.sub(r"n_samples=(\d+)", r"there are \1", told)
+    for setting in given.settings:
+        if setting.partition("=")[0].strip() == error.parameter:
+            return UsageError(f"--set {setting!r}: {told}")
+    return ValueError(told) if COUNT in str(error) else error
 
 
 def _columns(partition: Any, features: Any) -> dict[str, Any]:

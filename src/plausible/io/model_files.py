@@ -22,10 +22,10 @@ import numpy as np
 
 import plausible
 from plausible.checks import check_path, check_text, check_texts, existing_file
-from plausible.io.boosted_trees import check_boosted_trees
 from plausible.io.errors import ModelFileError
 from plausible.io.model_checks import check_classifier, read_about
 from plausible.io.moved import brought_up_to_date
+from plausible.io.sound_parts import check_parts
 from plausible.io.trusted import check_schema, given_types, raise_untrusted, trusted_types
 from plausible.io.writing import new_file
 from plausible.tables import first_line, needed
@@ -271,7 +271,7 @@ def _read_body(body: bytes, name: str, further: list[str]) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions are compared here, and for the whole file
             model = skops.loads(body, trusted=allowed)
-        check_boosted_trees(model, name)
+        check_parts(model, name)
         return model
     except (ModelFileError, ImportError):
         raise

@@ -32,7 +32,7 @@ PARTS = (
     "plausible.models.calibration.predictive.Calibration",
     "plausible.models.supervision.parameters.Supervision",
     "plausible.models.tree.structure.Tree",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # see `boosted_trees`
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",  # see `sound_parts`
     # Of fitted networks: numbers, and arithmetic in Python.
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",

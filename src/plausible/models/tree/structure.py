@@ -1,5 +1,6 @@
 """A grown tree as plain arrays, one entry for each node, in the order of a walk left to right."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ NODE_ARRAYS = (
     "children_left", "children_right", "feature", "threshold", "missing_go_to_left", "impurity",
     "n_node_samples", "weighted_n_node_samples",
 )  # fmt: skip
+WHOLE_OF_NODES = ("children_left", "children_right", "feature")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +81,38 @@ class Tree:
 
     def check(self, n_features: int) -> None:
         """Refuse nodes that lead nowhere, or around: files can be forged."""
+        n_nodes = np.size(self.feature)
+        shapes = {np.shape(getattr(self, name)) for name in NODE_ARRAYS}
+        if n_nodes == 0 or shapes != {(n_nodes,)} or not self._are_whole(WHOLE_OF_NODES):
+            raise _forged_nodes(n_features)
         inner = np.flatnonzero(self.feature != LEAF)
         children = np.stack([self.children_left[inner], self.children_right[inner]])
         ahead = (children > inner).all() and (children < self.node_count).all()
         asked = self.feature[inner]
-        lengths = {len(getattr(self, name)) for name in NODE_ARRAYS}
-        if not ahead or (asked < 0).any() or (asked >= n_features).any() or len(lengths) > 1:
+        if not ahead or (asked < 0).any() or (asked >= n_features).any():
+            raise _forged_nodes(n_features)
+
+    def check_masses(self, n_sets: int) -> None:
+        """Refuse masses of other sets: scipy would write them beyond the end of a table."""
+        start, column = np.asarray(self.mass_start), np.asarray(self.mass_column)
+        is_good = (
+            self._are_whole(("mass_start", "mass_column"))
+            and start.shape == (self.node_count + 1,)
+            and column.shape == np.shape(self.mass_value) == (start[-1],)
+            and start[0] == 0
+            and bool((np.diff(start) >= 0).all())
+            and bool(((column >= 0) & (column < n_sets)).all())
+        )
+        if not is_good:
             raise InputError(
-                "The nodes of a tree should lead from parents to children that come later, and ask "
-                f"about one of {n_features} features",
-                "some do not",
+                f"Each node of a tree should have masses of some of {n_sets} focal sets",
+                "some nodes do not",
                 "fit the tree again",
             )
+
+    def _are_whole(self, names: Iterable[str]) -> bool:
+        """Whether some arrays hold whole numbers."""
+        return all(np.asarray(getattr(self, name)).dtype.kind == "i" for name in names)
 
     def apply(self, X: FloatArray, fast: bool = False) -> IntArray:
         """Leaf (n,) in which each row of features ends."""
@@ -114,6 +136,7 @@ class Tree:
 
     def masses(self, nodes: IntArray, n_sets: int) -> FloatArray:
         """Mass functions (len(nodes), F) of some nodes."""
+        self.check_masses(n_sets)
         shape = (self.node_count, n_sets)
         table = sparse.csr_array((self.mass_value, self.mass_column, self.mass_start), shape=shape)
         return table[nodes].toarray()
@@ -159,3 +182,12 @@ class Tree:
         arrays["mass_column"] = self.mass_column[entries]
         arrays["mass_value"] = self.mass_value[entries]
         return Tree(**arrays)
+
+
+def _forged_nodes(n_features: int) -> InputError:
+    return InputError(
+        "The nodes of a tree should lead from parents to children that come later, and ask "
+        f"about one of {n_features} features",
+        "some do not",
+        "fit the tree again",
+    )
