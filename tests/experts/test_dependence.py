@@ -120,6 +120,108 @@ def test_copies_pool_like_one(n_copies):
     np.testing.assert_allclose(shuffled.pool().contour, once.pool().contour, atol=1e-5)
 
 
+def some_answers(said, mask, names=None):
+    item, who = np.nonzero(mask)
+    names = np.arange(said.shape[1]) if names is None else np.array(names)
+    return Annotations.from_long(
+        item, names[who], np.array(CLASSES)[said[item, who]], classes=CLASSES
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_copies", "share"),
+    [(2, 1.0), (3, 1.0), (5, 1.0), (10, 1.0), (2, 0.85), (3, 0.85), (5, 0.85)],
+)
+def test_few_of_many_who_copy_pool_like_one(n_copies, share):
+    """Of forty people who answer a fifth of the items; near copies change little, too."""
+    rng = np.random.default_rng(n_copies)
+    truth, said = answers_of(rng, 1000, rng.uniform(0.55, 0.85, 40))
+    mask = rng.random(said.shape) < 0.2
+    once = some_answers(said, mask)
+    fresh = answers_of(rng, 1000, [0.7] * (n_copies - 1))[1]
+    follows = rng.random(fresh.shape) < share
+    more = np.where(follows, said[:, [7] * (n_copies - 1)], fresh)
+    several = some_answers(
+        np.hstack([said, more]), np.hstack([mask, mask[:, [7] * (n_copies - 1)]])
+    )
+    found = several.dependence()
+    alike = {name for group in (*found.copies, *found.groups) for name in group}
+    assert alike == {7, *range(40, 39 + n_copies)}
+    gap = np.abs(several.pool().scaled() - once.pool().scaled())
+    if share == 1.0:
+        assert found.groups == ()
+        assert gap.max() < 1e-10
+    else:
+        assert gap.mean() < 0.006
+        taken_for_people = several.pool(doubt="fit", model="shrunk", dependence=Dependence(0.5))
+        assert gap.mean() < np.abs(taken_for_people.scaled() - once.pool().scaled()).mean() / 3
+    assert log_loss(several.pool(), truth) < log_loss(once.pool(), truth) + 0.01
+
+
+def test_groups_count_less_by_hand():
+    """Given doubts, by the definition: powers of answers, then that of the item."""
+    rng = np.random.default_rng(11)
+    _, said = answers_of(rng, 400, [0.7] * 8)
+    follows = rng.random((400, 2)) < 0.6
+    said[:, 6:] = np.where(follows, said[:, :1], said[:, 6:])
+    mask = rng.random(said.shape) < 0.9
+    answers = some_answers(said, mask)
+    found = answers.dependence(0.3)
+    assert [set(group) for group in found.groups] == [{0, 6, 7}]
+    (share,) = found.group_shared
+    labels = answers.pool(doubt=0.3, dependence="fit")
+    for row in range(0, 400, 37):
+        together = [who for who in (0, 6, 7) if mask[row, who]]
+        power = {who: 1 / (1 + (len(together) - 1) * share) for who in together}
+        logs, count = np.zeros(3), 0.0
+        for who in np.flatnonzero(mask[row]):
+            logs += power.get(who, 1.0) * np.log(np.where(np.arange(3) == said[row, who], 1, 0.3))
+            count += power.get(who, 1.0)
+        logs *= 1 / (1 + (count - 1) * found.shared)
+        np.testing.assert_allclose(labels.scaled()[row], np.exp(logs - logs.max()), atol=1e-10)
+    plain = answers.pool(doubt=0.3)
+    np.testing.assert_allclose(labels.conflict, plain.conflict, atol=1e-12)
+    np.testing.assert_allclose(
+        answers.pool(doubt=0.3, dependence=found).scaled(), labels.scaled(), atol=1e-12
+    )
+    assert "err together, and count as" in str(found)
+
+
+@pytest.mark.parametrize("model", ["one_coin", "class", "full", "shrunk", "difficulty"])
+def test_an_answer_to_the_power_two_is_one_given_twice(model):
+    """Sets and doubts at once; powers are what groups are weighed by."""
+    rng = np.random.default_rng(12)
+    _, said = answers_of(rng, 120)
+    item, who = np.nonzero(rng.random(said.shape) < 0.8)
+    sets = [
+        {CLASSES[k], CLASSES[(k + 1) % 3]} if rng.random() < 0.3 else CLASSES[k]
+        for k in said[item, who]
+    ]
+    doubt = rng.choice([0.0, 0.1, 0.4], size=len(item))
+    answers = Annotations.from_long(item, who, sets, classes=CLASSES, doubt=doubt)
+    twice = rng.random(len(item)) < 0.4
+    raised = answers._with(_power=np.where(twice, 2.0, 1.0))
+    repeated = answers.select(np.concatenate([np.arange(len(item)), np.flatnonzero(twice)]))
+    gold = {0: "ash", 5: "oak"}
+    one, other = (fit_reliability(x, model, gold=gold, tol=1e-9) for x in (raised, repeated))
+    np.testing.assert_allclose(one.evidence, other.evidence, atol=1e-5)
+    np.testing.assert_allclose(one.learned, other.learned, atol=1e-5)
+    assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-6)
+
+
+def test_independent_people_form_no_group():
+    """Neither by habits, nor by items that are difficult for everybody."""
+    rng = np.random.default_rng(13)
+    for _ in range(4):
+        truth, said = answers_of(rng, 500, rng.uniform(0.4, 0.95, 10))
+        hard = rng.random(500) < 0.4
+        said[hard] = (truth[hard, None] + (rng.random((hard.sum(), 10)) < 0.6)) % 3
+        bold = rng.random((500, 2)) < 0.5
+        said[:, :2] = np.where(bold, 1, said[:, :2])
+        found = annotate(said).dependence()
+        assert (found.copies, found.groups) == ((), ())
+
+
 def test_people_who_are_always_right_are_no_copies():
     truth, said = answers_of(np.random.default_rng(5), rates=(0.7, 0.6, 0.65))
     sure = annotate(np.hstack([said, truth[:, None], truth[:, None], truth[:, None]]))

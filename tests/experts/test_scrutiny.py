@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from plausible.errors import InputError
-from plausible.experts import Annotations, find_drift, find_shared_errors, fit_reliability
+from plausible.experts import Annotations, find_drift, find_shared_errors
+from plausible.experts.pairs import agreement_expected, count_pairs, fit_factor
 
 CLASSES = np.array(["m", "z", "b", "k"])
 
@@ -39,23 +40,72 @@ def test_people_who_err_on_their_own_are_hardly_ever_told():
 
 
 def test_observed_and_expected_follow_from_their_definition():
+    """Same answers are counted one by one; expected ones are luck and a product of two numbers."""
     _, said, rng = crowd(80, 4)
     said[:40, 1] = said[:40, 3]
     answers = answers_of(said).select(rng.random(said.size) < 0.8)
-    fitted = fit_reliability(answers, "full")
-    found = find_shared_errors(answers, fitted, level=1.0)
-    for (one, other), seen, chance in zip(found.pairs, found.observed, found.expected, strict=True):
-        given = {
-            (int(answers.item[a]), int(answers.annotator[a])): int(
-                answers.facts.chosen[answers.statement[a]]
-            )
-            for a in range(len(answers))
-        }
-        both = [i for i in range(80) if (i, one) in given and (i, other) in given]
-        same = [i for i in both if given[i, one] == given[i, other]]
-        assert seen == pytest.approx(sum(1 - fitted.posterior[i, given[i, one]] for i in same))
-        errors = (1 - fitted.accuracy[one]) * (1 - fitted.accuracy[other])
-        assert chance == pytest.approx(len(both) * errors / 3)
+    pairs = count_pairs(answers)
+    given = {
+        (int(i), int(a)): int(k)
+        for i, a, k in zip(
+            answers.item, answers.annotator, answers.facts.chosen[answers.statement], strict=True
+        )
+    }
+    for one, other, both, same, luck in zip(*pairs, strict=True):
+        common = [i for i in range(80) if (i, one) in given and (i, other) in given]
+        assert both == len(common)
+        assert same == sum(given[i, one] == given[i, other] for i in common)
+        shares = [
+            (np.bincount([k for (_, a), k in given.items() if a == who], minlength=4)
+             + 2 * np.bincount(list(given.values()), minlength=4) / len(given))
+            / (sum(a == who for _, a in given) + 2)
+            for who in (one, other)
+        ]  # fmt: skip
+        assert luck == pytest.approx(shares[0] @ shares[1])
+    v = fit_factor(pairs, 4)
+    beyond = agreement_expected(pairs, v) - pairs.luck
+    table = dict(
+        zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), beyond, strict=True)
+    )
+    assert table[0, 1] * table[2, 3] == pytest.approx(table[0, 2] * table[1, 3], abs=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_agreement_of_independent_people_is_a_product(n_classes):
+    """For two classes also of people with habits: as often as their answers say, and no more."""
+    rng = np.random.default_rng(n_classes)
+    shares = np.arange(1.0, n_classes + 1)
+    y = rng.choice(n_classes, size=40_000, p=shares / shares.sum())
+    rates = rng.uniform(0.5, 0.95, (6, n_classes if n_classes == 2 else 1))
+    right = rng.random((len(y), 6)) < np.broadcast_to(rates, (6, n_classes)).T[y]
+    said = np.where(
+        right, y[:, None], (y[:, None] + rng.integers(1, n_classes, right.shape)) % n_classes
+    )
+    pairs = count_pairs(answers_of(said))
+    expected = agreement_expected(pairs, fit_factor(pairs, 6))
+    np.testing.assert_allclose(pairs.same / pairs.both, expected, atol=0.012)
+
+
+def test_shares_of_pairs_and_groups_are_recovered():
+    y, said, rng = crowd(3000, 12)
+    for follower, share in ((3, 0.4), (8, 0.8)):
+        follows = rng.random(len(y)) < share
+        said[follows, follower] = said[follows, 5]
+    found = find_shared_errors(answers_of(said))
+    shared = dict(zip(map(frozenset, found.pairs), found.shared, strict=True))
+    assert shared[frozenset((5, 3))] == pytest.approx(0.4, abs=0.06)
+    assert shared[frozenset((5, 8))] == pytest.approx(0.8, abs=0.06)
+    assert found.groups == [(3, 5, 8)]
+    # Of the two followers, both follow about 0.32 of the items.
+    assert found.group_shared[0] == pytest.approx((0.4 + 0.8 + 0.32) / 3, abs=0.05)
+
+
+def test_too_many_pairs_are_refused(monkeypatch):
+    monkeypatch.setattr("plausible.experts.pairs.MOST_MEETINGS", 100)
+    answers = answers_of(crowd(50)[1])
+    with pytest.raises(InputError, match="should meet at most"):
+        find_shared_errors(answers)
+    assert "were not looked for" in str(answers.dependence())
 
 
 def test_time_is_what_is_given_or_else_the_order_of_answers():

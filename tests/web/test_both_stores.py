@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from plausible.errors import InputError
 from plausible.io import annotations_of
 from plausible.web import schema
 from plausible.web.asking import Offer
@@ -200,3 +201,26 @@ def test_postgres_refuses_changes_and_reads_as_annotations(postgres, tmp_path):
     np.testing.assert_allclose(found[0], found[1], atol=1e-12)
     for room in rooms:
         room.close()
+
+
+def test_a_second_server_on_postgres_is_refused_and_a_lost_connection_comes_back(postgres):
+    url = postgres()
+    room = open_room(url, 6)
+    with pytest.raises(InputError, match="One server should hold this database at a time, but an"):
+        open_room(url, 6)
+    ann = Visitor(room, "ann")
+    first = ann.state()["items"]
+    end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> {}"
+    engine = sa.create_engine(url)
+    with engine.connect() as other:
+        own = other.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        other.exec_driver_sql(end.format(own)).scalar()
+    engine.dispose()
+    room.store.used = 0.0  # nobody has written for a while
+    assert ann.say(first[0]["id"], ["elm"]).status_code == 200
+    with pytest.raises(InputError, match="another one is running"):
+        open_room(url, 6)
+    room.close()
+    again = open_room(url, 6)
+    assert again.live.count.sum() == 1
+    again.close()

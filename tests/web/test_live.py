@@ -181,3 +181,18 @@ def test_what_is_asked_next_is_that_of_next_items(tmp_path):
     for question in questions:
         assert question.priority == pytest.approx(gains[question.item], abs=1e-9)
     room.close()
+
+
+def test_words_are_calibrated_while_nobody_looks_at_the_overview(tmp_path):
+    truth = {f"tree {k}": CLASSES[k % 4] for k in range(70)}
+    room = open_room(tmp_path / "t.db", 80, gold=truth, answers=3)
+    room.study.options["gold"] = 1.0
+    ann = Visitor(room, "ann")
+    ann.answer_all(lambda item: ([truth.get(item["name"], "oak")], "a guess"), 50)
+    assert room.live.news > 30
+    room.patience = 0.0
+    ann.answer_all(lambda item: ([truth.get(item["name"], "oak")], "a guess"), 1)
+    assert room.live.news <= 1  # the one that may have come after the look
+    assert room.live.worth.calibration is not None
+    assert room.live.worth.share(2) > 0.8  # "a guess" of hers is nearly always right
+    room.close()

@@ -1,16 +1,20 @@
 """What was said stays, is kept once, and is written by one thread in groups."""
 
+import asyncio
 import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from plausible.errors import InputError
-from plausible.web import Store, schema
+from plausible.web import Room, Store, schema
+from plausible.web.asking import Offer
 from plausible.web.people import event_hash
+from plausible.web.saving import ForbiddenError, keep_shown, save
 from support.studies import Visitor, invitation, new_token, open_room
 
 ANSWERS = "SELECT id, token, item, kind, picks, word FROM answer"
@@ -145,3 +149,53 @@ def test_a_disk_that_is_full_keeps_the_answer_in_the_browser(room, monkeypatch):
     assert ann.post("/answer", body).status_code == 200  # the same token, later
     assert ann.get("/healthz").json() == {"ok": True}
     assert room.live.count.sum() == 1
+
+
+def test_answers_that_wait_together_are_kept_like_one_after_the_other(tmp_path):
+    """In two statements, once each, while a strange one among them is refused alone."""
+    rooms = [open_room(tmp_path / f"{name}.db", 8, answers=5) for name in "ab"]
+    bodies = [
+        (who, {"token": f"token-{who}-{k}-000000", "item": 1 + k, "kind": "said", "word": "sure",
+               "picks": [["oak"], ["elm", "ash"], ["birch"]][(k + who) % 3]})
+        for k in range(8) for who in range(3)
+    ]  # fmt: skip
+    again = (0, bodies[0][1])
+    stolen = (1, bodies[3][1] | {"token": bodies[0][1]["token"]})
+    changed = (2, bodies[5][1] | {"token": "token-2-1-changed", "picks": ["oak"], "item": 1})
+    bodies = [*bodies[:4], again, stolen, *bodies[4:], changed]
+
+    async def together(room, people):
+        go = threading.Event()
+        first = room.store.keep(lambda connection: go.wait(60))
+        tasks = [asyncio.ensure_future(save(room, people[who], body)) for who, body in bodies]
+        await asyncio.sleep(0)  # all stand in the line by now
+        go.set()
+        await first
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def apart(room, people):
+        return [
+            (await asyncio.gather(save(room, people[who], body), return_exceptions=True))[0]
+            for who, body in bodies
+        ]
+
+    found = []
+    for room, way in zip(rooms, (together, apart), strict=True):
+        people = [Visitor(room, f"person {who}").person for who in range(3)]
+        shown = [(one.id, Offer(row, "chosen", 0.0)) for one in people for row in range(8)]
+        room.store.write(lambda c, r=room, s=shown: keep_shown(c, r, s)).result()
+        replies = asyncio.run(way(room, people))
+        refused = [k for k, one in enumerate(replies) if isinstance(one, Exception)]
+        assert refused == [5]
+        assert isinstance(replies[5], ForbiddenError)
+        assert replies[4].answer == replies[0].answer
+        stored = room.store.ask("SELECT token, item, person, picks FROM answer ORDER BY token")
+        assert len(stored) == 25
+        again = Room(room.store, room.settings)
+        np.testing.assert_allclose(again.live.logs, room.live.logs, atol=1e-12)
+        assert (again.live.ended == room.live.ended).all()
+        found.append((stored, room.live.logs, room.live.count))
+        room.close()
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
+    assert found[0][2].tolist() == found[1][2].tolist()

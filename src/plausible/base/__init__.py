@@ -37,10 +37,15 @@ from plausible.base.warnings import (
 # For the rooms above; not part of the public interface.
 from plausible.base.class_order import align_loss as align_loss
 from plausible.base.class_order import by_class as by_class
+from plausible.base.class_order import order_of_labels as order_of_labels
 from plausible.base.class_order import refuse_order as refuse_order
 from plausible.base.class_order import remember_order as remember_order
 from plausible.base.class_order import stack_by_class as stack_by_class
+from plausible.base.elsewhere import are_elsewhere as are_elsewhere
 from plausible.base.features import check_names as check_names
+from plausible.base.gathering import check_room as check_room
+from plausible.base.gathering import fill as fill
+from plausible.base.gathering import gather as gather
 from plausible.base.mass import combined as combined
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 

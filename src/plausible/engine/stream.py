@@ -141,8 +141,13 @@ class CheckedSource:
 
         A fourth column says which of them are probabilities.
         """
-        if not isinstance(chunk, tuple | list) or not any(hasattr(c, "contour") for c in chunk):
+        if hasattr(chunk, "contour") or hasattr(chunk, "as_rows"):
+            chunk = (chunk,)
+        if not isinstance(chunk, tuple | list):
             return chunk
+        chunk = [c.as_rows() if hasattr(c, "as_rows") else c for c in chunk]
+        if not any(hasattr(c, "contour") for c in chunk):
+            return tuple(chunk)
         opened = []
         shares = None
         for column in chunk:
@@ -228,15 +233,16 @@ class StreamRows(Rows):
         self._source = CheckedSource(source)
         self._steps: tuple[Step, ...] = ()
         self._n_rows: int | None = None
+        self._classes: Sequence[Any] | None = None
 
     @property
     def classes(self) -> Sequence[Any] | None:
         """Names of the columns of plausibilities; those of Labels are known from the first pass."""
-        return self._source.classes
+        return self._source.classes if self._classes is None else self._classes
 
     @classes.setter
     def classes(self, names: Sequence[Any] | None) -> None:
-        self._source.classes = names
+        self._classes = names  # of these rows, and not of those that they were made of
 
     @property
     def n_rows(self) -> int:
@@ -280,6 +286,7 @@ class StreamRows(Rows):
         rows._source = self._source
         rows._steps = (*self._steps, step)
         rows._n_rows = None
+        rows._classes = self._classes
         return rows
 
     def _read(self) -> Generator[Columns, None, None]:

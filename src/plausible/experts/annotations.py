@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,6 +119,7 @@ class Annotations(Constructors, Selection):
     is_bayesian: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     given_masses: SparseMasses | None = None
     notes: tuple[str, ...] = ()
+    _power: ClassVar[FloatArray | None] = None  # (A,), to which what answers say is raised
 
     def __post_init__(self) -> None:
         names = {what: check_names(getattr(self, what), what) for what in NAMES}
@@ -249,6 +250,7 @@ class Annotations(Constructors, Selection):
             annotator=self.annotator[rows],
             statement=self.statement[rows],
             doubt=None if self.doubt is None else self.doubt[rows],
+            **({} if self._power is None else {"_power": self._power[rows]}),
         )
 
     def _with(self, **changes: Any) -> Self:

@@ -215,7 +215,7 @@ class AnswerModel(AnswerProblem):
         contours = answers.contours
         pairs, place = different(answers.annotator * len(contours) + answers.statement)
         self.annotator, said = pairs // len(contours), pairs % len(contours)
-        self.doubted, kind = _by_doubt(place, answers.doubt)
+        self.doubted, self.power, kind = _by_doubt(place, answers.doubt, answers._power)
         n_kinds = len(pairs) if self.doubted is None else len(self.doubted.pair)
         self.sums = answer_sums(answers.item, kind, self.n_items, n_kinds, self.n_classes)
         self.answer = contours.argmax(axis=1)[said]
@@ -256,7 +256,12 @@ class AnswerModel(AnswerProblem):
 
     def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
-        return self.sums.of_items(np.log(self.likelihoods(point.learned)))
+        return self.sums.of_items(self._logs(point.learned))
+
+    def _logs(self, confusion: FloatArray) -> FloatArray:
+        """Log likelihoods (U, K) of kinds, times the powers to which these are raised."""
+        logs = np.log(self.likelihoods(confusion))
+        return logs if self.power is None else logs * self.power[:, None]
 
     def expected(self, posterior: FloatArray, learned: FloatArray) -> FloatArray:
         """Expected number (R, K, K) of times that an annotator said l in class k."""
@@ -264,6 +269,7 @@ class AnswerModel(AnswerProblem):
 
     def spread(self, held: FloatArray, confusion: FloatArray) -> FloatArray:
         """Expected answers (R, K, K) from the probabilities (U, K) summed by kind."""
+        held = held if self.power is None else held * self.power[:, None]
         if self.doubted is None:
             return self._spread_pairs(held, confusion, np.zeros(0))
         whole = self._of_pairs(confusion)
@@ -323,13 +329,12 @@ class AnswerModel(AnswerProblem):
             doubt = self.doubted.doubt[:, None]
             kinds = doubt + (1 - doubt) * kinds[self.doubted.pair]
         kinds /= np.maximum(kinds.sum(axis=1, keepdims=True), FLOOR)
-        shares = self.sums.of_items(kinds)
+        shares = self.sums.of_items(kinds if self.power is None else kinds * self.power[:, None])
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), FLOOR)
         return shares
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
-        logs = np.log(self.likelihoods(point.learned))
-        sums = self.sums.expect(logs, np.log(point.prior), self.gold)
+        sums = self.sums.expect(self._logs(point.learned), np.log(point.prior), self.gold)
         counts = self.spread(sums.by_kind, point.learned)
         return Expectation(point, sums.posterior, counts, sums.log_likelihood), sums.in_all
 
@@ -378,13 +383,25 @@ def speaking(annotations: Annotations) -> NDArray[np.bool_]:
     return says if annotations.doubt is None else says & (annotations.doubt < 1)
 
 
-def _by_doubt(pair: IntArray, doubt: FloatArray | None) -> tuple[Doubted | None, IntArray]:
-    """Kinds of answers by pair and doubt, if any is doubted, and the kind (A,) of each."""
-    if doubt is None or not doubt.any():
-        return None, pair
+def _by_doubt(
+    pair: IntArray, doubt: FloatArray | None, power: FloatArray | None
+) -> tuple[Doubted | None, FloatArray | None, IntArray]:
+    """Kinds of answers by pair, doubt and power, the power of each, and the kind (A,) of answers.
+
+    Without doubts and powers, pairs are kinds.
+    """
+    if power is None and (doubt is None or not doubt.any()):
+        return None, None, pair
+    doubt = np.zeros(len(pair)) if doubt is None else doubt
     levels, level = np.unique(doubt, return_inverse=True)
-    kinds, kind = different(pair * len(levels) + level.ravel())
-    return Doubted(kinds // len(levels), levels[kinds % len(levels)]), kind
+    key = pair * len(levels) + level.ravel()
+    if power is None:
+        kinds, kind = different(key)
+        return Doubted(kinds // len(levels), levels[kinds % len(levels)]), None, kind
+    powers, place = np.unique(power, return_inverse=True)
+    kinds, kind = different(key * len(powers) + place.ravel())
+    rest, of_kind = np.divmod(kinds, len(powers))
+    return Doubted(rest // len(levels), levels[rest % len(levels)]), powers[of_kind], kind
 
 
 def _divide_by_doubt(

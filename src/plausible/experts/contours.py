@@ -45,6 +45,16 @@ def pool_contours(annotations: Annotations, doubt: FloatArray) -> Pooled:
     return Pooled(contour, conflict, clash)
 
 
+def raised_contours(annotations: Annotations, doubt: FloatArray) -> FloatArray:
+    """Products (n, K) of contours to the powers of the answers, up to a factor; ones at a clash."""
+    contour = np.empty((len(annotations.items), annotations.n_classes))
+    for rows, part, doubts in blocks(annotations, doubt):
+        logs = _product_logs(part, doubts)
+        top = logs.max(axis=1, keepdims=True)
+        contour[rows] = np.where(np.isinf(top), 1.0, np.exp(logs - np.where(np.isinf(top), 0, top)))
+    return contour
+
+
 def blocks(
     annotations: Annotations, doubt: FloatArray
 ) -> Iterator[tuple[slice, Annotations, FloatArray]]:
@@ -90,6 +100,8 @@ def _product_logs(part: Annotations, doubt: FloatArray) -> FloatArray:
     rows = part.facts.rows
     answer, place = expand(part.statement, rows.indptr)
     more = np.log(doubt[answer] + (1 - doubt[answer]) * rows.data[place]) - floor[answer]
+    if part._power is not None:
+        floor, more = floor * part._power, more * part._power[answer]
     cell = part.item[answer] * n_classes + rows.indices[place]
     logs = add_up(cell, more, n_items * n_classes)
     logs = logs.reshape(n_items, n_classes)

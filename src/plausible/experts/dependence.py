@@ -50,8 +50,16 @@ class Dependence:
     copies : list of tuples of annotators
         Groups that give the same answers even where they are wrong. Each counts as one person.
     n_answers, n_independent : float
-        Answers about an item on average (one of each group), and how many independent ones they
-        are worth.
+        Answers about an item on average (those who copy count as one, groups count less), and how
+        many independent ones they are worth.
+    groups : tuple of tuples of annotators
+        Who agree with each other more often than people who err on their own, see
+        `find_shared_errors`, short of copying.
+    group_shared : tuple of float
+        Share of what moves each group that its members have in common: m of them about one item
+        count as m / (1 + (m - 1) group_shared).
+    is_searched : bool
+        Whether copies and groups were looked for; there may be too many pairs of people.
 
     Examples
     --------
@@ -68,6 +76,9 @@ class Dependence:
     copies: tuple[tuple[Any, ...], ...] = ()
     n_answers: float = np.nan
     n_independent: float = np.nan
+    groups: tuple[tuple[Any, ...], ...] = ()
+    group_shared: tuple[float, ...] = ()
+    is_searched: bool = True
 
     def __post_init__(self) -> None:
         check_number(self.shared, "shared", 0.0, 1.0)
@@ -89,6 +100,16 @@ class Dependence:
         ]
         for group in self.copies:
             lines.append(f"count as one person: {', '.join(map(str, group))}")
+        for group, shared in zip(self.groups, self.group_shared, strict=True):
+            worth = len(group) / (1 + (len(group) - 1) * shared)
+            lines.append(
+                f"err together, and count as {worth:.1f} people: {', '.join(map(str, group))}"
+            )
+        if not self.is_searched:
+            lines.append(
+                "people who copy or err together in groups were not looked for: there are too many "
+                "pairs of answers about the same items"
+            )
         return "\n".join(lines)
 
 
@@ -121,12 +142,12 @@ def check_dependence(dependence: Any, rule: str) -> None:
 
 
 def count_answers(annotations: Annotations) -> FloatArray:
-    """How many answers (n,) say something about each item."""
+    """How many answers (n,) say something about each item; those of groups count less."""
     says = annotations.facts.says_something[annotations.statement]
     if annotations.doubt is not None:
         says &= annotations.doubt < 1
-    n_items = len(annotations.items)
-    return np.bincount(annotations.item[says], minlength=n_items).astype(np.float64)
+    power = None if annotations._power is None else annotations._power[says]
+    return np.bincount(annotations.item[says], power, len(annotations.items)).astype(np.float64)
 
 
 def exponents(dependence: Any, answers: Annotations) -> FloatArray:

@@ -101,7 +101,9 @@ class DifficultyModel:
                 parameter="model",
                 settings={"model": "one_coin"},
             )
-        self.said = flatten(annotations.select(speaking(annotations)))
+        answers = annotations.select(speaking(annotations))
+        self.said = flatten(answers)
+        self.power = np.ones(len(answers)) if answers._power is None else answers._power
         self.cell = self.said.item[self.said.answer] * self.n_classes + self.said.column
 
     def rates(self, point: Point) -> FloatArray:
@@ -120,10 +122,10 @@ class DifficultyModel:
     def evidence(self, point: Point) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
         base, chance = self._likelihoods(self.rates(point))
-        gains = np.log(chance / base[self.said.answer])
+        gains = np.log(chance / base[self.said.answer]) * self.power[self.said.answer]
         table = add_up(self.cell, gains, self.n_items * self.n_classes)
         table = table.reshape(self.n_items, self.n_classes)
-        table += add_up(self.said.item, np.log(base), self.n_items)[:, None]
+        table += add_up(self.said.item, self.power * np.log(base), self.n_items)[:, None]
         return table
 
     def expect(self, point: Point) -> tuple[FloatArray, FloatArray, float]:
@@ -172,9 +174,10 @@ class DifficultyModel:
         usual, n_places = (USUAL_ABILITY if is_ability else 0.0), len(values)
         gap = point.ability[self.said.who] - point.difficulty[self.said.item]
         know, rate = expit(gap), self.rates(point)
-        slope = sign * add_up(place, (right - rate) * know / rate, n_places)
+        slope = sign * add_up(place, self.power * (right - rate) * know / rate, n_places)
         slope -= self.precision * (values - usual)
-        curve = add_up(place, know**2 / rate * (1 - rate), n_places) + self.precision
+        curve = add_up(place, self.power * know**2 / rate * (1 - rate), n_places)
+        curve += self.precision
         step = slope / np.maximum(curve, FLOOR)
         before = self._gains(point, right, place, values, usual)
         for _ in range(HALVINGS):
@@ -191,7 +194,10 @@ class DifficultyModel:
         """What the M step maximizes, by person or by item."""
         rate = np.clip(self.rates(point), FLOOR, 1 - FLOOR)
         logs = right * np.log(rate) + (1 - right) * np.log1p(-rate)
-        return add_up(place, logs, len(values)) - self.precision * (values - usual) ** 2 / 2
+        return (
+            add_up(place, self.power * logs, len(values))
+            - self.precision * (values - usual) ** 2 / 2
+        )
 
     def start(self) -> Point:
         """Everybody as able, and every item as difficult, as it is usual."""

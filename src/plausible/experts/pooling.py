@@ -33,7 +33,7 @@ from plausible.belief import (
 from plausible.checks import as_floats, check_option
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.contours import all_masses, pool_contours
+from plausible.experts.contours import all_masses, pool_contours, raised_contours
 from plausible.experts.copies import find_copies, without_copies
 from plausible.experts.dependence import (
     Dependence,
@@ -42,8 +42,10 @@ from plausible.experts.dependence import (
     learn_shared,
     temper,
 )
+from plausible.experts.groups import find_groups, weigh
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.known_people import evidence_of, known_people
+from plausible.experts.pairs import count_pairs
 from plausible.experts.reliability import Reliability, equivalent_doubt, fit_reliability
 from plausible.labels import Labels
 
@@ -96,8 +98,13 @@ def pool_dependent(
     annotations: Annotations, doubt: Any, gold: Any, on_conflict: str, options: dict[str, Any]
 ) -> tuple[Labels, Dependence]:
     """Labels by Dempster's rule with what people have in common learned, and that."""
-    groups = find_copies(annotations)
-    kept = without_copies(annotations, groups)
+    pairs = count_pairs(annotations)
+    copies = find_copies(annotations, pairs)
+    kept = without_copies(annotations, copies)
+    pairs = count_pairs(kept) if copies else pairs
+    together = None if pairs is None else find_groups(pairs, len(kept.annotators))
+    if together is not None:
+        kept = weigh(kept, together.members, together.worth)
     if doubt is None and not options and learns(annotations, doubt, None, options):
         options = {"model": default_model(annotations)}
     known = gold_logs(annotations, gold)
@@ -107,15 +114,17 @@ def pool_dependent(
     count = count_answers(kept)
     with np.errstate(divide="ignore"):
         shared, low, high, source = learn_shared(np.log(labels.contour), count, known)
-    names = annotations.annotators.tolist()
     several = count[count > 0]
     found = Dependence(
         shared,
         low,
         high,
         source,
-        tuple(tuple(names[member] for member in group) for group in groups),
+        _named_groups(annotations, copies),
         float(several.mean()) if len(several) else 0.0,
+        groups=() if together is None else _named_groups(annotations, together.members),
+        group_shared=() if together is None else tuple(together.worth.tolist()),
+        is_searched=together is not None,
     )
     worth = several * found.exponent(several)
     found = replace(found, n_independent=float(worth.mean()) if len(worth) else 0.0)
@@ -128,12 +137,22 @@ def default_model(annotations: Annotations) -> str:
     return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"
 
 
+def _named_groups(annotations: Annotations, groups: list[IntArray]) -> tuple[tuple[Any, ...], ...]:
+    names = annotations.annotators.tolist()
+    return tuple(tuple(names[member] for member in group) for group in groups)
+
+
 def counted_once(annotations: Annotations, dependence: Dependence) -> Annotations:
-    """Answers of which those of people who copy each other count once."""
+    """Answers of which those of people who copy each other count once, those of groups less."""
     place = {name: number for number, name in enumerate(annotations.annotators.tolist())}
-    groups = ([place[name] for name in group if name in place] for group in dependence.copies)
-    numbers = [np.array(group) for group in groups if len(group) > 1]
-    return without_copies(annotations, numbers)
+
+    def numbers(groups: tuple[tuple[Any, ...], ...]) -> list[IntArray]:
+        return [np.array([place[name] for name in group if name in place]) for group in groups]
+
+    kept = without_copies(annotations, [one for one in numbers(dependence.copies) if len(one) > 1])
+    groups, worth = numbers(dependence.groups), np.array(dependence.group_shared)
+    there = [number for number, group in enumerate(groups) if len(group) > 1]
+    return weigh(kept, [groups[number] for number in there], worth[there])
 
 
 def _pool_independent(
@@ -165,7 +184,11 @@ def _pool_independent(
 
 
 def pool_dempster(annotations: Annotations, doubts: FloatArray, on_conflict: str) -> Labels:
-    """Dempster's rule, by the shortest way."""
+    """Dempster's rule, by the shortest way; answers may be raised to powers."""
+    if annotations._power is not None:
+        conflict = pool_dempster(annotations._with(_power=None), doubts, on_conflict).conflict
+        contour = raised_contours(annotations, doubts)
+        return Labels(contour, annotations.classes.tolist(), conflict=conflict)
     n_classes, is_simple = annotations.n_classes, annotations.facts.is_simple.all()
     if n_classes > (MAX_CLASSES if is_simple else ALL_SETS) or (n_classes == 1 and is_simple):
         return _pool_many(annotations, doubts, on_conflict)

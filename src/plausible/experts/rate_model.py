@@ -67,7 +67,7 @@ class Tile(NamedTuple):
 
     rows : which items
     groups (G,) : the groups of their answers
-    answers (t, G) : how many answers of each group
+    answers (t, G) : how many answers of each group, or the sum of the powers they are raised to
     people (R, G) : whose groups they are
     entries : which of the entries, that is, of the classes that answers name
     """
@@ -130,7 +130,7 @@ class RateModel(AnswerProblem):
         self._name_classes(answers, group)
         is_sparse = self.n_cells == 1 and gold is None
         self.cells = self._find_cells() if is_sparse else None
-        self._cut_tiles(answers.item, group)
+        self._cut_tiles(answers, group)
 
     def _name_classes(self, answers: Annotations, group: IntArray) -> None:
         """What kinds of answers say of the classes they name, and where answers do so."""
@@ -142,6 +142,7 @@ class RateModel(AnswerProblem):
         counts = np.diff(rows.indptr)[statement]
         answer, self.entry = expand(kind, np.concatenate([[0], np.cumsum(counts)]))
         self.entry_item = answers.item[answer]
+        self.entry_power = None if answers._power is None else answers._power[answer]
         # Place of item and class in a table of the items of the same tile.
         in_tile = self.entry_item % self._tile_rows()
         self.cell = in_tile * self.n_classes + self.named.column[self.entry]
@@ -157,7 +158,8 @@ class RateModel(AnswerProblem):
     def _tile_rows(self) -> int:
         return max(TILE // self.n_classes, 1)
 
-    def _cut_tiles(self, item: IntArray, group: IntArray) -> None:
+    def _cut_tiles(self, said: Annotations, group: IntArray) -> None:
+        item, power = said.item, said._power
         edges = [*range(0, self.n_items, self._tile_rows()), self.n_items]
         first, first_entry = np.searchsorted(item, edges), np.searchsorted(self.entry_item, edges)
         del self.entry_item
@@ -165,8 +167,8 @@ class RateModel(AnswerProblem):
         for t, (start, stop) in enumerate(pairwise(edges)):
             mine = slice(first[t], first[t + 1])
             groups, place = np.unique(group[mine], return_inverse=True)
-            ones, row = np.ones(len(place)), item[mine] - start
-            answers = csr_array((ones, (row, place.ravel())), shape=(stop - start, len(groups)))
+            each, row = np.ones(len(place)) if power is None else power[mine], item[mine] - start
+            answers = csr_array((each, (row, place.ravel())), shape=(stop - start, len(groups)))
             whose = self.groups.who[groups], np.arange(len(groups))
             people = csr_array(
                 (np.ones(len(groups)), whose), shape=(self.n_annotators, len(groups))
@@ -202,6 +204,8 @@ class RateModel(AnswerProblem):
         """Sums (t, K) over the answers about items: of their groups, and of classes they name."""
         n_rows = tile.rows.stop - tile.rows.start
         values = of_named[self.entry[tile.entries]]
+        if self.entry_power is not None:
+            values = values * self.entry_power[tile.entries]
         table = add_up(self.cell[tile.entries], values, n_rows * self.n_classes)
         table = table.reshape(n_rows, self.n_classes)
         table += tile.answers @ of_groups
@@ -262,6 +266,8 @@ class RateModel(AnswerProblem):
         """The E step by way of the named classes: counts, shares (K,) in all, log likelihood."""
         n_cells, prior = len(cells.item), point.prior[cells.column]
         more = self._of_named(point.learned)[0][self.entry]
+        if self.entry_power is not None:
+            more *= self.entry_power
         scores = add_up(cells.of_entry, more, n_cells)
         top = np.where(cells.all_named, -np.inf, 0.0)
         np.maximum.at(top, cells.item, scores)
@@ -362,7 +368,9 @@ class Counter:
         group, column, _ = self.model.named
         n_annotators, n_cells = self.right.shape
         more = self.model._of_named(self.learned)[1]
-        more *= add_up(self.model.entry, self.held, len(group))
+        power = self.model.entry_power
+        held = self.held if power is None else self.held * power
+        more *= add_up(self.model.entry, held, len(group))
         cell = self.model.groups.who[group] * n_cells + (column if n_cells > 1 else 0)
         named = add_up(cell, more, n_annotators * n_cells).reshape(n_annotators, n_cells)
         return Counts(self.right + named, self.total)

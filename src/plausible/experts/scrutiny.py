@@ -1,15 +1,8 @@
 r"""Who errs together with whom, and who changes with time.
 
-With the probability :math:`p_{ik}` of each class of item i, and one rate c of being right for each
-person, two people who err on their own give the same wrong answer about an item with probability
-:math:`(1 - c_a) (1 - c_b) / (K - 1)`. What they have in common beyond that,
-
-.. math:: O_{ab} - E_{ab} = \sum_{i: s_{ia} = s_{ib}} (1 - p_{i s_{ia}})
-   - n_{ab} \, \frac{(1 - c_a) (1 - c_b)}{K - 1},
-
-over the :math:`n_{ab}` items that both answered, is compared with the spread of a Poisson number.
-Of all pairs, those are told of which a share `level` at most is expected to be chance (Benjamini
-and Hochberg, 1995). Errors that everybody makes are not seen, since the consensus makes them, too.
+People who err on their own agree by how far each of them is right; `plausible.experts.pairs` says
+how often. Pairs and groups that agree more often than that give the same wrong answers
+(`plausible.experts.groups`). Errors that everybody makes are not seen: they look like agreement.
 
 For time, the probability that an answer was right is regressed on its place among the answers of
 its author, from 0 for the first to 1 for the last.
@@ -20,47 +13,55 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.sparse import coo_array, csr_array, triu
-from scipy.sparse.csgraph import connected_components
 
 from plausible.checks import as_floats, check_kind, check_number
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
+from plausible.experts.groups import LEVEL, discoveries, find_groups
+from plausible.experts.pairs import MOST_MEETINGS, count_pairs
 from plausible.experts.reliability import Reliability, fit_reliability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-LEAST_ITEMS = 10  # that both people of a pair answered
 LEAST_ANSWERS = 10  # of a person, to speak of time
 
 
 class SharedErrors(NamedTuple):
-    """Pairs of people who give the same wrong answers more often than chance, the clearest first.
+    """Pairs of people who agree more often than people who err on their own, the clearest first.
 
     Attributes
     ----------
     pairs : list of two annotators each
     observed, expected : arrays (P,)
-        Same wrong answers, as far as the consensus tells, and how many chance would give.
+        Items about which they gave the same answer, and how many it would be if each of them erred
+        on their own.
     p_value : array (P,)
+    shared : array (P,)
+        Share of the items about which one of them follows the other: 1 of copies.
     groups : list of tuples of annotators that such pairs connect
+    group_shared : array (G,)
+        The same share of each group, over all of its pairs: m of them about one item are worth
+        m / (1 + (m - 1) shared) answers.
 
     Examples
     --------
-    >>> SharedErrors([("ann", "bob")], np.array([9.0]), np.array([2.0]), np.array([1e-4]), [])
-    SharedErrors(1 pair: ann and bob 9.0 (2.0 by chance))
+    >>> one = np.array([1.0])
+    >>> SharedErrors([("ann", "bob")], 90 * one, 62 * one, one / 1e4, 0.7 * one, [], one[:0])
+    SharedErrors(1 pair: ann and bob 90 (62 if they erred on their own))
     """
 
     pairs: list[tuple[Any, Any]]
     observed: FloatArray
     expected: FloatArray
     p_value: FloatArray
+    shared: FloatArray
     groups: list[tuple[Any, ...]]
+    group_shared: FloatArray
 
     def __repr__(self) -> str:
         told = [
-            f"{one} and {other} {seen:.1f} ({chance:.1f} by chance)"
+            f"{one} and {other} {seen:.0f} ({chance:.0f} if they erred on their own)"
             for (one, other), seen, chance in zip(
                 self.pairs[:5], self.observed, self.expected, strict=False
             )
@@ -96,23 +97,25 @@ class Drift(NamedTuple):
     changed: NDArray[np.bool_]
 
 
-def find_shared_errors(
-    annotations: Annotations, reliability: Reliability | None = None, *, level: float = 0.05
-) -> SharedErrors:
-    """Pairs and groups of people who make the same errors more often than chance.
+def find_shared_errors(annotations: Annotations, *, level: float = LEVEL) -> SharedErrors:
+    """Pairs and groups of people who make the same errors more often than others do.
 
     Parameters
     ----------
     annotations : Annotations
-        Only answers that name one class count.
-    reliability : Reliability, optional
-        Of the same annotations; that of "one_coin" by default.
+        Only answers that name one class count. With fewer than four people nobody is left to
+        compare a pair with, and pairs with fewer than 10 items in common are not judged.
     level : float
         Share of the pairs found that may be chance.
 
     Returns
     -------
     SharedErrors
+
+    Notes
+    -----
+    `Annotations.pool` lets the answers of such groups count less where it allows for people who err
+    together. A group that is most of the people cannot be told from people who are right.
 
     Examples
     --------
@@ -123,32 +126,28 @@ def find_shared_errors(
     >>> find_shared_errors(Annotations.from_answers(said, annotators=list("abcdef"))).groups
     [('a', 'b')]
     """
-    item, who, column, found = _known_answers(annotations, reliability)
+    check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_long")
     check_number(level, "level", 0.0, 1.0)
-    n_items, n_people, n_classes = (
-        len(annotations.items), len(annotations.annotators), annotations.n_classes,
-    )  # fmt: skip
-    wrong = 1 - found.posterior[item, column]
-    cell = item * n_classes + column
-    same = _products(cell, who, np.sqrt(wrong), (n_items * n_classes, n_people))
-    both = _products(item, who, np.ones(len(item)), (n_items, n_people))
-    first, second = both.coords
-    n_both = both.data
-    observed = np.asarray(same.tocsr()[first, second]).ravel()
-    error = 1 - found.accuracy
-    expected = n_both * error[first] * error[second] / max(n_classes - 1, 1)
-    kept = n_both >= LEAST_ITEMS
-    first, second, observed, expected = (x[kept] for x in (first, second, observed, expected))
-    p_value = stats.gamma.cdf(np.maximum(expected, 1e-12), np.maximum(observed, 1e-12))
-    told = _discoveries(p_value, level)
-    order = np.flatnonzero(told)[np.argsort(p_value[told], kind="stable")]
+    pairs = count_pairs(annotations)
+    if pairs is None:
+        raise InputError(
+            f"Answers about the same item should meet at most {MOST_MEETINGS:,} times",
+            "they meet more often, so that pairs of people cannot be counted",
+            "select some of the items or people",
+            parameter="annotations",
+        )
     names = annotations.annotators.tolist()
-    pairs = [(names[first[k]], names[second[k]]) for k in order]
-    links = csr_array((np.ones(len(order)), (first[order], second[order])), (n_people, n_people))
-    _, group = connected_components(links, directed=False)
-    members = [np.flatnonzero(group == g) for g in np.flatnonzero(np.bincount(group) > 1)]
-    groups = [tuple(names[k] for k in some) for some in members]
-    return SharedErrors(pairs, observed[order], expected[order], p_value[order], groups)
+    found = find_groups(pairs, len(names), level)
+    first, second, both, same, _ = found.pairs
+    return SharedErrors(
+        [(names[a], names[b]) for a, b in zip(first, second, strict=True)],
+        same,
+        both * found.expected,
+        found.p_value,
+        found.shared,
+        [tuple(names[k] for k in some) for some in found.members],
+        found.worth,
+    )
 
 
 def find_drift(
@@ -206,7 +205,7 @@ def find_drift(
     error = np.sqrt(np.maximum(rest, 1e-12) / np.maximum(count - 2, 1) / safe)
     p_value = 2 * stats.t.sf(np.abs(change) / error, np.maximum(count - 2, 1))
     changed = np.zeros(n_people, dtype=bool)
-    changed[enough] = _discoveries(p_value[enough], level)
+    changed[enough] = discoveries(p_value[enough], level)
     change, error, p_value = (np.where(enough, x, np.nan) for x in (change, error, p_value))
     return Drift(annotations.annotators, change, error, p_value, changed)
 
@@ -229,12 +228,6 @@ def _known_answers(
     hard = annotations.is_hard[annotations.statement]
     column = annotations.facts.chosen[annotations.statement[hard]]
     return annotations.item[hard], annotations.annotator[hard], column, reliability
-
-
-def _products(row: IntArray, who: IntArray, value: FloatArray, shape: tuple[int, int]) -> Any:
-    """Sums (R, R) over rows of the products of two people's values; pairs of different people."""
-    table = coo_array((value, (row, who)), shape).tocsr()
-    return triu(coo_array(table.T @ table), k=1, format="coo")
 
 
 def _times(annotations: Annotations, order: ArrayLike | None) -> FloatArray:
@@ -263,20 +256,3 @@ def _places(who: IntArray, time: FloatArray, n_people: int) -> FloatArray:
     same = np.unique(np.column_stack([who, time]), axis=0, return_inverse=True)[1].ravel()
     rank = (np.bincount(same, rank) / np.bincount(same))[same]
     return np.asarray(rank / np.maximum(count[who] - 1, 1))
-
-
-def _discoveries(p_value: FloatArray, level: float) -> NDArray[np.bool_]:
-    """Which of several tests succeed, with a false discovery rate of at most `level`.
-
-    Examples
-    --------
-    >>> _discoveries(np.array([0.001, 0.2, 0.02, 0.9]), 0.05)
-    array([ True, False,  True, False])
-    """
-    order = np.argsort(p_value, kind="stable")
-    limits = level * np.arange(1, len(order) + 1) / max(len(order), 1)
-    below = np.flatnonzero(p_value[order] <= limits)
-    found = np.zeros(len(order), dtype=bool)
-    if len(below):
-        found[order[: below[-1] + 1]] = True
-    return found

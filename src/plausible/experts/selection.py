@@ -1,7 +1,7 @@
 """Annotations as a column of items: some of them, and several together."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,6 +31,7 @@ class Selection:
     is_bayesian: NDArray[np.bool_]
     given_masses: SparseMasses | None
     notes: tuple[str, ...]
+    _power: ClassVar[FloatArray | None]
 
     def _with(self, **changes: Any) -> Self:
         raise NotImplementedError
@@ -115,6 +116,7 @@ class Selection:
             annotator=self.annotator[chosen],
             statement=self.statement[chosen],
             doubt=None if self.doubt is None else self.doubt[chosen],
+            **({} if self._power is None else {"_power": self._power[chosen]}),
         )
 
     def append(self, *parts: Self) -> Self:

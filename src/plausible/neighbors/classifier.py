@@ -154,12 +154,14 @@ class EvidentialNeighborsClassifier(NearestItems):
         self.metric_params = metric_params
         self.ann_options = ann_options
 
-    def fit(self, X: ArrayLike, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Store the items, and learn gamma and the number of neighbors as asked.
 
         Parameters
         ----------
         X : array-like (n, d), or (n, n) distances with metric="precomputed"
+            Or rows of features and labels (`plausible.engine.StreamRows`), or a Dask collection:
+            items are brought into memory chunk by chunk, float32 as such.
         y : Labels, or all that `as_labels` takes
 
         Returns

@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     Beliefs,
     MassClassifier,
+    are_elsewhere,
     by_class,
     check_features,
     check_labels_and_weights,
     combined,
+    gather,
 )
 from plausible.belief import MAX_CLASSES, SparseMasses
 from plausible.checks import (
@@ -78,7 +80,11 @@ class NearestItems(MassClassifier):
     def _remember(self, X: ArrayLike, y: Any) -> None:
         """What fit does first: items and labels are checked and stored."""
         self._check_search()
-        data: FloatArray = check_features(self, X, dtype=np.float64)
+        if are_elsewhere(X):
+            self._refuse_distances_elsewhere()
+            X, y, weight = gather(self, X, y)
+            _refuse_weights(self, weight)
+        data: FloatArray = check_features(self, X, dtype=(np.float64, np.float32))
         if self.metric == "precomputed" and data.shape[0] != data.shape[1]:
             raise InputError(
                 "X should be a square table of distances where metric='precomputed'",
@@ -104,6 +110,15 @@ class NearestItems(MassClassifier):
         self._left_out = data[~kept] if not kept.all() else None
         self._search = Search(self._among(data)[kept], self._options(), self.ann_options or {})
         self.focal_sets_ = self._combine.focal_sets
+
+    def _refuse_distances_elsewhere(self) -> None:
+        if self.metric == "precomputed":
+            raise InputError(
+                "Distances between items should be in memory where metric='precomputed'",
+                "they are in a stream or on Dask",
+                "give features, or an array of distances",
+                parameter="X",
+            )
 
     def _check_search(self) -> None:
         check_option(self.unknown, UNKNOWN, "unknown")
@@ -335,3 +350,13 @@ class NearestItems(MassClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
+
+
+def _refuse_weights(estimator: Any, weight: FloatArray | None) -> None:
+    """Neighbors do not count by weights, and rows that have some expect it."""
+    if weight is not None and not (weight == 1.0).all():
+        raise InputError(
+            f"{type(estimator).__name__} takes no weights of rows",
+            "the rows hold some",
+            "leave out the third column",
+        )

@@ -26,6 +26,7 @@ ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree", "hnsw")
 SHIFTABLE = ("minkowski", "euclidean", "l2")
 FAR = 1e3  # from this many standard deviations off zero, squares of features lose digits
 LARGEST_FEATURE, SMALLEST_SPREAD = 1e140, 1e-140
+LARGEST_SINGLE = 1e15  # in single precision
 
 
 class Lists(NamedTuple):
@@ -55,9 +56,10 @@ class Search:
 
     def __init__(self, X: FloatArray, options: dict[str, Any], hnsw: dict[str, Any]) -> None:
         _check_scale(X)
+        X = _in_safe_precision(X)
         self.options, self.hnsw = options, HNSW_OPTIONS | hnsw
         self.shift = _far_center(X, options)
-        self.items = X if self.shift is None else X - self.shift
+        self.items = X if self.shift is None else (X - self.shift).astype(X.dtype, copy=False)
         self.index: Any = None
         self._built()
 
@@ -77,7 +79,7 @@ class Search:
 
     def nearest(self, X: FloatArray, k: int) -> Lists:
         """The k nearest training items of each row."""
-        X = _within_scale(X if self.shift is None else X - self.shift)
+        X = _within_scale(X if self.shift is None else X - self.shift, self.items.dtype)
         if self.options["algorithm"] == "hnsw":
             return self._nearest_hnsw(X, k)
         distances, neighbors = self._built().kneighbors(X, k)
@@ -123,7 +125,7 @@ def check_search(algorithm: Any, ann_options: Any, n_jobs: Any) -> None:
 
 def _check_scale(X: FloatArray) -> None:
     """Refuse features whose squared differences are beyond all numbers, or vanish."""
-    spread = float(np.ptp(X, axis=0).max()) if np.abs(X).max() <= LARGEST_FEATURE else np.inf
+    spread = float(np.ptp(X, axis=0).max()) if float(np.abs(X).max()) <= LARGEST_FEATURE else np.inf
     if 0.0 < spread < SMALLEST_SPREAD or spread > LARGEST_FEATURE:
         raise InputError(
             f"Features should differ by {SMALLEST_SPREAD:g} to {LARGEST_FEATURE:g}, or squares of "
@@ -134,11 +136,22 @@ def _check_scale(X: FloatArray) -> None:
         )
 
 
-def _within_scale(X: FloatArray) -> FloatArray:
-    """New items; what lies beyond all items is moved to where distances are still numbers."""
-    if np.abs(X).max() <= LARGEST_FEATURE:
-        return X
-    return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
+def _in_safe_precision(X: NDArray[Any]) -> NDArray[Any]:
+    """Features in single precision as they are, unless squares of them would leave its range."""
+    if X.dtype == np.float32 and float(np.abs(X).max()) > LARGEST_SINGLE:
+        return X.astype(np.float64)
+    return X
+
+
+def _within_scale(X: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """New items in the precision of all items, or the search would leave its fast path.
+
+    What lies beyond all items is moved to where distances are still numbers.
+    """
+    largest = LARGEST_SINGLE if dtype == np.float32 else LARGEST_FEATURE
+    if float(np.abs(X).max()) > largest:
+        X = np.clip(X, -largest, largest)
+    return X.astype(dtype, copy=False)
 
 
 def check_measure(metric: Any, p: Any) -> None:
@@ -164,7 +177,7 @@ def _far_center(X: FloatArray, options: dict[str, Any]) -> FloatArray | None:
     """Mean of items that lie far from zero, where products of features lose digits."""
     if options["metric"] not in SHIFTABLE or options["p"] != 2:
         return None
-    center = X.mean(axis=0)
+    center = X.mean(axis=0, dtype=np.float64)
     spread = np.square(X - center).sum(axis=1).mean()
     return center if np.square(center).sum() > FAR**2 * spread else None
 

@@ -1,5 +1,6 @@
 """The page that asks, and what it sends back."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from plausible.web import schema
 from plausible.web.asking import Offer
 from plausible.web.doors import for_role, json_of, page, sign_in
+from plausible.web.ledger import SAID
 from plausible.web.media import find_media
 from plausible.web.people import Person, same
 from plausible.web.room import Room
@@ -25,6 +27,7 @@ from plausible.web.saving import (
 )
 from plausible.web.study import WORD_KEYS
 
+TELL_WORDS = 10  # answers of a person, after which the buttons are written anew
 ENOUGH_OWN = 20  # answers about known items with a word, from which a person's own share is shown
 
 
@@ -81,11 +84,9 @@ async def show(room: Room, person: Person) -> list[Offer]:
         for one in kept:
             room.asking.hold(person.id, one)
 
-    kept = room.store.keep(
-        lambda connection: [keep_shown(connection, room, person, one) for one in offers], after
-    )
-    found: list[Offer] = await kept
-    return found
+    shown = [(person.id, one) for one in offers]
+    kept: list[Offer] = await room.store.keep(lambda c: keep_shown(c, room, shown), after)
+    return kept
 
 
 def as_data(value: Any) -> str:
@@ -114,12 +115,12 @@ def words_for(room: Room, person: Person) -> list[dict[str, str]]:
 
 def own_shares(room: Room, person: Person) -> list[tuple[int, int]]:
     """How often the words of a person were right, about items whose class is known."""
-    live = room.live
+    live, found = room.live, [[0, 0] for _ in room.live.words]
     with live.lock:
-        rows, truth = live.known_rows()
-        mine = live.answers["person"][rows] == person.id
-        found = [[0, 0] for _ in live.words]
-        for row, true in zip(rows[mine].tolist(), truth[mine].tolist(), strict=True):
+        for item, (true, upto) in live.known().items():
+            row = live.top.get(item << 20 | person.id, -1)
+            if row < 0 or live.answers["id"][row] <= upto or live.answers["kind"][row] != SAID:
+                continue
             word = int(live.answers["word"][row])
             if word >= 0:
                 said = live.statements[int(live.answers["statement"][row])]
@@ -156,16 +157,19 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     if not room.limits.answers.take(person.id):
         return JSONResponse({"error": "This is too fast."}, 429)
     body = await json_of(request)
-    if request.url.path == "/later":
+    if request.scope["path"] == "/later":
         body["kind"] = "later"
-    number, _, offers, after = await save(room, person, body)
+    reply = await save(room, person, body)
+    if room.is_stale():
+        asyncio.get_running_loop().run_in_executor(None, room.look_again)
+    done = progress(room, person)
     return JSONResponse(
         {
-            "answer": number,
-            "next": [payload(room, one) for one in offers],
-            "progress": progress(room, person),
-            "words": words_for(room, person) if number % 10 == 0 else None,
-            "after": after,
+            "answer": reply.answer,
+            "next": [payload(room, one) for one in reply.offers],
+            "progress": done,
+            "words": words_for(room, person) if done["done"] % TELL_WORDS == 0 else None,
+            "after": reply.after,
         }
     )
 
@@ -175,10 +179,10 @@ async def post_undo(request: Request, room: Room, person: Person) -> Response:
     """Take back what was said last."""
     if not room.limits.answers.take(person.id):
         return JSONResponse({"error": "This is too fast."}, 429)
-    number, _, offers, _ = await undo(room, person, await json_of(request))
+    reply = await undo(room, person, await json_of(request))
     return JSONResponse(
-        {"answer": number, "next": [], "progress": progress(room, person),
-         "item": payload(room, offers[0])}
+        {"answer": reply.answer, "next": [], "progress": progress(room, person),
+         "item": payload(room, reply.offers[0])}
     )  # fmt: skip
 
 

@@ -5,6 +5,8 @@ random among all items that are still open: chosen items are harder than others,
 tell how far people agree. Items that were shown to others are left to them for a while.
 """
 
+import heapq
+import math
 import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
@@ -12,18 +14,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.web.live import CANNOT, SAID, Live
+from plausible.web.ledger import CANNOT, SAID
+from plausible.web.live import Live
 from plausible.web.suggest import ARMS
 
 LEASE = 15 * 60.0  # seconds for which an item is left to the person who was shown it
 AHEAD = 3  # items that a page holds
 FIRST_REPEAT = 10  # answers of a person before anything comes again
-BEST, ENOUGH = 256, 8  # items that are looked at closely, and of which so many are left at least
+BEST, ENOUGH = 1024, 8  # items that are looked at closely, and of which so many are left at least
+SLOWEST = 0.7  # log of how far the time that an item takes counts
 FRESH = 5.0  # seconds after which all items are looked at again
+STRIDE = 7919  # a prime: from where somebody begins to where the next one does
 TRIES = 30  # to find an item at random, before all are looked through
 Values = NDArray[np.float64]
-Rows = NDArray[np.int64]
-NOTHING = np.zeros(0, dtype=np.int64)
+Heap = list[tuple[float, int]]  # what items were worth, negative, and their places
 
 
 class Offer(NamedTuple):
@@ -55,10 +59,11 @@ class Asking:
         self.until = np.zeros(n_items)
         self.holder = np.zeros(n_items, dtype=np.int32)
         self.open: dict[int, dict[int, Offer]] = {}
-        # Items that are equally worth asking come in an order that is random, but stays.
+        # Items that are equally worth asking come in an order that is random, but stays. Everybody
+        # begins elsewhere in it, or all would want the same item.
         order = np.random.default_rng(live.study.options["seed"])
         self.jitter = 1e-9 * order.random(n_items)
-        self.best: dict[int, tuple[NDArray[np.int64], float]] = {}
+        self.best: dict[int, tuple[Heap, float]] = {}
         self.counted: dict[int, tuple[int, int, float]] = {}
         self.arms: dict[int, str] = {}  # how suggestions are shown, for items that have some
 
@@ -111,13 +116,21 @@ class Asking:
         told = live.done_by(person) | live.seen_by(person)
         return np.asarray(~(live.ended | told | live.practice | (live.gold >= 0)))
 
-    def value(self, person: int, rows: NDArray[np.int64] | slice = slice(None)) -> Values:
+    def value(self, person: int) -> Values:
         """Bits for each second (n,), in the pace of an average item."""
         live = self.live
-        gain = live.gain(live.accuracy(person))[rows]
-        slow, count = live.slow[:, rows]
-        slower = np.clip(slow / (count + 4.0), -0.7, 0.7)
-        return np.asarray(gain * np.exp(-slower) + self.jitter[rows])
+        slow, count = live.slow
+        slower = np.clip(slow / (count + 4.0), -SLOWEST, SLOWEST)
+        jitter = np.roll(self.jitter, -person * STRIDE)
+        return np.asarray(live.gain(live.accuracy(person)) * np.exp(-slower) + jitter)
+
+    def value_of(self, person: int, row: int) -> float:
+        """The same of one item."""
+        live = self.live
+        slower = live.slow[0, row] / (live.slow[1, row] + 4.0)
+        pace = math.exp(-min(max(slower, -SLOWEST), SLOWEST))
+        jitter = self.jitter[(row + person * STRIDE) % len(self.jitter)]
+        return float(live.gain(live.accuracy(person))[row] * pace + jitter)
 
     def next(self, person: int, count: int = AHEAD, without: Collection[int] = ()) -> list[Offer]:
         """The next items for a person, each held for them; those that they hold come first."""
@@ -138,58 +151,81 @@ class Asking:
         best = self._best(person, without)
         if best is None:
             return self._put_off(person, without)
-        if dice < options["gold"]:
-            return self._gold(person, without) or best
-        if dice < options["gold"] + options["repeat"]:
-            return self._repeat(person, without) or best
-        if dice < options["gold"] + options["repeat"] + options["random"]:
-            return self._random(person, without) or best
-        return best
+        other = None
+        for name, draw in (("gold", self._gold), ("repeat", self._repeat),
+                           ("random", self._random)):  # fmt: skip
+            dice -= options[name]
+            if dice < 0:
+                other = draw(person, without)
+                break
+        if other is None:
+            return best
+        heapq.heappush(self.best[person][0], (-best.value, best.item))
+        return other
 
     def _best(self, person: int, without: Collection[int]) -> Offer | None:
         """The item that is most worth asking.
 
-        All items are looked at only now and then; in between, it is the best of those that were
-        best then, each by what it is worth now.
+        All items are looked at only now and then. In between, the best of those that were best then
+        is taken if it is still worth more than the next one was, and is put back if it is not.
         """
-        rows, at = self.best.get(person, (NOTHING, -np.inf))
-        fit = self._free(person, rows, without)
-        if len(fit) < ENOUGH or self.clock() - at > FRESH:
-            self._look(person)
-            fit = self._free(person, self.best[person][0], without)
-        if not len(fit):
-            return None
-        worth = self.value(person, fit)
-        return Offer(int(fit[worth.argmax()]), "value", float(worth.max()))
+        heap, at = self.best.get(person, ([], -math.inf))
+        offer = self._pop(person, heap, without)
+        if offer is None or len(heap) < ENOUGH or self.clock() - at > FRESH:
+            heap = self._look(person)
+            offer = self._pop(person, heap, without)
+        return offer
 
-    def _look(self, person: int) -> None:
+    def _pop(self, person: int, heap: Heap, without: Collection[int]) -> Offer | None:
+        """The best item of a heap that may be asked; those that may not are left out of it."""
+        while heap:
+            row = heap[0][1]
+            if not self._is_free(person, row, without):
+                heapq.heappop(heap)
+                continue
+            now = self.value_of(person, row)
+            if len(heap) == 1 or now >= -min(heap[1:3])[0]:
+                heapq.heappop(heap)
+                return Offer(row, "value", now)
+            heapq.heapreplace(heap, (-now, row))
+        return None
+
+    def _look(self, person: int) -> Heap:
         """Look at all items for those that are most worth asking."""
         worth = np.where(self.candidates(person), self.value(person), -1.0)
         rows = np.argpartition(-worth, min(BEST, len(worth) - 1))[:BEST]
         rows = rows[worth[rows] >= 0]
-        self.best[person] = rows[np.argsort(-worth[rows], kind="stable")], self.clock()
+        rows = rows[np.argsort(-worth[rows], kind="stable")]
+        heap = list(zip((-worth[rows]).tolist(), rows.tolist(), strict=True))
+        self.best[person] = heap, self.clock()
+        return heap
 
-    def _free(self, person: int, rows: Rows, without: Collection[int]) -> Rows:
-        """Those of some items that may be asked of a person by their worth, or at random."""
+    def _is_free(self, person: int, row: int, without: Collection[int]) -> bool:
+        """Whether an item may be asked of a person by its worth, or at random."""
         live = self.live
-        taken = live.ended[rows] | live.done_by(person)[rows] | live.seen_by(person)[rows]
-        taken |= live.practice[rows] | (live.gold[rows] >= 0)
-        taken |= (self.until[rows] > self.clock()) & (self.holder[rows] != person)
-        aside = [*without, *live.later.get(person, {})]
-        if aside:
-            taken |= np.isin(rows, aside)
-        return np.asarray(rows[~taken])
+        return not (
+            row in without
+            or live.ended[row]
+            or live.done_by(person)[row]
+            or live.seen_by(person)[row]
+            or live.practice[row]
+            or live.gold[row] >= 0
+            or (self.holder[row] != person and self.until[row] > self.clock())
+            or row in live.later.get(person, ())
+        )
 
     def _random(self, person: int, without: Collection[int]) -> Offer | None:
         """Any item that may be asked, each with the same chance."""
-        drawn = self.random.integers(len(self.live.items), size=TRIES)
-        rows = self._free(person, drawn, without)
-        if not len(rows):
-            rows = self._free(person, np.flatnonzero(self.candidates(person)), without)
-        if not len(rows):
+        for _ in range(TRIES):
+            row = int(self.random.integers(len(self.live.items)))
+            if self._is_free(person, row, without):
+                return Offer(row, "random", self.value_of(person, row))
+        rows = np.flatnonzero(self.candidates(person)).tolist()
+        rows = [row for row in rows if self._is_free(person, row, without)]
+        if not rows:
             return None
         row = int(self.random.choice(rows))
-        return Offer(row, "random", float(self.value(person, np.array([row]))[0]))
+        return Offer(row, "random", self.value_of(person, row))
 
     def _arm(self, item: int) -> str | None:
         """Whether what a model says of an item is shown before the answer, after it, or never."""
@@ -199,11 +235,11 @@ class Asking:
     def _gold(self, person: int, without: Collection[int]) -> Offer | None:
         """An item whose class is known, and about which the person was not asked yet."""
         live = self.live
-        free = (live.gold >= 0) & ~live.practice & ~live.done_by(person) & ~live.broken
-        free &= ~live.seen_by(person)
-        free[[*without, *self.open.get(person, {})]] = False
-        rows = np.flatnonzero(free)
-        return Offer(int(self.random.choice(rows)), "gold", 0.0) if len(rows) else None
+        rows = live.gold_rows
+        taken = live.practice | live.broken | live.done_by(person) | live.seen_by(person)
+        aside = {*without, *self.open.get(person, {})}
+        free = [row for row in rows[~taken[rows]].tolist() if row not in aside]
+        return Offer(int(self.random.choice(free)), "gold", 0.0) if free else None
 
     def _repeat(self, person: int, without: Collection[int]) -> Offer | None:
         """An item about which the person has answered some time ago."""

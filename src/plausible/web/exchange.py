@@ -211,7 +211,9 @@ def take_in(store: Store, source: Any, by: str = "annotator") -> int:
     ]
 
     def work(connection: sa.Connection) -> int:
-        return sum(insert_once(connection, row)[1] for row in rows)
+        parts = (rows[start : start + 1000] for start in range(0, len(rows), 1000))
+        kept = (one for part in parts for one in insert_once(connection, part))
+        return len({number for number, is_new in kept if is_new})
 
     return int(store.write(work).result())
 

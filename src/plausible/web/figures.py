@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.web.live import BROKEN, NONE_OF_THEM, REASONS, SAID, Live
+from plausible.web.ledger import BROKEN, NONE_OF_THEM, REASONS, SAID
+from plausible.web.live import Live
 from plausible.web.room import Room
 
 CLASH = 0.5  # conflict from which people contradict each other

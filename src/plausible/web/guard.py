@@ -8,7 +8,6 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +23,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 LONGEST_BODY = 64 * 1024
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -92,13 +92,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 names = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.encode() not in names
-                    ),
-                ]
+                    *message["headers"], *(one for one in RAW_HEADERS if one[0] not in names)
+                ]  # fmt: skip
             await send(message)
 
         refused = self._refuse(scope)
@@ -108,7 +103,8 @@ class Guard:
         await self.app(scope, self._limited(scope, receive), send_with_headers)
 
     def _refuse(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
+        first = reversed(scope["headers"])  # where a name comes twice, the first one counts
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in first}
         if self.hosts is not None and host_of(headers.get("host", "")) not in self.hosts:
             return PlainTextResponse("This host is not served here.", 421)
         if is_foreign(scope["method"], headers):

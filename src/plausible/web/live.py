@@ -8,7 +8,6 @@ with the statement c and the doubt of each answer that stands, which is what `An
 gives. One answer changes one item; a change of what words are worth changes all.
 """
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from plausible.experts import (
     Annotations,
     Dependence,
-    Statement,
     contour_of,
     information,
     learn_shared,
@@ -26,47 +24,29 @@ from plausible.experts import (
     worth_learned,
     worth_of_next,
 )
-from plausible.io import Settled, places_of, settled_names, statement_of
-from plausible.web.columns import Answer, Columns
+from plausible.io import Settled, settled_names
+from plausible.web.columns import Answer
+from plausible.web.ledger import BROKEN, CANNOT, NONE_OF_THEM, SAID, Ledger
 from plausible.web.study import Item, Study
 
 FloatArray = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
-SAID, CANNOT, NONE_OF_THEM, BROKEN, LATER, UNDONE = range(6)
-KINDS = {"said": SAID, "cannot": CANNOT, "none": NONE_OF_THEM, "broken": BROKEN, "later": LATER,
-         "undone": UNDONE}  # fmt: skip
-REASONS = ("value", "gold", "repeat", "random", "chosen", "import")
 SETTLED_DOUBT = 0.01
 USUAL_ACCURACY = 0.75  # of somebody about whom nothing is known
 PRIOR = 4.0  # imagined answers of a person, and of an item's time
 STEP = 0.05  # between accuracies that are told apart
 ENOUGH_GOLD = 30  # items, from which shared errors are learned
-SECONDS = 0.5, 600.0  # of an answer that are believed
 
 
-class Live:
+class Live(Ledger):
     """All answers in memory, and what they say of each item."""
 
     def __init__(self, study: Study, items: Sequence[Item], people: Mapping[int, str]) -> None:
-        self.study, self.items = study, list(items)
-        self.people = dict(people)
-        self.lock = threading.RLock()
-        self.place = {one.id: row for row, one in enumerate(self.items)}
-        self.classes = places_of(study.classes, study.options["rename"])
+        super().__init__(study, items, people)
         n_items = len(self.items)
-        self.statements: list[Statement] = []
-        self.number_of: dict[Statement, int] = {}
-        self.words = list(study.words)
         self.worth = worth_before(study.words, study.n_classes)
         self.dependence = Dependence(0.0, source="given")
-        self.answers = Columns(
-            id=np.int64, item=np.int32, person=np.int32, kind=np.int8, statement=np.int32,
-            word=np.int8, size=np.int16, seconds=np.float32, saw=np.bool_, reason=np.int8,
-            at=np.float64, previous=np.int32, link=np.int32, undone=np.bool_,
-        )  # fmt: skip
-        self.row_of: dict[int, int] = {}  # of ids
-        self.top: dict[int, int] = {}  # the row that stands for a person and an item
-        self.head = np.full(n_items, -1, dtype=np.int32)  # the last answer of an item
         self.logs = np.zeros((n_items, study.n_classes))
         self.count = np.zeros(n_items, dtype=np.int32)  # answers that stand
         self.speaking = np.zeros(n_items)
@@ -78,16 +58,11 @@ class Live:
         self.gold = np.array([place.get(one.gold or "", -1) for one in self.items], dtype=np.int64)
         self.gold_rows = np.flatnonzero(self.gold >= 0)
         self.practice = np.array([one.practice for one in self.items], dtype=bool)
-        self.done: dict[int, NDArray[np.bool_]] = {}
-        self.n_done: dict[int, int] = {}
-        self.later: dict[int, dict[int, None]] = {}
-        self.pace: dict[int, tuple[float, int]] = {}  # sums of log seconds of people
-        self.slow = np.zeros((2, n_items))  # of items: sum of log seconds beyond the person's, n
         self.gains: dict[float, FloatArray] = {}
-        self.seen: dict[int, NDArray[np.bool_]] = {}  # others' answers, before one's own
+        self.accuracies: dict[int, float] = {}
         self.conflict = np.zeros(n_items)
         self.dirty: set[int] = set()  # items whose conflict has to be reckoned anew
-        self.upto = 0
+        self.news = 0  # answers about known items since all was reckoned anew
         self.model_logs: FloatArray | None = None  # what a model says, where it may be heard
         self.saw_logs = np.zeros((n_items, study.n_classes))  # less, for answers that saw it
         self.pull = 0.0
@@ -98,174 +73,83 @@ class Live:
         """Take all that is in the database."""
         with self.lock:
             for answer in answers:
-                self._append(answer)
+                self.append(answer)
             for one in settled:
                 self._settle(one)
             self.refresh()
 
-    def add(self, answer: Answer) -> None:
-        """Take one more answer."""
+    def add(self, *answers: Answer) -> None:
+        """Take more answers, in their order; those that are there already add nothing."""
         with self.lock:
-            if answer.row.id in self.row_of:
-                return
-            self.update(self._append(answer))
+            new = [one for one in answers if one.row.id not in self.row_of]
+            items = {self.append(one): None for one in new}
+            for one in new:
+                if self.gold[self.place[one.row.item]] >= 0:
+                    self.accuracies.pop(one.row.person, None)
+            self.news += sum(self.gold[item] >= 0 or item in self.settled for item in items)
+            self.update(*items)
 
     def settle(self, one: Settled) -> None:
         """Take a settlement."""
         with self.lock:
             self._settle(one)
+            self.news += 1
             self.update(self.place[one.item])
 
     def _settle(self, one: Settled) -> None:
         row = self.place[one.item]
         self.settled.pop(row, None)
         if one.label == "again":
-            self.extra[row] = max(self.extra[row], self.count[row]) + 1
+            rows = np.array(self.standing(row), dtype=np.int64)
+            then = (self.answers["id"][rows] <= one.upto) & (
+                self.answers["kind"][rows] <= NONE_OF_THEM
+            )
+            self.extra[row] = max(self.extra[row], then.sum()) + 1
         else:
             self.settled[row] = one
 
-    def _append(self, answer: Answer) -> int:
-        """Keep an answer; the place of its item."""
-        row, item = answer.row, self.place[answer.row.item]
-        kind = KINDS[row.kind]
-        self.upto = max(self.upto, row.id)
-        if kind == UNDONE:
-            self._undo(row.replaces)
-            self.row_of[row.id] = -1
-            return item
-        pair = item << 20 | row.person
-        said = statement_of(row, self.classes) if kind <= NONE_OF_THEM else Statement(())
-        seconds = np.clip(answer.seconds or 0.0, 0.0, SECONDS[1])
-        number = self.answers.append(
-            id=row.id, item=item, person=row.person, kind=kind, statement=self._number(said),
-            word=self.words.index(row.word) if row.word in self.words else -1,
-            size=len(said.picks), seconds=seconds, saw=answer.saw,
-            reason=REASONS.index(answer.reason) if answer.reason in REASONS else -1,
-            at=answer.at, previous=self.top.get(pair, -1), link=self.head[item], undone=False,
-        )  # fmt: skip
-        self.row_of[row.id] = number
-        self.head[item] = number
-        if kind == LATER:
-            self.later.setdefault(row.person, {})[item] = None
-            return item
-        self.top[pair] = number
-        self.later.get(row.person, {}).pop(item, None)
-        if not self.done_by(row.person)[item]:
-            self.done_by(row.person)[item] = True
-            self.n_done[row.person] = self.n_done.get(row.person, 0) + 1
-        if SECONDS[0] <= seconds < SECONDS[1]:
-            self._time(item, row.person, float(np.log(seconds)))
-        return item
-
-    def _undo(self, replaces: int | None) -> None:
-        """Take back an answer, or a "later"."""
-        number = self.row_of.get(replaces or 0, -1)
-        if number < 0:
-            return
-        one = self.answers
-        one["undone"][number] = True
-        item, person = int(one["item"][number]), int(one["person"][number])
-        if one["kind"][number] == LATER:
-            self.later.get(person, {}).pop(item, None)
-            return
-        pair = item << 20 | person
-        if self.top.get(pair) != number:
-            return
-        before = number
-        while before >= 0 and one["undone"][before]:
-            before = int(one["previous"][before])
-        if before >= 0:
-            self.top[pair] = before
-        else:
-            del self.top[pair]
-            self.done_by(person)[item] = False
-            self.n_done[person] -= 1
-
-    def _number(self, said: Statement) -> int:
-        """The number of a statement, a new one if need be."""
-        found = self.number_of.get(said)
-        if found is None:
-            found = self.number_of[said] = len(self.statements)
-            self.statements.append(said)
-        return found
-
-    def _time(self, item: int, person: int, log_seconds: float) -> None:
-        total, n_known = self.pace.get(person, (0.0, 0))
-        if n_known:
-            self.slow[:, item] += log_seconds - total / n_known, 1
-        self.pace[person] = total + log_seconds, n_known + 1
-
-    def done_by(self, person: int) -> NDArray[np.bool_]:
-        """Which items (n,) a person has answered about."""
-        found = self.done.get(person)
-        if found is None:
-            found = self.done[person] = np.zeros(len(self.items), dtype=bool)
-        return found
-
-    def seen_by(self, person: int) -> NDArray[np.bool_]:
-        """Items (n,) of which a person has read what others said."""
-        found = self.seen.get(person)
-        if found is None:
-            found = self.seen[person] = np.zeros(len(self.items), dtype=bool)
-        return found
-
     # -- What follows from it ----------------------------------------------------------------------
 
-    def standing(self, item: int) -> list[int]:
-        """The rows that stand about an item, in their order."""
-        found, number = [], int(self.head[item])
-        people, link = self.answers["person"], self.answers["link"]
-        while number >= 0:
-            if self.top.get(item << 20 | int(people[number])) == number:
-                found.append(number)
-            number = int(link[number])
-        return found[::-1]
-
-    def update(self, item: int) -> None:
-        """Reckon one item anew."""
-        self.dirty.add(item)
-        rows = np.array(self.standing(item), dtype=np.int64)
-        kinds = self.answers["kind"][rows]
-        self.broken[item] = bool((kinds == BROKEN).any())
-        rows = rows[kinds <= NONE_OF_THEM]
-        self.count[item] = len(rows)
-        self.logs[item] = 0.0
-        self.speaking[item] = 0
-        if len(rows):
-            logs = self._said_logs(rows)
-            self.logs[item] = logs.sum(axis=0)
-            self.saw_logs[item] = self._seen_logs(rows, logs).sum(axis=0)
-            self.speaking[item] = (logs < 0).any(axis=1).sum()
-        if item in self.settled:
-            self.logs[item] += self._settled_logs(item)
-        self._close(np.array([item]))
+    def update(self, *items: int) -> None:
+        """Reckon some items anew."""
+        if items:
+            self.dirty.update(items)
+            found = [(place, row) for place, one in enumerate(items) for row in self.standing(one)]
+            place, rows = np.array(found, dtype=np.int64).reshape(-1, 2).T
+            self._pool(np.array(items, dtype=np.int64), place, rows)
+            self._close(np.array(items, dtype=np.int64))
 
     def refresh(self) -> None:
         """Reckon all items anew, with what the words are worth by now."""
         with self.lock:
+            self.news = 0
             self._learn()
-            rows = np.fromiter(self.top.values(), np.int64, len(self.top))
-            kinds = self.answers["kind"][rows]
-            self.broken[:] = False
-            self.broken[self.answers["item"][rows[kinds == BROKEN]]] = True
-            rows = np.sort(rows[kinds <= NONE_OF_THEM])
-            item = self.answers["item"][rows]
-            n_items = len(self.items)
-            self.count = np.bincount(item, minlength=n_items).astype(np.int32)
-            logs = self._said_logs(rows)
-            for k in range(self.study.n_classes):
-                self.logs[:, k] = np.bincount(item, logs[:, k], minlength=n_items)
-            self.saw_logs[:] = 0.0
-            if self.model_logs is not None:
-                np.add.at(self.saw_logs, item, self._seen_logs(rows, logs))
-            speaks = (logs < 0).any(axis=1)
-            self.speaking = np.bincount(item[speaks], minlength=n_items).astype(np.float64)
-            for one in self.settled:
-                self.logs[one] += self._settled_logs(one)
+            rows = np.sort(np.fromiter(self.top.values(), np.int64, len(self.top)))
+            everything = np.arange(len(self.items))
+            self._pool(everything, self.answers["item"][rows], rows)
             self._share_errors()
             self.dirty = set(np.flatnonzero(self.count > 1).tolist())
             self.gains.clear()
-            self._close(np.arange(n_items))
+            self._close(everything)
+
+    def _pool(self, items: Numbers, place: NDArray[Any], rows: Numbers) -> None:
+        """Sum up what stands about some items: rows of answers, each with the place of its item."""
+        n_items, kinds = len(items), self.answers["kind"][rows]
+        self.broken[items] = False
+        self.broken[items[place[kinds == BROKEN]]] = True
+        speaks = kinds <= NONE_OF_THEM
+        place, rows = place[speaks], rows[speaks]
+        self.count[items] = np.bincount(place, minlength=n_items)
+        logs = self._said_logs(rows)
+        differs = (logs < 0).any(axis=1)
+        self.speaking[items] = np.bincount(place[differs], minlength=n_items)
+        seen = None if self.model_logs is None else self._seen_logs(rows, logs)
+        for k in range(self.study.n_classes):
+            self.logs[items, k] = np.bincount(place, logs[:, k], minlength=n_items)
+            if seen is not None:
+                self.saw_logs[items, k] = np.bincount(place, seen[:, k], minlength=n_items)
+        for one in self.settled.keys() & set(items.tolist()) if self.settled else ():
+            self.logs[one] += self._settled_logs(one)
 
     def doubts(self, rows: NDArray[Any]) -> FloatArray:
         """Doubts of answers, by number."""
@@ -288,9 +172,7 @@ class Live:
             return np.log(doubt + (1 - doubt) * contours[place])
 
     def _seen_logs(self, rows: NDArray[Any], logs: FloatArray) -> FloatArray:
-        """What (A, K) is taken from answers that saw a suggestion, if the model is heard too."""
-        if self.model_logs is None:
-            return np.zeros_like(logs)
+        """What (A, K) is taken from answers that saw a suggestion, where the model is heard too."""
         less = np.log(self.pull + (1 - self.pull) * np.exp(logs)) - logs
         return np.where(self.answers["saw"][rows][:, None], less, 0.0)
 
@@ -298,6 +180,7 @@ class Live:
         """Take what a model says (n, K) into account where questions are chosen."""
         with self.lock:
             self.model_logs, self.pull = model_logs, pull
+            self.saw_logs[:] = 0.0
             self.refresh()
 
     def _settled_logs(self, item: int) -> FloatArray:
@@ -364,21 +247,20 @@ class Live:
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
     def accuracy(self, person: int) -> float:
-        """How often somebody is right, from known items, shrunk to what people usually are."""
-        rows, truth = self._of_person(person)
-        hits = [
-            (true in said.picks) / max(len(said.picks), 1)
-            for said, true in zip(rows, truth, strict=True)
-        ]
-        usual = max(USUAL_ACCURACY, 1.2 / self.study.n_classes)
-        return float((sum(hits) + PRIOR * usual) / (len(hits) + PRIOR))
-
-    def _of_person(self, person: int) -> tuple[list[Statement], list[int]]:
-        """Answers of a person about gold items, and the truth."""
-        done = self.gold_rows[self.done_by(person)[self.gold_rows]]
-        rows = [self.top[int(item) << 20 | person] for item in done]
-        said = [self.statements[k] for k in self.answers["statement"][rows].tolist()]
-        return said, self.gold[done].tolist()
+        """How often somebody is right, from gold, shrunk to what people usually are."""
+        found = self.accuracies.get(person)
+        if found is None:
+            done = self.gold_rows[self.done_by(person)[self.gold_rows]]
+            rows = [self.top[int(item) << 20 | person] for item in done]
+            said = [self.statements[k].picks for k in self.answers["statement"][rows].tolist()]
+            truth = self.gold[done].tolist()
+            hits = sum(
+                (true in picks) / max(len(picks), 1)
+                for picks, true in zip(said, truth, strict=True)
+            )
+            usual = max(USUAL_ACCURACY, 1.2 / self.study.n_classes)
+            found = self.accuracies[person] = (hits + PRIOR * usual) / (len(truth) + PRIOR)
+        return found
 
     def gain(self, accuracy: float) -> FloatArray:
         """Bits (n,) that an answer of somebody as accurate as this is expected to teach."""

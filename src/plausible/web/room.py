@@ -23,6 +23,7 @@ from plausible.web.study import load_items, load_study
 from plausible.web.suggest import Suggestion, doubt_in_model, load_suggestions, pulls
 
 REFRESH = 5.0  # seconds between looks at all items, while somebody answers
+SHARE = 20.0  # so many times as long as a look takes, if that is more
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Room:
         self.pulls: dict[int, Any] = {}
         self.suggestions: dict[int, Suggestion] = {}
         self.hear_model()
-        self.fresh = self.live.upto, time.monotonic()
+        self.fresh, self.patience = (self.live.upto, time.monotonic()), REFRESH
 
     def _names(self) -> dict[int, str]:
         with self.store.read() as connection:
@@ -147,13 +148,18 @@ class Room:
     def look_again(self, force: bool = False) -> None:
         """Reckon all items anew, if there is something new, and not too often."""
         upto, at = self.fresh
-        if self.live.upto == upto and not force:
+        start = time.monotonic()
+        if not force and (self.live.upto == upto or start - at < self.patience):
             return
-        if force or time.monotonic() - at > REFRESH:
-            if self.suggestions:
-                self.pulls, self.live.pull = pulls(self.store)
-            self.live.refresh()
-            self.fresh = self.live.upto, time.monotonic()
+        self.fresh = self.live.upto, start
+        if self.suggestions:
+            self.pulls, self.live.pull = pulls(self.store)
+        self.live.refresh()
+        self.patience = max(REFRESH, SHARE * (time.monotonic() - start))
+
+    def is_stale(self) -> bool:
+        """Whether there are answers that tell what words are worth, and it is time to listen."""
+        return self.live.news > 0 and time.monotonic() - self.fresh[1] > self.patience
 
     def hear_model(self) -> None:
         """Take up what the last model said, unless nothing is to be suggested."""

@@ -2,8 +2,8 @@
 
 import re
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -29,6 +29,14 @@ class ForbiddenError(Exception):
 
 class GoneError(Exception):
     """What is spoken of is not there."""
+
+
+class Reply(NamedTuple):
+    """The number of an answer, what comes next, and what a model says if that is told now."""
+
+    answer: int
+    offers: list[Offer]
+    after: list[str] | None
 
 
 def check_said(room: Room, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,26 +100,76 @@ def _number(value: Any, low: float, high: float) -> float | None:
     return float(value) if is_number and low <= value <= high else None
 
 
-def insert_once(connection: sa.Connection, values: Mapping[str, Any]) -> tuple[int, bool]:
-    """The number of an answer, and whether it is new; a token that is known adds nothing."""
-    table = schema.answer
-    insert: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    made = connection.execute(
-        insert(table).on_conflict_do_nothing(index_elements=["token"]).returning(table.c.id),
-        values,
-    ).scalar()
-    if made is not None:
-        return int(made), True
-    kept = connection.execute(
-        sa.select(table.c.id, table.c.person).where(table.c.token == values["token"])
-    ).one()
-    if kept.person != values["person"]:
-        raise ForbiddenError("This token is somebody else's.")
-    return int(kept.id), False
+ON_SQLITE, ON_POSTGRES = (
+    insert(schema.answer)
+    .on_conflict_do_nothing(index_elements=["token"])
+    .returning(schema.answer.c.token, schema.answer.c.id, schema.answer.c.person)
+    for insert in (sqlite.insert, postgresql.insert)
+)
+SHOWN = schema.shown.insert().returning(schema.shown.c.id, sort_by_parameter_order=True)
 
 
-def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
-    """Keep an answer and show what comes next; a future of the reply."""
+def insert_once(
+    connection: sa.Connection, rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, bool]]:
+    """The numbers of answers, and whether they are new; a token that is known adds nothing."""
+    statement = ON_SQLITE if connection.dialect.name == "sqlite" else ON_POSTGRES
+    made = {token: (number, by) for token, number, by in connection.execute(statement, rows)}
+    lost = [row["token"] for row in rows if row["token"] not in made]
+    kept = {}
+    if lost:
+        table = schema.answer
+        found = sa.select(table.c.token, table.c.id, table.c.person).where(table.c.token.in_(lost))
+        kept = {token: (number, by) for token, number, by in connection.execute(found)}
+    numbers = []
+    for row in rows:
+        number, by = (made | kept)[row["token"]] if lost else made[row["token"]]
+        if by != row["person"]:
+            raise ForbiddenError("This token is somebody else's.")
+        numbers.append((number, row["token"] in made))
+    return numbers
+
+
+class Said(NamedTuple):
+    """An answer on its way into the database, and what its person is shown next."""
+
+    values: dict[str, Any]
+    offers: list[Offer]
+    reason: str | None
+    after: list[str] | None  # what a model says, for somebody who has answered
+
+
+class Keeping(NamedTuple):
+    """How the answers of a room are kept: all that wait, in two statements."""
+
+    room: Room
+
+    def work(self, connection: sa.Connection, tasks: Sequence[Said]) -> list[Any]:
+        """Write answers, and what is shown next."""
+        numbers = insert_once(connection, [task.values for task in tasks])
+        shown = [(task.values["person"], one) for task in tasks for one in task.offers]
+        offers = iter(keep_shown(connection, self.room, shown))
+        return [
+            (number, is_new, [next(offers) for _ in task.offers])
+            for (number, is_new), task in zip(numbers, tasks, strict=True)
+        ]
+
+    def after(self, tasks: Sequence[Said], results: Sequence[Any]) -> None:
+        """Take the answers into memory, and leave what is shown to those who are shown it."""
+        new = []
+        for task, (number, is_new, offers) in zip(tasks, results, strict=True):
+            values = task.values
+            if is_new:
+                saw, seconds = values["saw_suggestion"], values["seconds"]
+                row = as_row(values, number)
+                new.append(Answer(row, seconds, saw, task.reason, values["at"]))
+            for one in offers:
+                self.room.asking.hold(values["person"], one)
+        self.room.live.add(*sorted(new, key=lambda answer: answer.row.id))
+
+
+async def save(room: Room, person: Person, body: Mapping[str, Any]) -> Reply:
+    """Keep an answer and show what comes next."""
     values = check_said(room, body)
     place = room.live.place[values["item"]]
     check_shown(room, person, place, values)
@@ -129,23 +187,10 @@ def save(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
         values["saw_suggestion"] or arm == "before"
     )
     room.asking.release(person.id, place)
-    offers = next_offers(room, person, body, place)
-
-    def work(connection: sa.Connection) -> Any:
-        number, is_new = insert_once(connection, values)
-        kept = [keep_shown(connection, room, person, one) for one in offers]
-        return number, is_new, kept, told_after(room, arm, place)
-
-    def after(result: Any) -> None:
-        number, is_new, kept, _ = result
-        if is_new:
-            row = as_row(values, number)
-            saw, seconds = values["saw_suggestion"], values["seconds"]
-            room.live.add(Answer(row, seconds, saw, reason, values["at"]))
-        for one in kept:
-            room.asking.hold(person.id, one)
-
-    return room.store.keep(work, after)
+    task = Said(values, next_offers(room, person, body, place), reason,
+                told_after(room, arm, place))  # fmt: skip
+    number, _, offers = await room.store.keep_with(Keeping(room), task)
+    return Reply(number, offers, task.after)
 
 
 def check_shown(room: Room, person: Person, place: int, values: dict[str, Any]) -> None:
@@ -178,29 +223,33 @@ def next_offers(
     return room.asking.next(person.id, wanted, without) if wanted else []
 
 
-def keep_shown(connection: sa.Connection, room: Room, person: Person, offer: Offer) -> Offer:
-    """Store that an item is shown, unless it is known already."""
-    if offer.shown is not None:
-        return offer
-    now = time.time()
-    idea = room.suggestions.get(offer.item)
-    made = connection.execute(
-        schema.shown.insert().returning(schema.shown.c.id),
-        {
-            "item": room.live.items[offer.item].id,
-            "person": person.id,
-            "reason": offer.reason,
-            "value": offer.value,
-            "suggestion": idea.id if idea is not None and offer.arm else None,
-            "arm": offer.arm,
-            "at": now,
-        },
-    ).scalar_one()
-    return offer._replace(shown=int(made), until=now + LEASE)
+def keep_shown(
+    connection: sa.Connection, room: Room, shown: Sequence[tuple[int, Offer]]
+) -> list[Offer]:
+    """Store that items are shown to people, unless it is known already."""
+    now, rows = time.time(), []
+    for person, offer in shown:
+        if offer.shown is None:
+            idea = room.suggestions.get(offer.item)
+            rows.append({
+                "item": room.live.items[offer.item].id,
+                "person": person,
+                "reason": offer.reason,
+                "value": offer.value,
+                "suggestion": idea.id if idea is not None and offer.arm else None,
+                "arm": offer.arm,
+                "at": now,
+            })  # fmt: skip
+    numbers = connection.execute(SHOWN, rows).scalars() if rows else iter(())
+    return [
+        offer if offer.shown is not None
+        else offer._replace(shown=int(next(numbers)), until=now + LEASE)
+        for _, offer in shown
+    ]  # fmt: skip
 
 
-def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
-    """Take back an answer by a new row; a future of the reply."""
+async def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Reply:
+    """Take back an answer by a new row."""
     token, undoes = body.get("token"), body.get("undoes")
     for one in (token, undoes):
         if not isinstance(one, str) or not TOKEN.fullmatch(one):
@@ -222,18 +271,19 @@ def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Any:
             "replaces": target.id, "study": room.study.id, "at": now, "shown": None,
             "seconds": None, "saw_suggestion": False, "client_at": None,
         }  # fmt: skip
-        number, is_new = insert_once(connection, values)
+        ((number, is_new),) = insert_once(connection, [values])
         place = room.live.place[target.item]
-        offer = keep_shown(connection, room, person, Offer(place, "chosen", 0.0))
-        return number, is_new, [offer], as_row(values, number)
+        (offer,) = keep_shown(connection, room, [(person.id, Offer(place, "chosen", 0.0))])
+        return is_new, offer, as_row(values, number)
 
     def after(result: Any) -> None:
-        _, is_new, (offer,), row = result
+        is_new, offer, row = result
         if is_new:
             room.live.add(Answer(row, None, False, None, now))
         room.asking.hold(person.id, offer)
 
-    return room.store.keep(work, after)
+    _, offer, row = await room.store.keep(work, after)
+    return Reply(row.id, [offer], None)
 
 
 def payload(room: Room, offer: Offer) -> dict[str, Any]:

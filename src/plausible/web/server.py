@@ -157,6 +157,17 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
+def run_app(app: Any, made: socket.socket) -> None:
+    """Serve an application on a socket, until the process is asked to end."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="critical", access_log=False, lifespan="off", ws="none",
+        proxy_headers=False, server_header=False,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[made])
+
+
 def serve(
     room: Room,
     *,
@@ -188,8 +199,6 @@ def serve(
     >>> serve  # doctest: +ELLIPSIS
     <function serve at ...>
     """
-    import uvicorn
-
     if name is None:
         import getpass
 
@@ -211,8 +220,4 @@ def serve(
             ready(base)
         if browse:
             threading.Timer(0.5, webbrowser.open, [address]).start()
-        config = uvicorn.Config(
-            make_app(room, tell), log_level="critical", access_log=False, lifespan="off",
-            proxy_headers=False, server_header=False,
-        )  # fmt: skip
-        uvicorn.Server(config).run(sockets=[made])
+        run_app(make_app(room, tell), made)

@@ -9,10 +9,12 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
 
@@ -20,6 +22,8 @@ from plausible.errors import InputError
 from plausible.web import schema
 
 MOST_TOGETHER = 256  # jobs in one commit
+TRUSTED = 5.0  # seconds without writing, after which a connection is tried before it is used
+LOCK = 7106128405  # number of the lock in PostgreSQL by which one server holds a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
 
 
@@ -27,11 +31,39 @@ class AwayError(Exception):
     """The database cannot be written to at present; what was said should be sent again."""
 
 
-class Job(NamedTuple):
-    """Something to write, and what to do once it is kept."""
+class Together(Protocol):
+    """How jobs of one kind are done at once, where they stand next to each other in the line."""
 
-    work: Callable[[sa.Connection], Any]
-    after: Callable[[Any], None] | None
+    def work(self, connection: sa.Connection, tasks: Sequence[Any]) -> list[Any]:
+        """Write them; their results."""
+
+    def after(self, tasks: Sequence[Any], results: Sequence[Any]) -> None:
+        """What is to be done once they are kept; may be called again with some of them."""
+
+
+class Alone:
+    """A job that is done by itself."""
+
+    def __init__(
+        self, function: Callable[[sa.Connection], Any], then: Callable[[Any], None] | None
+    ) -> None:
+        self.function, self.then = function, then
+
+    def work(self, connection: sa.Connection, tasks: Sequence[Any]) -> list[Any]:
+        """Write it."""
+        return [self.function(connection)]
+
+    def after(self, tasks: Sequence[Any], results: Sequence[Any]) -> None:
+        """What is to be done once it is kept."""
+        if self.then is not None:
+            self.then(results[0])
+
+
+class Job(NamedTuple):
+    """Something to write, and who waits for it."""
+
+    together: Together
+    task: Any
     future: Any  # of a thread, or of an event loop
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -90,10 +122,14 @@ class Store:
         self.url = url
         self.lock = _Lock(url)
         self.engine = make_engine(url)
+        self.writer: sa.Connection | None = None
+        self.used = 0.0
         try:
-            with self.engine.execution_options(writes=True).begin() as connection:
-                schema.prepare(connection)
+            writer = self._connect()
+            with writer.begin():
+                schema.prepare(writer)
         except BaseException:
+            self._disconnect()
             self.engine.dispose()
             self.lock.release()
             raise
@@ -118,16 +154,20 @@ class Store:
     ) -> Future[Any]:
         """Have something written; `after` is called with its result once it is kept, in order."""
         future: Future[Any] = Future()
-        self.jobs.put(Job(work, after, future))
+        self.jobs.put(Job(Alone(work, after), None, future))
         return future
 
     def keep(
         self, work: Callable[[sa.Connection], Any], after: Callable[[Any], None] | None = None
     ) -> asyncio.Future[Any]:
         """The same for a coroutine to wait for; a loop is woken once for all that is kept."""
+        return self.keep_with(Alone(work, after), None)
+
+    def keep_with(self, together: Together, task: Any) -> asyncio.Future[Any]:
+        """Have a task written at once with others of its kind, for a coroutine to wait for."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self.jobs.put(Job(work, after, future, loop))
+        self.jobs.put(Job(together, task, future, loop))
         return future
 
     def close(self) -> None:
@@ -135,8 +175,34 @@ class Store:
         if self.thread.is_alive():
             self.jobs.put(None)
             self.thread.join()
+        self._disconnect()
         self.engine.dispose()
         self.lock.release()
+
+    def _connect(self) -> sa.Connection:
+        """The connection that writes; a new one if need be, which nobody else may have."""
+        if self.writer is not None and time.monotonic() - self.used > TRUSTED:
+            try:
+                self.writer.exec_driver_sql("SELECT 1")
+                self.writer.rollback()
+            except sa.exc.DBAPIError:  # it was closed while nobody wrote
+                self._disconnect()
+        if self.writer is None:
+            self.writer = self.engine.connect().execution_options(writes=True)
+            if self.engine.dialect.name == "postgresql":
+                found = self.writer.exec_driver_sql(f"SELECT pg_try_advisory_lock({LOCK})")
+                if not found.scalar():
+                    raise _taken("this database")
+                self.writer.commit()
+        self.used = time.monotonic()
+        return self.writer
+
+    def _disconnect(self) -> None:
+        """Close the connection that writes, and with it the lock of PostgreSQL."""
+        if self.writer is not None:
+            self.writer.invalidate()
+            self.writer.close()
+            self.writer = None
 
     def _run(self) -> None:
         going = True
@@ -152,10 +218,14 @@ class Store:
 
     def _keep(self, jobs: list[Job]) -> None:
         """Commit jobs together; one by one if something is wrong with any of them."""
+        runs = [(kind, list(run)) for kind, run in groupby(jobs, lambda job: job.together)]
         try:
-            with self.engine.execution_options(writes=True).begin() as connection:
-                results = [job.work(connection) for job in jobs]
+            writer = self._connect()
+            with writer.begin():
+                results = [kind.work(writer, [job.task for job in run]) for kind, run in runs]
         except BaseException as error:
+            if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+                self._disconnect()
             if len(jobs) > 1:
                 for job in jobs:
                     self._keep([job])
@@ -164,14 +234,8 @@ class Store:
             return
         self.trouble = None
         done: list[tuple[Job, Any, BaseException | None]] = []
-        for job, result in zip(jobs, results, strict=True):
-            try:
-                if job.after is not None:
-                    job.after(result)
-            except Exception as error:
-                done.append((job, None, error))
-            else:
-                done.append((job, result, None))
+        for (kind, run), found in zip(runs, results, strict=True):
+            done += _finish(kind, run, found)
         _tell(done)
 
     def _worded(self, error: BaseException) -> BaseException:
@@ -180,6 +244,20 @@ class Store:
             return error
         self.trouble = " ".join(str(getattr(error, "orig", error)).split())
         return AwayError(self.trouble)
+
+
+def _finish(
+    kind: Together, jobs: list[Job], results: list[Any]
+) -> list[tuple[Job, Any, BaseException | None]]:
+    """Do what follows once jobs are kept; one by one if that fails for any of them."""
+    try:
+        kind.after([job.task for job in jobs], results)
+    except Exception as error:
+        if len(jobs) == 1:
+            return [(jobs[0], None, error)]
+        pairs = zip(jobs, results, strict=True)
+        return [one for job, result in pairs for one in _finish(kind, [job], [result])]
+    return [(job, result, None) for job, result in zip(jobs, results, strict=True)]
 
 
 def _tell(done: list[tuple[Job, Any, BaseException | None]]) -> None:
@@ -204,6 +282,14 @@ def _resolve(done: list[tuple[Job, Any, BaseException | None]]) -> None:
             job.future.set_exception(error)
 
 
+def _taken(name: str) -> InputError:
+    return InputError(
+        f"One server should hold {name} at a time",
+        "another one is running",
+        "stop it, or go on in its page",
+    )
+
+
 class _Lock:
     """Keeps a second server from a file of SQLite, whose state the first one holds in memory."""
 
@@ -223,11 +309,7 @@ class _Lock:
         except OSError:
             self.file.close()
             self.file = None
-            raise InputError(
-                f"One server should hold {path.name} at a time",
-                "another one is running",
-                "stop it, or go on in its page",
-            ) from None
+            raise _taken(path.name) from None
 
     def release(self) -> None:
         if self.file is not None:

@@ -18,7 +18,6 @@ Recognition Letters 28 (2007) 644-653.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -32,16 +31,20 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     Beliefs,
     MassClassifier,
+    are_elsewhere,
     check_labels_and_weights,
     count_rows,
     warn_of_sharpening,
 )
 from plausible.belief import SparseMasses, all_sets, dempster, full_set
 from plausible.checks import check_flag, check_option, name_rows, shown
+from plausible.engine import ArrayRows
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.calibration.predictive import Calibration, calibrate
 from plausible.models.calibration.scores import class_scores, difference, fit_scorer, out_of_fold
+from plausible.models.calibration.streams import learn_elsewhere, pairs_of
+from plausible.models.dealing import MANY_ROWS, deal
 from plausible.models.folds import content_folds, given_folds
 from plausible.models.gaussian import DiscriminantClassifier
 from plausible.models.learners import read_features, take_rows
@@ -116,6 +119,13 @@ def cross_calibrated(
     return model, model.believe(X) if joint is None else model._believed_scores(joint)
 
 
+def _folds(X: Any, contour: FloatArray, weight: FloatArray, most: int, many: bool) -> IntArray:
+    """Folds (n,) by content; of many rows by hashes, as they are for rows out of memory."""
+    if many:
+        return deal(ArrayRows(X, contour, weight), most)(X)
+    return content_folds(X, contour, weight, most)
+
+
 def check_classifier(estimator: Any) -> None:
     """Refuse what is not a classifier; None is the default one."""
     is_one = hasattr(estimator, "fit") and not isinstance(estimator, type)
@@ -142,10 +152,8 @@ def _check_number_of_classes(n_classes: int) -> None:
         )
 
 
-def _check_total(weight: FloatArray) -> None:
+def _check_total(total: float) -> None:
     """Refuse weights that are no numbers of items: what is known of a slope depends on them."""
-    with np.errstate(over="ignore"):
-        total = float(weight.sum())
     if not LEAST_WEIGHT <= total <= 1 / LEAST_WEIGHT:
         raise InputError(
             f"Sample weights should have a sum between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}, "
@@ -236,12 +244,15 @@ class EvidentialCalibratedClassifier(MassClassifier):
         self.smoothing = smoothing
         self.scores = scores
 
-    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifiers and calibrate their scores.
 
         Parameters
         ----------
         X : array-like (n, d)
+            Or rows of features, labels and weights (`plausible.engine.StreamRows`), or a Dask
+            collection; more than 20,000 rows of them need an estimator that learns from rows, too,
+            or a fitted one.
         y : Labels, or all that `as_labels` takes
         sample_weight : array-like (n,), optional
             Always used for calibration, and by estimators that take it.
@@ -250,14 +261,17 @@ class EvidentialCalibratedClassifier(MassClassifier):
         -------
         self
         """
-        self._learn(X, y, sample_weight)
+        check_option(self.scores, ("pairs", "classes"), "scores")
+        check_flag(self.smoothing, "smoothing")
+        check_classifier(self.estimator)
+        if are_elsewhere(X):
+            learn_elsewhere(self, X, y, sample_weight)
+        else:
+            self._learn(X, y, sample_weight)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> FloatArray | None:
         """What `fit` does; it answers scores out of fold, where one classifier is for all."""
-        check_option(self.scores, ("pairs", "classes"), "scores")
-        check_flag(self.smoothing, "smoothing")
-        check_classifier(self.estimator)
         data = read_features(self, X)
         labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
         if labels.is_probability.any():
@@ -265,21 +279,28 @@ class EvidentialCalibratedClassifier(MassClassifier):
         if isinstance(self.estimator, FrozenEstimator):
             labels = as_labels(labels, classes=_known_classes(self.estimator, labels))
         counted = weight > 0.0
-        if labels[counted].is_unknown.all():
+        with np.errstate(over="ignore"):
+            self._check_sums(float(weight.sum()), int((~labels[counted].is_unknown).sum()))
+        self._set_classes(labels.classes)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        folds = None if frozen else given_folds(self.cv, data, labels)
+        folds = folds if folds is None else folds[counted]
+        return self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
+
+    def _check_sums(self, weight: float, said: int) -> None:
+        """Refuse rows of such a weight, or of which so many say something."""
+        if not said:
             raise InputError(
                 "At least one row should favor a class",
                 "all labels are unknown or have zero sample weight",
                 "label some items",
             )
-        _check_number_of_classes(labels.n_classes)
         _check_total(weight)
-        self.classes_ = labels.classes
-        self.pairs_ = np.array(list(combinations(range(labels.n_classes), 2)), dtype=np.int64)
-        self.pairs_ = self.pairs_.reshape(-1, 2)
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        folds = None if frozen else given_folds(self.cv, data, labels)
-        folds = folds if folds is None else folds[counted]
-        return self._fit_all(take_rows(data, counted), labels[counted], weight[counted], folds)
+
+    def _set_classes(self, classes: NDArray[Any]) -> None:
+        _check_number_of_classes(len(classes))
+        self.classes_ = classes
+        self.pairs_ = pairs_of(len(classes))
 
     def _fit_all(
         self, X: Any, labels: Labels, weight: FloatArray, folds: IntArray | None
@@ -288,11 +309,12 @@ class EvidentialCalibratedClassifier(MassClassifier):
         frozen = isinstance(estimator, FrozenEstimator)
         known, classes = labels.scaled(), self.classes_
         joint: FloatArray | None = None
+        many = len(weight) > MANY_ROWS and isinstance(X, np.ndarray)
         if frozen:
             self.estimators_ = [estimator]
             joint = class_scores(estimator, X, classes)
         elif self.scores == "classes" and len(classes) > 1:
-            dealt = content_folds(X, known, weight, self.cv) if folds is None else folds
+            dealt = _folds(X, known, weight, self.cv, many) if folds is None else folds
             self.estimators_ = [fit_scorer(estimator, X, known, classes, weight)]
             joint = out_of_fold(estimator, X, known, classes, weight, dealt)
         else:
@@ -303,7 +325,8 @@ class EvidentialCalibratedClassifier(MassClassifier):
             if joint is None:
                 own = classes[pair]
                 task = estimator, take_rows(X, rows), inside, own, share
-                dealt = content_folds(*task[1:3], share, self.cv) if folds is None else folds[rows]
+                given = (*task[1:3], share, self.cv, many)
+                dealt = _folds(*given) if folds is None else folds[rows]
                 score = difference(out_of_fold(*task, dealt), 0, 1)
                 self.estimators_.append(fit_scorer(*task))
             else:

@@ -31,30 +31,41 @@ from scipy.special import expit
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 TABLE_TOLERANCE = 1e-6  # largest error of a mass that is read from the table, as found when made
 DOUBTFUL_TOLERANCE = 1e-5  # the same with doubtful labels, where masses may have kinks
 _FIRST_NODES = 25
 _ROUNDS = 7
 _MANY_STEPS = 200
-_PANEL_NODES = 20
+PANEL_NODES = 20
 _FEW_RECORDS = 300
 
 
-def _make_records(
-    score: FloatArray, contour: FloatArray, weight: FloatArray, smoothing: bool
+def _favors(contour: FloatArray, weight: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Contours scaled to one, which class each row favors, and by how much it counts."""
+    scaled = contour / contour.max(axis=1, keepdims=True)
+    return scaled, scaled.argmax(axis=1), weight * (1.0 - scaled.min(axis=1))
+
+
+def favored_items(contour: FloatArray, weight: FloatArray) -> FloatArray:
+    """How many items (2,) favor each class."""
+    _, favored, favor = _favors(contour, weight)
+    return np.array([favor[favored == k].sum() for k in (0, 1)])
+
+
+def make_records(
+    score: FloatArray, contour: FloatArray, weight: FloatArray, total: FloatArray | None
 ) -> FloatArray:
     """Records (5, R) of z, n0, n1, v, rho: see `compiled_profile`.
 
     Smoothing is Platt's: of every item that favors a class, of which there are N, a share of
-    1 / (N + 2) counts for the other one. A doubtful label favors its class by 1 - doubt.
+    1 / (N + 2) counts for the other one; without it, `total` is None. A doubtful label favors its
+    class by 1 - doubt.
     """
-    scaled = contour / contour.max(axis=1, keepdims=True)
-    favored = scaled.argmax(axis=1)
-    favor = weight * (1.0 - scaled.min(axis=1))
+    scaled, favored, favor = _favors(contour, weight)
     other = np.zeros(scaled.shape)
-    if smoothing:
-        total = np.array([favor[favored == k].sum() for k in (0, 1)])
+    if total is not None:
         other[np.arange(len(other)), 1 - favored] = favor / (total[favored] + 2.0)
     rest = weight - other.sum(axis=1)
     hard = scaled.min(axis=1) == 0.0
@@ -107,12 +118,12 @@ def _ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
     return theta, value
 
 
-def maximize(records: FloatArray) -> tuple[FloatArray, float]:
+def maximize(records: FloatArray, thorough: bool | None = None) -> tuple[FloatArray, float]:
     """Maximum (a, b) of the likelihood and its value.
 
     Doubtful labels may give several local ones: we start from the maximum of the hardened labels,
     each with the weight by which it favors its class, from no slope, and if there are few of them
-    from steep slopes, too.
+    from steep slopes, too (`thorough` says if they are).
     """
     z, n0, n1, v, rho = records
     favor = v * -np.expm1(-np.abs(rho))
@@ -123,7 +134,7 @@ def maximize(records: FloatArray) -> tuple[FloatArray, float]:
     if not v.any():
         return _ascend(flat, records)
     starts = [_ascend(flat, hard)[0], flat]
-    if len(z) <= _FEW_RECORDS:
+    if len(z) <= _FEW_RECORDS if thorough is None else thorough:
         starts += [np.array([level * b, b]) for b in (-6.0, -2.0, 2.0, 6.0) for level in (-1, 0, 1)]
     return max((_ascend(start, records) for start in starts), key=lambda found: found[1])
 
@@ -140,24 +151,24 @@ def condense(records: FloatArray, slope: float) -> FloatArray:
     groups, place, counts = np.unique(
         panel + 1j * records[4], return_inverse=True, return_counts=True
     )
-    crowded = counts > 2 * _PANEL_NODES
+    crowded = counts > 2 * PANEL_NODES
     if not crowded.any():
         return records
-    angle = (np.arange(_PANEL_NODES) + 0.5) * np.pi / _PANEL_NODES
+    angle = (np.arange(PANEL_NODES) + 0.5) * np.pi / PANEL_NODES
     parts = [records[:, ~crowded[place]]]
     order = np.argsort(place, kind="stable")
     ends = np.cumsum(counts)
     for group in np.flatnonzero(crowded):
         inside = records[:, order[ends[group] - counts[group] : ends[group]]]
         middle = half * (2.0 * groups[group].real + 1.0)
-        shares = _lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
+        shares = lagrange(np.clip((inside[0] - middle) / half, -1.0, 1.0), angle)
         nodes = middle + half * np.cos(angle)
-        same = np.full(_PANEL_NODES, groups[group].imag)
+        same = np.full(PANEL_NODES, groups[group].imag)
         parts.append(np.vstack([nodes, inside[1:4] @ shares, same]))
     return np.ascontiguousarray(np.hstack(parts))
 
 
-def _lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
+def lagrange(x: FloatArray, angle: FloatArray) -> FloatArray:
     """Lagrange's polynomials of Chebyshev nodes cos(angle) at points x in [-1, 1]: (n, nodes)."""
     degree = np.arange(len(angle))
     factor = np.where(degree == 0, 1.0, 2.0) / len(angle)
@@ -177,7 +188,7 @@ def _has_maximum(records: FloatArray, theta: FloatArray) -> bool:
     return not apart or np.ptp(z) == 0.0
 
 
-def _inverse_curvature(theta: FloatArray, records: FloatArray) -> FloatArray:
+def inverse_curvature(theta: FloatArray, records: FloatArray) -> FloatArray:
     """Covariance (2, 2) of the estimate; zero for a slope that nothing is known about."""
     _, _, bend, complete = _value_and_slopes(theta, records)
     if np.ptp(records[0]) == 0.0:
@@ -229,18 +240,35 @@ def calibrate(
 ) -> Calibration:
     """Fit a calibration to scores (n,), plausibilities (n, 2) of the two classes, and weights."""
     mean, spread = standard(score, weight)
-    records = _make_records((score - mean) / spread, contour, weight, smoothing)
+    total = favored_items(contour, weight) if smoothing else None
+    records = make_records((score - mean) / spread, contour, weight, total)
     if records.shape[1] == 0:
-        return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
+        return nothing_known(mean)
     theta, _ = maximize(records)
     if not smoothing and not _has_maximum(records, theta):
-        raise InputError(
-            "Without smoothing, calibration scores of the two classes should overlap",
-            "they are separable and the likelihood has no maximum",
-            "use smoothing=True, or more data",
-        )
-    covariance = _inverse_curvature(theta, records)
+        refuse_separable()
     few = condense(records, theta[1])
+    return concluded(theta, inverse_curvature(theta, records), few, mean, spread)
+
+
+def nothing_known(mean: float) -> Calibration:
+    """The calibration of a pair of classes that no row tells apart."""
+    return Calibration(0.0, 0.0, mean, 1.0, None, np.array([0.0, 0.0, 1.0]))
+
+
+def refuse_separable() -> None:
+    """Refuse scores that separate the classes, which smoothing would make up for."""
+    raise InputError(
+        "Without smoothing, calibration scores of the two classes should overlap",
+        "they are separable and the likelihood has no maximum",
+        "use smoothing=True, or more data",
+    )
+
+
+def concluded(
+    theta: FloatArray, covariance: FloatArray, few: FloatArray, mean: float, spread: float
+) -> Calibration:
+    """The calibration with a maximum, its covariance, and few records with the likelihood."""
     exact = Exact(theta, covariance, _value_and_slopes(theta, few)[0], few)
     raw_slope = theta[1] / spread
     raw_intercept = theta[0] - raw_slope * mean

@@ -16,7 +16,7 @@ from plausible.checks import shown
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.e2m.coordinates import Params
-from plausible.models.e2m.family import Curvature, ExponentialFamily
+from plausible.models.e2m.family import Curvature, ExponentialFamily, Total
 
 FloatArray = NDArray[np.float64]
 
@@ -57,6 +57,12 @@ def posterior(table: FloatArray, probabilities: FloatArray) -> tuple[FloatArray,
         return np.log(total), joint / total[:, None]
 
 
+def _favored(data: Contours, weight: FloatArray) -> tuple[FloatArray, float]:
+    """How far rows favor each class (K,), and their weight."""
+    scaled = data.table / data.table.sum(axis=1, keepdims=True)
+    return weight @ scaled, float(weight.sum())
+
+
 class Categorical(ExponentialFamily):
     """One of K classes, with parameter ``probabilities`` (K,) in the order of sorted classes.
 
@@ -78,10 +84,10 @@ class Categorical(ExponentialFamily):
         """Plausibilities of the classes."""
         return read_labels(data, weight)
 
-    def start_from(self, data: Contours, weight: FloatArray) -> Params:
+    def start_by(self, total: Total) -> Params:
         """How far the rows favor each class."""
-        scaled = data.table / data.table.sum(axis=1, keepdims=True)
-        share = weight @ scaled + 1e-3 * weight.sum()
+        favored, weight = total(_favored)
+        share = favored + 1e-3 * weight
         return {"probabilities": share / share.sum()}
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
@@ -192,10 +198,10 @@ class Bernoulli(ExponentialFamily):
         order = [1 - names.index(self.success), names.index(self.success)]
         return Contours(contours.table[:, order], contours.classes[order]), weight
 
-    def start_from(self, data: Contours, weight: FloatArray) -> Params:
+    def start_by(self, total: Total) -> Params:
         """How far the rows favor the second class."""
-        share = weight @ (data.table[:, 1] / data.table.sum(axis=1)) / weight.sum()
-        return {"theta": 0.001 + 0.998 * float(share)}
+        favored, weight = total(_favored)
+        return {"theta": 0.001 + 0.998 * float(favored[1] / weight)}
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Log probability of 0 and 1."""

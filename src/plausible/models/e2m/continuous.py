@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from plausible.errors import InputError
 from plausible.models.e2m.coordinates import Params
-from plausible.models.e2m.family import Curvature, ExponentialFamily
+from plausible.models.e2m.family import Curvature, ExponentialFamily, Largest, Total
 from plausible.models.e2m.points import check_column, check_support
 from plausible.models.e2m.truncated import LOG_2PI, central_moments, truncated_normal
 from plausible.models.e2m.values import UncertainValues, as_values
@@ -89,20 +89,16 @@ class Normal(ExponentialFamily):
         """Values, one for each row."""
         values = check_column(as_values(data))
         check_support(values, self.support)
-        _refuse_one_cell(values, weight)
         return values, weight
 
-    def start_from(self, data: UncertainValues, weight: FloatArray) -> Params:
+    def start_by(self, total: Total) -> Params:
         """Moments of midpoints."""
-        middle = data.midpoints()
-        here = np.isfinite(middle) & (weight > 0)
-        w, x = weight[here], middle[here]
-        center = float(w @ x / w.sum())
-        spread = float(w @ (x - center) ** 2 / w.sum())
-        width = np.where(np.isinf(data.sd), 0.5 * (data.high - data.low), data.sd)[here]
-        width = width[np.isfinite(width)]
-        wide = float((width**2).max(initial=0.0))
-        return {"mean": center, "variance": spread or wide or max(center**2, 1.0)}
+        _refuse_one_cell(total(_cells))
+        weight, first = total(_middles)
+        center = first / weight
+        spread, wide = total(_spread, center)
+        spread = float(spread / weight)
+        return {"mean": float(center), "variance": spread or wide.value or max(center**2, 1.0)}
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Of the normal law."""
@@ -157,17 +153,60 @@ class Normal(ExponentialFamily):
         return Curvature(slopes, bends, np.diag([1 / v, -0.5 / v**2]))
 
 
-def _refuse_one_cell(values: UncertainValues, weight: FloatArray) -> None:
-    """Refuse intervals that share a value: they are likeliest if all values are that one."""
+def _middles(data: UncertainValues, weight: FloatArray) -> FloatArray:
+    """Weight and weighted sum of the midpoints of values that have one."""
+    middle = data.midpoints()
+    here = np.isfinite(middle) & (weight > 0)
+    return np.array([weight[here].sum(), weight[here] @ middle[here]])
+
+
+def _spread(data: UncertainValues, weight: FloatArray, center: float) -> tuple[float, Largest]:
+    """Weighted squares of midpoints about the center, and the square of the widest interval."""
+    middle = data.midpoints()
+    here = np.isfinite(middle) & (weight > 0)
+    width = np.where(np.isinf(data.sd), 0.5 * (data.high - data.low), data.sd)[here]
+    wide = Largest(np.append(width[np.isfinite(width)] ** 2, 0.0))
+    return float(weight[here] @ (middle[here] - center) ** 2), wide
+
+
+class Cells(NamedTuple):
+    """How many values are known, how many by intervals, the largest low and minus high bound."""
+
+    n_known: int
+    n_intervals: int
+    low: Largest
+    minus_high: Largest
+
+
+def _cells(values: UncertainValues, weight: FloatArray) -> Cells:
+    """Of the values that count."""
     known = ~values.is_missing & (weight > 0)
-    low, high = values.low[known], values.high[known]
-    if known.any() and values.is_interval[known].all() and low.max() <= high.min():
+    return Cells(
+        int(known.sum()),
+        int((known & values.is_interval).sum()),
+        Largest(values.low[known]),
+        Largest(-values.high[known]),
+    )
+
+
+def _refuse_one_cell(cells: Cells) -> None:
+    """Refuse intervals that share a value: they are likeliest if all values are that one."""
+    low, high = cells.low.value, -cells.minus_high.value
+    if cells.n_known and cells.n_intervals == cells.n_known and low <= high:
         raise InputError(
             "Intervals should not all share a value",
-            f"all hold the values from {low.max():g} to {high.min():g}, and are likeliest under a "
+            f"all hold the values from {low:g} to {high:g}, and are likeliest under a "
             "variance of zero",
             "give narrower intervals or more values",
         )
+
+
+def _times(data: UncertainValues, weight: FloatArray) -> FloatArray:
+    """Weight and weighted sum of the midpoints of times of which something is known."""
+    nothing = np.isinf(data.sd) & (data.low == 0) & np.isinf(data.high)
+    middle = np.where(nothing, 0.0, np.maximum(data.midpoints(), 0.0))
+    kept = weight * ~nothing
+    return np.array([kept.sum(), kept @ middle])
 
 
 class Exponential(ExponentialFamily):
@@ -195,19 +234,16 @@ class Exponential(ExponentialFamily):
         low = np.maximum(values.low, 0.0)
         return UncertainValues._made(values.mean, values.sd, low, values.high), weight
 
-    def start_from(self, data: UncertainValues, weight: FloatArray) -> Params:
+    def start_by(self, total: Total) -> Params:
         """One over the mean of midpoints."""
-        nothing = np.isinf(data.sd) & (data.low == 0) & np.isinf(data.high)
-        middle = np.where(nothing, 0.0, np.maximum(data.midpoints(), 0.0))
-        kept = weight * ~nothing
-        total = float(kept @ middle)
-        if not total > 0:
+        weight, time = total(_times)
+        if not time > 0:
             raise InputError(
                 "Waiting times should not all be zero",
                 "they are",
                 "give intervals as wide as they were rounded",
             )
-        return {"rate": float(kept.sum()) / total}
+        return {"rate": float(weight / time)}
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Of the exponential law."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import check_weights
+from plausible.base import are_elsewhere, check_weights
 from plausible.checks import (
     as_list,
     check_flag,
@@ -40,7 +40,8 @@ from plausible.models.e2m.coordinates import (
 )
 from plausible.models.e2m.family import ExponentialFamily
 from plausible.models.e2m.information import covariance_of, resampled_limits, wald_limits
-from plausible.models.e2m.problem import Problem, pose
+from plausible.models.e2m.problem import pose
+from plausible.models.e2m.streams import pose_elsewhere
 from plausible.models.e2m.values import UncertainValues
 
 FloatArray = NDArray[np.float64]
@@ -152,6 +153,8 @@ class E2M(BaseEstimator):
         ----------
         X : Labels, UncertainValues, or array-like (n,)
             What is known of each of n values. An array is precise, with NaN for missing numbers.
+            Or rows (`plausible.engine.StreamRows`) whose first column it is, and whose third holds
+            weights; or a Dask collection of numbers, labels, or ``UncertainValues.as_rows()``.
         y : ignored
         sample_weight : array-like (n,), optional
 
@@ -169,7 +172,9 @@ class E2M(BaseEstimator):
         self._resample(problem)
         return self
 
-    def _pose(self, X: Any, sample_weight: ArrayLike | None) -> Problem:
+    def _pose(self, X: Any, sample_weight: ArrayLike | None) -> Any:
+        if are_elsewhere(X):
+            return pose_elsewhere(self, X, sample_weight, pose)
         n_rows = _count_values(X)
         weight = np.array(check_weights(sample_weight, n_rows))
         if not weight.sum() > 0:
@@ -180,7 +185,7 @@ class E2M(BaseEstimator):
             )
         return pose(self.family, X, weight)
 
-    def _climb(self, problem: Problem, start: Params, path: list[Params] | None = None) -> Result:
+    def _climb(self, problem: Any, start: Params, path: list[Params] | None = None) -> Result:
         def summarize(starts: list[Params]) -> Any:
             if path is not None:
                 path.append(starts[0])
@@ -190,7 +195,7 @@ class E2M(BaseEstimator):
             summarize,
             problem.solve,
             [start],
-            n_rows=float(problem.weight.sum()),
+            n_rows=problem.total_weight,
             tol=self.tol if path is not None else max(self.tol, RESAMPLED_TOL),
             max_iter=self.max_iter,
             chart=problem.chart(start) if self.accelerate else None,
@@ -198,16 +203,15 @@ class E2M(BaseEstimator):
             advice="The E and M steps of the family should be of one density: check both.",
         )
 
-    def _keep(self, result: Result, problem: Problem, path: list[Params]) -> None:
+    def _keep(self, result: Result, problem: Any, path: list[Params]) -> None:
         """Store what was found, and how sure it is."""
         self.params_ = dict(result.parameters)
         self.log_likelihood_ = result.criterion
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
         self.path_ = _kept_path(path, result)
-        classes = getattr(getattr(problem, "data", None), "classes", None)
-        if classes is not None:
-            self.classes_ = classes
+        if problem.classes is not None:
+            self.classes_ = problem.classes
         self.information_ = problem.information(self.params_)
         entries = listed(self.params_)
         self._limits = entry_bounds(self.params_, problem.bounds)
@@ -217,9 +221,11 @@ class E2M(BaseEstimator):
         errors = np.sqrt(np.diagonal(self.covariance_))
         self.standard_errors_ = shaped(errors, self.params_)
 
-    def _resample(self, problem: Problem) -> None:
+    def _resample(self, problem: Any) -> None:
         """Fits to resampled rows, each from the estimate."""
         random = random_from(self.random_state)
+        if not self.n_bootstrap:
+            return
         weight = problem.weight
         draws = []
         for _ in range(self.n_bootstrap):
@@ -310,7 +316,7 @@ def _count_values(X: Any) -> int:
     return len(as_list(X, "X", "values"))
 
 
-def _check_start(start: Params, problem: Problem) -> None:
+def _check_start(start: Params, problem: Any) -> None:
     """Refuse a start at which nothing is known, or data are impossible."""
     if not start:
         raise InputError(

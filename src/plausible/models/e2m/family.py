@@ -13,6 +13,7 @@ state the moments of T, from which the observed information follows exactly (Lou
 with expectations given what is known of row i.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.base import BaseEstimator
 from plausible.models.e2m.coordinates import BoundedChart, Params
 
 FloatArray = NDArray[np.float64]
+Total = Callable[..., Any]
 
 
 class Curvature(NamedTuple):
@@ -93,7 +95,14 @@ class ExponentialFamily(Family):
         raise NotImplementedError
 
     def start_from(self, data: Any, weight: FloatArray) -> Params:
-        """Parameters to start from."""
+        """Parameters to start from, of data in memory."""
+        return self.start_by(lambda function, *given: function(data, weight, *given))
+
+    def start_by(self, total: Total) -> Params:
+        """The same from sums over rows: ``total(function, ...)`` adds up function(data, weight, ...)
+
+        over chunks of rows, wherever they lie. What cannot be learned from is refused.
+        """
         raise NotImplementedError
 
     def e_step(self, data: Any, params: Params) -> tuple[FloatArray, FloatArray]:
@@ -121,12 +130,39 @@ class ExponentialFamily(Family):
         return np.eye(len(self.bounds))
 
 
-def louis_information(
+class Largest:
+    """The largest of some numbers; what is added may be larger."""
+
+    def __init__(self, numbers: Any) -> None:
+        self.value = float(np.max(numbers, initial=-np.inf))
+
+    def __add__(self, other: "Largest") -> "Largest":
+        return Largest([self.value, other.value])
+
+
+class InformationSums(NamedTuple):
+    """Sums over rows: weights, expected statistics (q,), and their covariances (q, q)."""
+
+    weight: float
+    mean: FloatArray
+    lost: FloatArray
+
+
+def information_sums(
     family: ExponentialFamily, data: Any, weight: FloatArray, params: Params
+) -> InformationSums:
+    """What the observed information needs of some rows."""
+    with np.errstate(all="ignore"):
+        _, mean = family.e_step(data, params)
+        lost = np.einsum("n,nqr->qr", weight, family.covariances(data, params))
+        return InformationSums(float(weight.sum()), weight @ mean, lost)
+
+
+def louis_information(
+    family: ExponentialFamily, sums: InformationSums, params: Params
 ) -> FloatArray:
     """Observed information (p, p) of the free parameters."""
-    _, mean = family.e_step(data, params)
-    slopes, bends, bend_of_constant = family.curvature(params)
-    lost = np.einsum("n,nqr->qr", weight, family.covariances(data, params))
-    complete = weight.sum() * bend_of_constant - np.einsum("q,qij->ij", weight @ mean, bends)
-    return complete - slopes.T @ lost @ slopes
+    with np.errstate(all="ignore"):
+        slopes, bends, bend_of_constant = family.curvature(params)
+        complete = sums.weight * bend_of_constant - np.einsum("q,qij->ij", sums.mean, bends)
+        return np.asarray(complete - slopes.T @ sums.lost @ slopes)

@@ -18,7 +18,7 @@ from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.e2m.classes import read_labels
 from plausible.models.e2m.coordinates import Params
-from plausible.models.e2m.family import Curvature, ExponentialFamily
+from plausible.models.e2m.family import Curvature, ExponentialFamily, Total
 from plausible.models.e2m.points import (
     Points,
     check_column,
@@ -73,16 +73,10 @@ class Poisson(ExponentialFamily):
         points = points_of_values(values[fuzzy], self.support, True) if len(fuzzy) else None
         return CountData(low, high, np.flatnonzero(~values.is_fuzzy), fuzzy, points), weight
 
-    def start_from(self, data: CountData, weight: FloatArray) -> Params:
+    def start_by(self, total: Total) -> Params:
         """The mean of rough counts."""
-        rough = np.where(np.isfinite(data.high), 0.5 * (data.low + data.high), data.low + 1.0)
-        vacuous = np.isinf(data.high) & (data.low == 0)
-        if data.points is not None:
-            shares = row_log_sums(data.points, data.points.log_weight)[1]
-            rough[data.fuzzy] = sums_by_row(data.points, shares * data.points.x)
-            vacuous[data.fuzzy] = False
-        kept = weight * ~vacuous
-        return {"rate": max(float(kept @ rough / max(kept.sum(), 1e-300)), 1e-3)}
+        weight, rough = total(_rough_counts)
+        return {"rate": max(float(rough / max(weight, 1e-300)), 1e-3)}
 
     def log_density(self, x: FloatArray, params: Params) -> FloatArray:
         """Log probability of counts."""
@@ -124,6 +118,18 @@ class Poisson(ExponentialFamily):
         with np.errstate(divide="ignore"):
             slope = np.float64(1) / rate
         return Curvature(np.full((1, 1), slope), np.full((1, 1, 1), -(slope**2)), np.zeros((1, 1)))
+
+
+def _rough_counts(data: CountData, weight: FloatArray) -> FloatArray:
+    """Weight of rows that say something, and weighted sum of what they say roughly."""
+    rough = np.where(np.isfinite(data.high), 0.5 * (data.low + data.high), data.low + 1.0)
+    vacuous = np.isinf(data.high) & (data.low == 0)
+    if data.points is not None:
+        shares = row_log_sums(data.points, data.points.log_weight)[1]
+        rough[data.fuzzy] = sums_by_row(data.points, shares * data.points.x)
+        vacuous[data.fuzzy] = False
+    kept = weight * ~vacuous
+    return np.array([kept.sum(), kept @ rough])
 
 
 def _read_count_labels(labels: Labels, weight: FloatArray) -> tuple[CountData, FloatArray]:

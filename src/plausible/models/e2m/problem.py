@@ -11,7 +11,7 @@ from plausible.labels import Labels
 from plausible.models.e2m.classes import read_labels
 from plausible.models.e2m.coordinates import BoundedChart, Params, entry_bounds, listed, shaped
 from plausible.models.e2m.differences import hessian, newton_climb, steps_for
-from plausible.models.e2m.family import ExponentialFamily, louis_information
+from plausible.models.e2m.family import ExponentialFamily, information_sums, louis_information
 from plausible.models.e2m.points import (
     check_column,
     landmarks,
@@ -40,6 +40,16 @@ class StatedSteps:
         read = getattr(family, "read", None)
         self.data, self.weight = (data, weight) if read is None else read(data, weight)
         self.bounds = getattr(family, "bounds", {})
+
+    @property
+    def classes(self) -> Any:
+        """Of labels; None of values."""
+        return getattr(self.data, "classes", None)
+
+    @property
+    def total_weight(self) -> float:
+        """Of all rows."""
+        return float(self.weight.sum())
 
     def start(self) -> Params:
         """Parameters to start from, as far as the family knows."""
@@ -74,9 +84,9 @@ class StatedSteps:
     def information(self, params: Params) -> FloatArray:
         """Observed information (p, p) of the free parameters."""
         if isinstance(self.family, ExponentialFamily):
-            with np.errstate(all="ignore"):
-                return louis_information(self.family, self.data, self.weight, params)
-        return _differenced_information(self, params)
+            sums = information_sums(self.family, self.data, self.weight, params)
+            return louis_information(self.family, sums, params)
+        return differenced_information(self, params)
 
 
 class StatedDensity:
@@ -101,6 +111,13 @@ class StatedDensity:
             self.scale = landmarks(values, support)[1]
         self.weight = weight[self.known]
         self.nodes, self.node_of = np.unique(self.points.x, return_inverse=True)
+
+    classes = None
+
+    @property
+    def total_weight(self) -> float:
+        """Of all rows."""
+        return float(self.weight.sum())
 
     def start(self) -> Params:
         """Parameters to start from, as far as the family knows."""
@@ -163,7 +180,7 @@ class StatedDensity:
 
     def information(self, params: Params) -> FloatArray:
         """Observed information (p, p), by differences of the log likelihood."""
-        return _differenced_information(self, params)
+        return differenced_information(self, params)
 
 
 Problem = StatedSteps | StatedDensity
@@ -190,7 +207,7 @@ def total(logs: Any, weight: FloatArray) -> float:
     return -np.inf if np.isnan(found) else found
 
 
-def _differenced_information(problem: Problem, params: Params) -> FloatArray:
+def differenced_information(problem: Any, params: Params) -> FloatArray:
     """Observed information by differences of the log likelihood, for few parameters."""
     limits = entry_bounds(params, problem.bounds)
     here = listed(params)

@@ -74,6 +74,19 @@ class UncertainValues:
         for part in (self.mean, self.sd, self.low, self.high):
             part.flags.writeable = False
 
+    def as_rows(self) -> NDArray[Any]:
+        """The same as an array with fields mean, sd, low and high, for streams and for Dask.
+
+        Examples
+        --------
+        >>> UncertainValues.from_intervals([1.0], [np.inf]).as_rows()["high"]
+        array([inf])
+        """
+        made = np.empty(self.shape, dtype=[(name, np.float64) for name in PARTS])
+        for name in PARTS:
+            made[name] = getattr(self, name)
+        return made
+
     # Constructors: each says what the numbers mean.
 
     @classmethod
@@ -330,6 +343,8 @@ def as_values(values: Any) -> UncertainValues:
     """
     if isinstance(values, UncertainValues):
         return values
+    if getattr(getattr(values, "dtype", None), "names", None) == PARTS:
+        return UncertainValues(*(values[name] for name in PARTS))
     return UncertainValues.from_precise(values)
 
 

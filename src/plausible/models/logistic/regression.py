@@ -191,6 +191,8 @@ class PartialLogisticRegression(EvidenceClassifier):
     0.97
     """
 
+    _learns_from_rows = True  # of any number, wherever they lie
+
     def __init__(
         self,
         criterion: str = "minimum_commitment",

@@ -192,6 +192,8 @@ class EvidentialNetworkClassifier(MassClassifier):
     array([0., 1.])
     """
 
+    _learns_from_rows = True  # of any number, wherever they lie
+
     def __init__(
         self,
         n_prototypes: int | None = None,

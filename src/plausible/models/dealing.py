@@ -1,0 +1,91 @@
+"""Folds of very many rows, by a hash of what each holds: no row needs to be compared with another.
+
+Equal rows go to one fold, whatever the order of rows, and wherever they lie. Rows of a class that
+is rare are dealt out one by one in the order of their hashes, so that every fold has some.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.engine import Columns, Rows
+
+FloatArray = NDArray[np.float64]
+HashArray = NDArray[np.uint64]
+
+MANY_ROWS = 20_000  # from which folds are dealt out by hashes
+RARE = 1000  # different rows up to which a class is rare
+
+
+def hash_rows(X: NDArray[Any]) -> HashArray:
+    """A hash (n,) of each row of numbers; equal rows have the same."""
+    bits = np.ascontiguousarray(np.asarray(X, dtype=np.float64) + 0.0).view(np.uint64)
+    state = np.full(len(bits), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for column in bits.T:
+        state ^= column
+        state = _mixed(state)
+    return state
+
+
+def _mixed(state: HashArray) -> HashArray:
+    """Numbers in which every bit depends on every bit of those given."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+class Rarest:
+    """The least hashes of the rows of each class; all of them where the class is rare."""
+
+    def __init__(self, least: list[HashArray]) -> None:
+        self.least = [np.unique(hashes)[: RARE + 1] for hashes in least]
+
+    def __add__(self, other: "Rarest") -> "Rarest":
+        pairs = zip(self.least, other.least, strict=True)
+        return Rarest([np.concatenate(pair) for pair in pairs])
+
+
+class Dealt(NamedTuple):
+    """Which fold a row belongs to: by its hash, but for those of rare classes."""
+
+    n_folds: int
+    hashes: HashArray
+    folds: NDArray[np.int64]
+
+    def __call__(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Folds (n,) of rows."""
+        hashes = hash_rows(X)
+        fold = (hashes % np.uint64(self.n_folds)).astype(np.int64)
+        if len(self.hashes):
+            place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+            is_rare = self.hashes[place] == hashes
+            fold[is_rare] = self.folds[place[is_rare]]
+        return fold
+
+
+def _rarest(columns: Columns) -> Rarest:
+    X, contour, weight, *_ = (*columns, None)
+    assert X is not None and contour is not None
+    best = contour >= contour.max(axis=1, keepdims=True) * (1.0 - 1e-9)
+    counts = best.sum(axis=1) == 1
+    if weight is not None:
+        counts &= weight > 0.0
+    hashes = hash_rows(X)
+    return Rarest([hashes[counts & best[:, k]] for k in range(contour.shape[1])])
+
+
+def deal(rows: Rows, most: int) -> Dealt:
+    """Folds of rows of features, contours and weights; at most as many as a class has rows.
+
+    Classes with a single row do not count for that.
+    """
+    rarest: Rarest = rows.reduce(_rarest)
+    sizes = [len(hashes) for hashes in rarest.least]
+    n_folds = min([most, *(size for size in sizes if size > 1)])
+    rare = [hashes for hashes in rarest.least if 0 < len(hashes) <= RARE]
+    if not rare:
+        return Dealt(n_folds, np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
+    folds = np.concatenate([np.arange(len(hashes)) % n_folds for hashes in rare])
+    hashes, first = np.unique(np.concatenate(rare), return_index=True)
+    return Dealt(n_folds, hashes, folds[first])
