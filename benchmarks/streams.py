@@ -167,7 +167,7 @@ def spread(name: str) -> tuple[bool, dict[str, Any]]:
     for n_workers in WORKERS:
         with (
             library.LocalCluster(
-                n_workers=n_workers, threads_per_worker=1, dashboard_address=None
+                n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
             ) as local,
             library.Client(local),
         ):

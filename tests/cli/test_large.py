@@ -227,15 +227,20 @@ def test_items_that_cannot_be_matched_are_refused(files, tmp_path, change, messa
         stream_training(files / "answers.csv", path, kinds="any")
 
 
-def test_labels_without_items_go_with_rows_in_order(files, tmp_path):
+@pytest.mark.parametrize("many", [1 << 40, 100])
+def test_labels_without_items_go_with_rows_in_order(files, tmp_path, monkeypatch, many):
+    monkeypatch.setattr("plausible.io.pieces.MANY_ITEMS", many)
+    monkeypatch.setattr("plausible.io.large_known.PIECE_ROWS", 501)
     features = files / "features.parquet"
     codes = np.arange(N) % 3
     pq.write_table(pa.table({"label": np.array(["u", "v", "w"])[codes]}), tmp_path / "l.parquet")
-    training = stream_training(tmp_path / "l.parquet", features, kinds="any")
+    options = {"kinds": "any", "form": "labels"}
+    training = stream_training(tmp_path / "l.parquet", features, **options)
+    assert hasattr(training.labels, "distinct") == (many == 100)
     contours = np.concatenate([labels.contour for _, labels, _ in training.reader])
     assert (contours.argmax(axis=1) == codes).all()
     with pytest.raises(ValueError, match="there are 3000 labels and 1100 rows"):
-        stream_training(tmp_path / "l.parquet", files / "parts" / "a.parquet", kinds="any")
+        stream_training(tmp_path / "l.parquet", files / "parts" / "a.parquet", **options)
 
 
 KILLED = """

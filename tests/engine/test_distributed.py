@@ -244,6 +244,19 @@ def test_few_tasks_each_where_its_blocks_lie(data, client):
     assert all(at_home)
 
 
+def moments_slow_at(columns, center, address):
+    """Moments that take their time at one of the workers."""
+    if distributed.get_worker().address == address:
+        time.sleep(0.03)
+    return moments(columns, center)
+
+
+def test_a_slow_worker_is_waited_for(data, client):
+    slow = min(client.nthreads())
+    found = DaskRows(*split(data)).reduce(moments_slow_at, CENTER, slow)
+    close(found, ArrayRows(*data).reduce(moments, CENTER))
+
+
 def kill(client, address):
     os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
 

@@ -11,7 +11,7 @@ def two_workers() -> Iterator[Any]:
     from distributed import LocalCluster, Status
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     )
     try:
         yield cluster

@@ -99,6 +99,8 @@ class CompactLabels:
 
     def __getitem__(self, places: Any) -> Labels:
         """The labels at some places; -1 is that of an item about which nothing is known."""
+        if isinstance(places, slice):
+            return self.distinct[self.codes[places]]
         rows = np.asarray(places)
         return self.distinct[np.where(rows < 0, len(self.distinct) - 1, self.codes[rows])]
 

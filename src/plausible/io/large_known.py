@@ -19,15 +19,17 @@ class LargeKnown(NamedTuple):
     """As `Known`, of so many items that their names are kept as numbers."""
 
     labels: Any
-    lookup: Lookup
+    lookup: Lookup | None
     notes: list[str]
-    called: str
+    called: str | None
 
 
 def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | None:
-    """Labels of the items of a long table, never held together; None if items have no names."""
+    """Labels of the items of a long table, never held together; None if it cannot be read so."""
     found = find_meanings(table, options.get("names") or {}, options.get("ignore", ()), options)
-    if "item" not in found or options.get("form") not in (None, "labels", "answers"):
+    if "item" not in found:
+        return _in_order(table, options) if options.get("form") == "labels" else None
+    if options.get("form") not in (None, "labels", "answers"):
         return None
     if options.get("form") != "labels" and is_long(table, options):
         given = {name: value for name, value in options.items() if name != "form"}
@@ -40,6 +42,17 @@ def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | 
         how["classes"] = all_classes(known.labels for known in _label_pieces(table, how))
     parts = ((known.items, known.labels) for known in _label_pieces(table, how))
     return collected(parts, found["item"], [], table)
+
+
+def _in_order(table: Source, options: Mapping[str, Any]) -> LargeKnown:
+    """Labels without items, which go with the rows of features in their order."""
+    how = dict(options)
+    if how.get("classes") is None:
+        how["classes"] = all_classes(known.labels for known in _label_pieces(table, how))
+    labels = CompactLabels(known.labels for known in _label_pieces(table, how))
+    give_back()
+    note = f"{table.name}: labels of {len(labels)} items; {in_classes(labels.classes)}"
+    return LargeKnown(labels, None, [note], None)
 
 
 def _label_pieces(table: Source, options: dict[str, Any]) -> Iterator[Known]:

@@ -13,6 +13,8 @@ from plausible.engine import Rows
 from plausible.io.streamed import Reader
 
 PARTS_PER_WORKER = 4
+PART_BYTES = 1 << 26  # of one part; a worker holds some of them while it computes
+SHARE_OF_MEMORY = 0.25  # of the workers, up to which rows are kept there: maps of them are as well
 
 
 def spread_rows(reader: Reader, client: Any) -> Rows:
@@ -24,12 +26,14 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
 
     lazy: Any = dask  # which has no types
     da: Any = dask.array
-    n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+    workers = client.scheduler_info(n_workers=-1)["workers"]
     shared = client.scatter(_without_table(reader), broadcast=True)
     first = next(reader.chunks(0, min(reader.n_rows, 1)))
     n_columns, dtype = first[0].shape[1], first[0].dtype
     n_classes = reader.labels.n_classes
-    bounds = np.linspace(0, reader.n_rows, n_workers * PARTS_PER_WORKER + 1).astype(np.int64)
+    whole = reader.n_rows * (n_columns * dtype.itemsize + n_classes * 8 + 1)
+    n_parts = max(len(workers) * PARTS_PER_WORKER, -(-whole // PART_BYTES), 1)
+    bounds = np.linspace(0, reader.n_rows, n_parts + 1).astype(np.int64)
     read = lazy.delayed(read_part, pure=True)
     columns: list[list[Any]] = [[], [], []]
     for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
@@ -40,9 +44,15 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
         columns[1].append(da.from_delayed(part[1], (n, n_classes), np.float64))
         columns[2].append(da.from_delayed(part[2], (n,), bool))
     X, contour, marks = (da.concatenate(parts) for parts in columns)
-    rows = DaskRows(X, contour, None, marks)
+    rows = DaskRows(X, contour, None, marks, persist=fits(whole, workers))
     rows.classes = reader.classes
     return rows
+
+
+def fits(n_bytes: int, workers: dict[str, Any]) -> bool:
+    """Whether rows of this size can be kept by the workers; else each pass reads them again."""
+    limits = [worker.get("memory_limit") or np.inf for worker in workers.values()]
+    return bool(n_bytes <= SHARE_OF_MEMORY * sum(limits)) if limits else True
 
 
 def _without_table(reader: Reader) -> Reader:

@@ -1,8 +1,8 @@
 """The passes of `e_step` compiled: the same sums, faster, and on all cores at once.
 
-numba is imported here and in `compiled_profile` only, and this file only when there is enough work
-(see `FAST_WORK`): the first use on a machine compiles for some seconds, later ones load from the
-cache of numba.
+numba is imported only when there is enough work (see `FAST_WORK`): the first use on a machine
+compiles for some seconds, later ones load from the cache of numba. What compiles slowly is left
+out: kernels allocate nothing, call no matrix products, and one of them does both passes.
 """
 
 import threading
@@ -10,17 +10,21 @@ from typing import Any
 
 import numba
 import numpy as np
-import scipy.linalg  # noqa: F401  numba's matrix products are scipy's BLAS
 from numpy.typing import NDArray
 
 from plausible.models.gaussian.e_step import n_features_of_map
 from plausible.models.gaussian.parameters import KINDS, FloatArray
 
 FULL, TIED, DIAG, SPHERICAL = range(4)
-FEW = 3  # components up to which loops beat matrix products
-BLOCK = 200  # rows at a time: the products are small enough for BLAS's quickest path
+BLOCK = 200  # rows at a time, whose feature map stays in a core's second-level cache
+TILE = 16  # components at a time, whose scores stay in its first
+ROUND = 4  # feature maps are padded to a multiple of this, so that loops have no rest
 
 _NOTHING = np.ones((1, 1))
+_options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+_sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc", "nsz"}}
+# Parts that only compiled code calls: without ways in for others they compile faster.
+_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def aligned(*shape: int, dtype: type = np.float64) -> NDArray[np.float64]:
@@ -34,19 +38,28 @@ def aligned(*shape: int, dtype: type = np.float64) -> NDArray[np.float64]:
 _local = threading.local()
 
 
-def workspace(n_features: int, n_components: int) -> tuple[NDArray[Any], ...]:
+def workspace(n_features: int, n_components: int, size: int) -> tuple[NDArray[Any], ...]:
     """Arrays to work in, kept from one call of a thread to the next."""
-    sizes = n_features, n_components
-    if getattr(_local, "sizes", None) != sizes:
-        _local.sizes = sizes
-        _local.arrays = (
-            aligned(n_features, BLOCK),
-            aligned(n_components, BLOCK),
-            aligned(n_components, BLOCK),
-            aligned(3, BLOCK),
-            aligned(BLOCK, dtype=np.int64),
+    kept = getattr(_local, "kept", None)
+    if kept is None or _local.sizes != (n_features, n_components):
+        _local.sizes, _local.kept = (n_features, n_components), {}
+        kept = _local.kept
+    if size not in kept:
+        if len(kept) > 1:  # that of whole blocks, and one of a shorter last block
+            kept.pop(next(other for other in kept if other != BLOCK))
+        bits = aligned(size, dtype=np.int64)
+        kept[size] = (
+            aligned(n_features, size),
+            aligned(n_components, size),
+            aligned(n_components, size),
+            aligned(3, size),
+            bits,
+            bits.view(np.float64),
+            np.empty(n_components, np.int64),
         )
-    return _local.arrays
+        for table in kept[size][:2]:  # rows that only pad
+            table[:] = 0.0
+    return kept[size]
 
 
 def compiled_pass(
@@ -59,70 +72,78 @@ def compiled_pass(
     owner: NDArray[np.int64],
 ) -> tuple[FloatArray, float]:
     """Sums of responsibility times phi(x) (P, M), and the criterion, of one chunk."""
-    n_components, n_features = W.shape
-    sums = np.zeros((n_features, n_components))
-    criterion = _expect(
-        X.T,
-        _NOTHING if plausibility is None else plausibility,
-        _NOTHING[0] if weight is None else weight,
-        plausibility is not None,
-        weight is not None,
-        owner,
-        np.ascontiguousarray(W),
-        center,
-        KINDS.index(kind),
-        sums,
-        *workspace(n_features, n_components),
-    )
-    return sums, criterion
+    return _both_parts(X, plausibility, weight, W, center, kind, owner, given=False)
 
 
 def compiled_sums(X: NDArray[Any], given: FloatArray, center: FloatArray, kind: str) -> FloatArray:
     """Sums of given responsibilities (n, M) times phi(x): (P, M)."""
-    n_features = n_features_of_map(kind, X.shape[1])
-    sums = np.zeros((n_features, given.shape[1]))
-    phi = workspace(n_features, given.shape[1])[0]
-    _sum_given(X.T, given, center, KINDS.index(kind), sums, phi)
-    return sums
+    n_components = given.shape[1]
+    W, owner = (
+        np.zeros((n_components, n_features_of_map(kind, X.shape[1]))),
+        np.arange(n_components),
+    )
+    return _both_parts(X, given, None, W, center, kind, owner, given=True)[0]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _fill(XT, start, size, center, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _both_parts(
+    X: NDArray[Any],
+    plausibility: FloatArray | None,
+    weight: FloatArray | None,
+    W: FloatArray,
+    center: FloatArray,
+    kind: str,
+    owner: NDArray[np.int64],
+    given: bool,
+) -> tuple[FloatArray, float]:
+    """The sums over all whole blocks, and over the rows that are left."""
+    n_components, n_features = W.shape
+    padded = np.zeros((n_components + 1, -(-n_features // ROUND) * ROUND))
+    padded[:-1, :n_features] = W
+    sums, criterion = np.zeros_like(padded), 0.0
+    whole = len(X) - len(X) % BLOCK
+    for part, size in ((slice(whole), BLOCK), (slice(whole, None), len(X) - whole)):
+        if len(X[part]) == 0:
+            continue
+        criterion += _expect(
+            X[part].T,
+            _NOTHING if plausibility is None else plausibility[part],
+            _NOTHING[0] if weight is None else weight[part],
+            (plausibility is not None, weight is not None, given, KINDS.index(kind)),
+            owner,
+            padded,
+            center,
+            sums,
+            workspace(padded.shape[1], n_components + 1, size),
+        )
+    return sums[:-1, :n_features].T, criterion
+
+
+@numba.njit(**_inner, **_options)
+def _fill(XT, start, center, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write phi(x - center) of the rows from start on into the columns of phi."""
-    d = len(XT)
-    phi[0] = 1.0
+    d, size = len(XT), phi.shape[1]
+    for j in range(size):
+        phi[0, j] = 1.0
     for i in range(d):
-        x = XT[i, start : start + size]
-        z = phi[1 + i]
-        c = center[i]
         for j in range(size):
-            z[j] = x[j] - c
+            phi[1 + i, j] = XT[i, start + j] - center[i]
     row = d + 1
-    if kind == FULL:
-        for i in range(d):
-            x = phi[1 + i]
-            for k in range(i, d):
-                y = phi[1 + k]
-                z = phi[row]
+    if kind == SPHERICAL:
+        for j in range(size):
+            phi[row, j] = 0.0
+    for i in range(d if kind != TIED else 0):
+        for k in range(i, d if kind == FULL else i + 1):
+            x, y, z = phi[1 + i], phi[1 + k], phi[row]
+            if kind == SPHERICAL:
+                for j in range(size):
+                    z[j] += x[j] * y[j]
+            else:
                 for j in range(size):
                     z[j] = x[j] * y[j]
                 row += 1
-    elif kind == DIAG:
-        for i in range(d):
-            x = phi[1 + i]
-            z = phi[row + i]
-            for j in range(size):
-                z[j] = x[j] * x[j]
-    elif kind == SPHERICAL:
-        z = phi[row]
-        z[:] = 0.0
-        for i in range(d):
-            x = phi[1 + i]
-            for j in range(size):
-                z[j] += x[j] * x[j]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
+@numba.njit(**_inner, **_options)
 def _weigh(score, peak, plausibility, total, power, power_bits):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Turn scores into plausibility * exp(score - peak) in place, and add them to total.
 
@@ -155,159 +176,116 @@ def _weigh(score, peak, plausibility, total, power, power_bits):  # type: ignore
         total[j] += score[j]
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def _score_few(W, active, phi, score):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """W[active] @ phi for few components, where a matrix product does not pay."""
+@numba.njit(**_inner, **_sums_in_any_order)
+def _score(W, active, first, last, phi, score):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Scores W[active] @ phi of an even number of components.
+
+    Four rows of phi for two components at a time keep a core's multipliers busy, where the
+    product of a long and a narrow matrix in BLAS keeps half of them so.
+    """
     n_features, size = phi.shape
-    in_fours = n_features - n_features % 4
-    score[:] = 0.0
-    for p in range(0, in_fours, 4):  # four rows at a time stay in the first-level cache
-        x0, x1, x2, x3 = phi[p], phi[p + 1], phi[p + 2], phi[p + 3]
-        for a in range(len(active)):
-            w = W[active[a], p : p + 4]
-            w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
-            target = score[a]
+    for a in range(first, last):
+        for j in range(size):
+            score[a, j] = 0.0
+    for p in range(0, n_features, ROUND):
+        for a in range(first, last, 2):
+            w, v = W[active[a]], W[active[a + 1]]
+            w0, w1, w2, w3 = w[p], w[p + 1], w[p + 2], w[p + 3]
+            v0, v1, v2, v3 = v[p], v[p + 1], v[p + 2], v[p + 3]
             for j in range(size):
-                target[j] += (w0 * x0[j] + w1 * x1[j]) + (w2 * x2[j] + w3 * x3[j])
-    for p in range(in_fours, n_features):
-        x0 = phi[p]
-        for a in range(len(active)):
-            w0 = W[active[a], p]
-            target = score[a]
-            for j in range(size):
-                target[j] += w0 * x0[j]
+                x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                score[a, j] += (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
+                score[a + 1, j] += (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def _sum_few(phi, responsibility, active, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add phi @ responsibility.T to the columns of the active components, if they are few."""
+@numba.njit(**_inner, **_sums_in_any_order)
+def _sum(phi, responsibility, active, first, last, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add responsibility @ phi.T to the rows of an even number of components."""
     n_features, size = phi.shape
-    in_fours = n_features - n_features % 4
-    for p in range(0, in_fours, 4):
-        x0, x1, x2, x3 = phi[p], phi[p + 1], phi[p + 2], phi[p + 3]
-        for a in range(len(active)):
-            r = responsibility[a]
-            t0 = t1 = t2 = t3 = 0.0
+    for p in range(0, n_features, ROUND):
+        for a in range(first, last, 2):
+            s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
             for j in range(size):
-                t0 += x0[j] * r[j]
-                t1 += x1[j] * r[j]
-                t2 += x2[j] * r[j]
-                t3 += x3[j] * r[j]
-            k = active[a]
-            sums[p, k] += t0
-            sums[p + 1, k] += t1
-            sums[p + 2, k] += t2
-            sums[p + 3, k] += t3
-    for p in range(in_fours, n_features):
-        x0 = phi[p]
-        for a in range(len(active)):
-            r = responsibility[a]
-            t0 = 0.0
-            for j in range(size):
-                t0 += x0[j] * r[j]
-            sums[p, active[a]] += t0
+                x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                r, q = responsibility[a, j], responsibility[a + 1, j]
+                s0 += x0 * r
+                s1 += x1 * r
+                s2 += x2 * r
+                s3 += x3 * r
+                t0 += x0 * q
+                t1 += x1 * q
+                t2 += x2 * q
+                t3 += x3 * q
+            s, t = sums[active[a]], sums[active[a + 1]]
+            s[p] += s0
+            s[p + 1] += s1
+            s[p + 2] += s2
+            s[p + 3] += s3
+            t[p] += t0
+            t[p + 1] += t1
+            t[p + 2] += t2
+            t[p + 3] += t3
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _load(block, labeled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
+@numba.njit(**_inner, **_options)
+def _load(PL, start, labeled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the plausibilities of the active components into the first rows of pl.
 
-    Returns how many components are plausible for some row, and whether all of them are for all.
+    Returns how many components are plausible for some row.
     """
     size = pl.shape[1]
     n_active = 0
-    complete = True
     for k in range(len(owner)):
         row = pl[n_active]
-        n_zero = 0
-        if labeled:
-            c = owner[k]
-            for j in range(size):
-                row[j] = block[j, c]
-            for j in range(size):
-                n_zero += row[j] == 0.0
-        else:
-            row[:] = 1.0
+        n_zero, c = 0, owner[k]
+        for j in range(size):
+            row[j] = PL[start + j, c] if labeled else 1.0
+        for j in range(size):
+            n_zero += row[j] == 0.0
         if n_zero < size:
             active[n_active] = k
             n_active += 1
-            complete = complete and n_zero == 0
-    return n_active, complete
+    return n_active
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _raise_peak(score, plausibility, complete, peak):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Raise the peaks to the scores of a component where it is plausible."""
-    if complete:
-        for j in range(len(score)):
-            peak[j] = max(peak[j], score[j])
-    else:
-        for j in range(len(score)):
-            peak[j] = max(peak[j], score[j] if plausibility[j] > 0 else -np.inf)
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
-    XT, PL, weight, labeled, weighted, owner, W, center, kind, sums, phi, score, pl, scratch, bits
-):
-    n = XT.shape[1]
-    n_components, n_features = W.shape
-    active = np.empty(n_components, np.int64)
-    criterion = 0.0
-    for start in range(0, n, BLOCK):
-        size = min(BLOCK, n - start)
-        if size < BLOCK:  # the last block: arrays without a gap
-            phi = np.empty((n_features, size))
-            score = np.empty((n_components, size))
-            pl = np.empty((n_components, size))
-            scratch = np.empty((3, size))
-            bits = np.empty(size, np.int64)
-        _fill(XT, start, size, center, kind, phi)
-        block = PL[start : start + size] if labeled else PL
-        n_active, complete = _load(block, labeled, owner, pl, active)
-        part = score[:n_active]
-        few = n_active <= FEW
-        if few:
-            _score_few(W, active[:n_active], phi, part)
-        elif n_active == n_components:
-            np.dot(W, phi, part)
-        else:
-            np.dot(W[active[:n_active]], phi, part)
-        peak, total, power = scratch[0], scratch[1], bits.view(np.float64)
-        peak[:] = -np.inf
-        total[:] = 0.0
-        for a in range(n_active):
-            _raise_peak(part[a], pl[a], complete, peak)
-        for a in range(n_active):
-            _weigh(part[a], peak, pl[a], total, power, bits)
-        factor = scratch[2]
-        for j in range(size):
-            w = weight[start + j] if weighted else 1.0
-            criterion += w * (np.log(total[j]) + peak[j])
-            factor[j] = w / total[j]
-        if few:
-            for a in range(n_active):
-                for j in range(size):
-                    part[a, j] *= factor[j]
-            _sum_few(phi, part, active[:n_active], sums)
-            continue
-        responsibility = np.empty((size, n_active))
-        for a in range(n_active):
-            for j in range(size):
-                responsibility[j, a] = part[a, j] * factor[j]
-        product = np.dot(phi, responsibility)
-        for p in range(n_features):
-            for a in range(n_active):
-                sums[p, active[a]] += product[p, a]
+@numba.njit(**_inner, **_options)
+def _respond(score, n_active, start, weight, weighted, pl, scratch, power, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Weighted responsibilities in place of the scores of active components, and the criterion."""
+    peak, total, criterion = scratch[0], scratch[1], 0.0
+    for j in range(len(peak)):
+        peak[j], total[j] = -np.inf, 0.0
+    for a in range(n_active):
+        one, plausibility = score[a], pl[a]
+        for j in range(len(peak)):
+            peak[j] = max(peak[j], one[j] if plausibility[j] > 0.0 else -np.inf)
+    for a in range(n_active):
+        _weigh(score[a], peak, pl[a], total, power, bits)
+    for j in range(len(peak)):
+        w = weight[start + j] if weighted else 1.0
+        criterion += w * (np.log(total[j]) + peak[j])
+        scratch[2, j] = w / total[j]
+    for a in range(n_active):
+        for j in range(len(peak)):
+            score[a, j] *= scratch[2, j]
     return criterion
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})
-def _sum_given(XT, given, center, kind, sums, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    n = XT.shape[1]
-    for start in range(0, n, BLOCK):
-        size = min(BLOCK, n - start)
-        if size < BLOCK:
-            phi = np.empty((phi.shape[0], size))
-        _fill(XT, start, size, center, kind, phi)
-        sums += np.dot(phi, given[start : start + size])
+@numba.njit(cache=True, **_options)
+def _expect(XT, PL, weight, flags, owner, W, center, sums, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add the sums (M + 1, P) of whole blocks, the last row for nothing; gives the criterion."""
+    labeled, weighted, given, kind = flags
+    phi, score, pl, scratch, bits, power, active = space
+    criterion = 0.0
+    for start in range(0, XT.shape[1], phi.shape[1]):
+        _fill(XT, start, center, kind, phi)
+        n_active = _load(PL, start, labeled, owner, score if given else pl, active)
+        active[n_active] = len(owner)  # which makes them even
+        if not given:
+            for first in range(0, n_active, TILE):
+                _score(W, active, first, min(first + TILE, n_active + n_active % 2), phi, score)
+            criterion += _respond(
+                score, n_active, start, weight, weighted, pl, scratch, power, bits
+            )
+        for first in range(0, n_active, TILE):
+            _sum(phi, score, active, first, min(first + TILE, n_active + n_active % 2), sums)
+    return criterion

@@ -192,6 +192,17 @@ def _pull_back_block(
             by_membership[i, n_classes - 1] += total
 
 
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _copy_block(whole: FloatArray, start: int, block: FloatArray, back: bool) -> None:
+    """Some columns out of a table, or back into it; assigned slices take seconds to compile."""
+    for i in range(len(block)):
+        for b in range(block.shape[1]):
+            if back:
+                whole[i, start + b] = block[i, b]
+            else:
+                block[i, b] = whole[i, start + b]
+
+
 @numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def evidence_pass(
     squared: FloatArray,
@@ -210,18 +221,19 @@ def evidence_pass(
     `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
     """
     n_rows, n_classes = targets.shape
+    n_prototypes = len(memberships)
     others = 1.0 - memberships
     value = 0.0
     for start in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - start)
         # Copies, because loops over contiguous rows run on vectors, and others do not.
-        found = squared[:, start : start + size].copy()
-        block = np.empty_like(found)
+        found, block = np.empty((n_prototypes, size)), np.empty((n_prototypes, size))
+        _copy_block(squared, start, found, False)
         activate_block(found, alpha, gamma, block)
         products, ignorance = np.empty((n_classes, size)), np.empty(size)
         _combine_block(block, others, products, ignorance)
         part = slice(start, start + size)
         value += _loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
         _pull_back_block(block, others, products, ignorance, by_membership, found)
-        by_strength[:, start : start + size] = found
+        _copy_block(by_strength, start, found, True)
     return value
