@@ -48,6 +48,16 @@ def test_the_cost_of_constraints_is_that_of_the_definition(focal):
     assert 0 <= expected <= 0.7 / 0.3
 
 
+def test_constraints_that_are_violated_are_counted():
+    X = line()
+    triangle = [(0, 12), (12, 23), (0, 23)]  # of which two clusters can only keep two
+    found = CEVCLUS(2, cannot_link=triangle, n_init=1, tol=1e-3, random_state=0).fit(X)
+    best = found.partition_.fuzzy().argmax(axis=1)
+    assert found.n_violated_ == sum(best[i] == best[j] for i, j in triangle) >= 1
+    kept = CEVCLUS(2, [(0, 1)], [(0, 23)], n_init=1, tol=1e-3, random_state=0).fit(X)
+    assert kept.n_violated_ == 0
+
+
 def test_without_constraints_it_is_evclus():
     X = line()
     settings = {"focal_sets": "pairs", "n_init": 2, "tol": 1e-3, "random_state": 3}

@@ -177,6 +177,19 @@ def test_the_compiled_loop_takes_the_same_way(k):
     assert np.allclose(plain.masses, quick.masses, atol=1e-5)
 
 
+def test_many_passes_over_few_items_go_on_in_the_compiled_loop(monkeypatch):
+    masses, C, wanted, _ = some_problem()
+    links = no_links(*masses.shape)
+    monkeypatch.setattr("plausible.cluster.evclus_rows.MANY_VISITS", 2 * len(masses))
+    passes = []
+    monkeypatch.setattr(
+        "plausible.cluster.evclus_rows.compiled_visits",
+        lambda wanted: lambda *_: passes.append(1) or 1.0,
+    )
+    fit_rows(masses, C, wanted, links, np.random.RandomState(3), 0.0, 5)
+    assert len(passes) == 3  # two plain passes come before
+
+
 def test_all_dissimilarities_and_as_many_as_there_are_others_are_the_same_problem():
     X, _ = blobs()
     every, many = (

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from plausible.belief import cardinality
+from plausible.base import CredalPartition
+from plausible.belief import SparseMasses, cardinality
 from plausible.checks import check_flag
 from plausible.cluster.constraints import Constraints, closed, read_constraints
 from plausible.cluster.evclus import EVCLUS, disjoint
@@ -88,6 +89,8 @@ tol, max_iter, random_state
         The stress and what constraints cost.
     stress_ : float, constraint_cost_ : float
         The two parts.
+    n_violated_ : int
+        Constraints that the clusters with the best bets violate.
     labels_, partition_, masses_, focal_sets_, scale_, shepard_, history_, n_iter_, converged_
         As in `EVCLUS`.
 
@@ -120,7 +123,7 @@ tol, max_iter, random_state
         n_init: int = 3,
         solver: str = "row",
         tol: float = 1e-6,
-        max_iter: int = 1000,
+        max_iter: int = 5000,
         random_state: Any = None,
     ) -> None:
         super().__init__(
@@ -198,4 +201,13 @@ tol, max_iter, random_state
         for pairs, sign in ((must, 1.0), (cannot, -1.0)):
             first, second = masses[pairs[:, 0]], masses[pairs[:, 1]]
             cost += sign * self._price() * float(np.einsum("pf,fg,pg->", first, Q, second))
-        return super()._learned(masses, wanted, random) | {"constraint_cost_": cost}
+        learned = {"constraint_cost_": cost, "n_violated_": self._n_violated(masses)}
+        return super()._learned(masses, wanted, random) | learned
+
+    def _n_violated(self, masses: FloatArray) -> int:
+        """Constraints that the clusters with the best bets violate."""
+        partition = CredalPartition(SparseMasses(masses, self.focal_sets_, self.n_clusters))
+        cluster = partition.probability.argmax(axis=1)
+        must, cannot = (cluster[pairs] for pairs in self._constraints)
+        split, joined = must[:, 0] != must[:, 1], cannot[:, 0] == cannot[:, 1]
+        return int(split.sum() + joined.sum())

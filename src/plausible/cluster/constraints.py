@@ -38,8 +38,8 @@ def check_consistent(must: IntArray, cannot: IntArray, n_items: int) -> None:
         first = tuple(cannot[bad][0].tolist())
         raise InputError(
             "Constraints should not contradict each other",
-            f"{first} is in cannot_link, and linked by pairs of must_link; so are "
-            f"{int(bad.sum()) - 1} others",
+            f"{first} is in cannot_link, and linked by pairs of must_link"
+            + (f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""),
             "leave some out",
             parameter="cannot_link",
             value=first,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import found, name_rows, shown
+from plausible.checks import counted, found, name_rows, shown
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -42,8 +42,8 @@ def check_square(D: FloatArray) -> FloatArray:
         i, j = (int(k) for k in np.argwhere(uneven)[0])
         raise InputError(
             "Dissimilarities should be the same both ways",
-            f"that from item {i} to {j} is {D[i, j]:.6g} and back {D[j, i]:.6g}; so "
-            f"{int(uneven.sum()) // 2} pairs are uneven",
+            f"that from item {i} to {j} is {D[i, j]:.6g} and back {D[j, i]:.6g} "
+            f"({counted(int(uneven.sum()) // 2, 'uneven pair')})",
             "take the mean of both ways, (X + X.T) / 2",
             parameter="X",
             rows=uneven.any(axis=1),

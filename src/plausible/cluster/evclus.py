@@ -154,7 +154,7 @@ class EVCLUS(CredalClustering):
         n_init: int = 3,
         solver: str = "row",
         tol: float = 1e-6,
-        max_iter: int = 1000,
+        max_iter: int = 5000,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters

@@ -30,6 +30,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MANY_ITEMS = 100  # from which a compiled loop pays for its start
+MANY_VISITS = 3_000  # after which it does with fewer items, too
 GOOD_FIT = 1e-3  # stress below which it need not fall by shares of itself
 RIDGE = 1e-11  # of the trace, where sets of clusters cannot be told apart
 SLACK = 1e-11  # of the largest slope, below which a set of clusters gains nothing
@@ -72,10 +73,13 @@ def fit_rows(
     """Passes over all rows, in random order, until the criterion hardly falls."""
     masses = masses.copy()
     visit = visit_all if wanted.counts is None else visit_some
-    if wanted.n_items >= MANY_ITEMS if compiled is None else compiled:
-        visit = compiled_visits(wanted)
+    plain = MANY_VISITS // wanted.n_items if wanted.n_items < MANY_ITEMS else 0
+    if compiled is not None:
+        plain = 0 if compiled else max_iter
     history = [criterion(masses, C, wanted, links)]
-    for _ in range(max_iter):
+    for number in range(max_iter):
+        if number == plain:
+            visit = compiled_visits(wanted)
         order = random.permutation(wanted.n_items)
         gain = visit(masses, C, wanted, links, order) / wanted.total
         history.append(history[-1] - gain)

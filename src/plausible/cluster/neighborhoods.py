@@ -13,6 +13,7 @@ from plausible.checks import (
     as_list,
     check_number,
     check_whole,
+    counted,
     is_whole,
     name_rows,
     shown,
@@ -102,11 +103,14 @@ def check_neighborhoods(weights: Any, n_items: int) -> csr_array:
     else:
         table = csr_array(weights if issparse(weights) else as_floats(weights, "weights"))
     if table.shape != (n_items, n_items):
+        came = f"are of shape {table.shape}"
+        if is_shape(weights):
+            came = f"{weights} is the shape of {counted(table.shape[0], 'pixel')}"
         raise InputError(
             f"weights should be a table ({n_items}, {n_items}), or the shape of an image with "
             f"{n_items} pixels",
-            f"are of shape {table.shape}",
-            "give the weight of each item beside each other one",
+            came,
+            "give the weight of each item beside each other one, or image.shape",
             parameter="weights",
             value=table.shape,
         )
