@@ -26,7 +26,11 @@ def whole(text: str) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    parser.add_argument("items", nargs="?", help="table of items, or a database that goes on")
+    parser.add_argument(
+        "items",
+        nargs="?",
+        help="table of items, folder of pictures or sounds, or a database that goes on",
+    )
     asked = parser.add_argument_group("what is asked")
     asked.add_argument(
         "--classes", type=names, metavar="NAME,...",
