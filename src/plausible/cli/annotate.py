@@ -218,7 +218,11 @@ def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[
             ).result()
             talk.say(f"{given.invite} people can join at {base.rstrip('/')}/join/{token}")
 
-    signals.state.farewell = lambda: talk.leave(f"Stopped; answers are in {place}.")
+    def leave() -> None:
+        store.close(signals.LAST_WORDS)
+        talk.leave(f"Stopped; answers are in {place}.")
+
+    signals.state.farewell = leave
     web.serve(
         room, host=given.host, port=given.port, name=given.name, browse=not given.no_browser,
         tell=talk.say, ready=ready,
