@@ -70,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--features", metavar="FILE", help="table of features of the items")
     model.add_argument(
         "--suggest", choices=SUGGEST,
-        help="show what the model says: never (default), after the answer, before it, or by a coin "
-        "(with which its pull on people can be told)",
+        help="show what the model says: never (default), after the answer, before it, by a coin "
+        "(with which its pull on people can be told), or when asked, by the key M",
     )  # fmt: skip
     add_trust(model)
     team = parser.add_argument_group("for a team")
