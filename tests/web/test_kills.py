@@ -109,9 +109,11 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path):
     for body in unsure:  # as a browser does when the server is back
         reply = json.loads(again.request("/answer", body))
         acknowledged[body["token"]] = reply["answer"]
-    process.send_signal(signal.SIGKILL)
+    process.send_signal(signal.SIGINT)
     process.wait()
     process.stdout.close()
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["items.answers.db", "items.csv"]  # all in one file, if it may say goodbye
     with closing(sqlite3.connect(tmp_path / "items.answers.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         stored = dict(database.execute("SELECT token, id FROM answer").fetchall())

@@ -86,6 +86,16 @@ def test_durable_settings(room):
     assert pragma == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
 
+def test_one_file_is_left(tmp_path):
+    room = open_room(tmp_path / "t.db", 3)
+    ann = Visitor(room, "ann")
+    ann.say(ann.state()["items"][0]["id"], ["elm"])
+    assert len(list(tmp_path.iterdir())) > 1
+    room.store.close(5.0)
+    assert [path.name for path in tmp_path.iterdir()] == ["t.db"]
+    room.close()  # again does no harm
+
+
 def test_a_second_server_is_refused(room):
     with pytest.raises(InputError, match=r"One server should hold trees\.db at a time"):
         Store(room.store.url)

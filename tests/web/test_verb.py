@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from plausible import web
 from plausible.cli import main
 from plausible.io import read_annotations
 from plausible.web.server import database_of
@@ -84,3 +85,39 @@ def test_a_class_gets_a_new_name(answered, capsys):
 
 def test_the_database_stands_beside_the_items(tmp_path):
     assert database_of(str(tmp_path / "items.csv.gz")) == str(tmp_path / "items.answers.db")
+
+
+def test_a_folder_of_pictures_is_asked_about(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for name in ("b.PNG", "a.jpg", "c.wav"):
+        (folder / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    (folder / "notes.txt").write_text("x")
+    (folder / ".hidden.png").write_bytes(b"")
+    assert database_of("photos/") == "photos.answers.db"
+    notes = []
+    store = web.open_study("photos", ["oak", "elm"], notes=notes)
+    rows = store.ask("SELECT name, kind, media FROM item ORDER BY id")
+    assert rows == [
+        ("a.jpg", "image", "photos/a.jpg"), ("b.PNG", "image", "photos/b.PNG"),
+        ("c.wav", "audio", "photos/c.wav"),
+    ]  # fmt: skip
+    assert notes[0].endswith("of the folder; 1 other files are left out")
+    store.close()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises((ValueError, OSError), match="empty"):
+        web.open_study("empty", ["oak", "elm"])
+    assert not (tmp_path / "empty.answers.db").exists()
+
+
+def test_columns_of_files_are_shown_as_such_and_changes_are_told(tmp_path):
+    table = {"item": ["a", "b"], "photo": ["x.JPG", "y.png"], "place": ["wood", "park"]}
+    notes = []
+    web.open_study(table, ["oak", "elm"], db=str(tmp_path / "t.db"), notes=notes).close()
+    assert "shown as image ('photo')" in notes[0]
+    del notes[:]
+    changed = table | {"place": ["wood", "hill"]}
+    web.open_study(changed, ["oak", "elm"], db=str(tmp_path / "t.db"), notes=notes).close()
+    assert notes[1] == "0 new items of 2"
+    assert notes[2].startswith("1 items look different now, but stay as they were asked about")

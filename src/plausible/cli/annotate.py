@@ -26,7 +26,11 @@ def whole(text: str) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the verb."""
-    parser.add_argument("items", nargs="?", help="table of items, or a database that goes on")
+    parser.add_argument(
+        "items",
+        nargs="?",
+        help="table of items, folder of pictures or sounds, or a database that goes on",
+    )
     asked = parser.add_argument_group("what is asked")
     asked.add_argument(
         "--classes", type=names, metavar="NAME,...",
@@ -66,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--features", metavar="FILE", help="table of features of the items")
     model.add_argument(
         "--suggest", choices=SUGGEST,
-        help="show what the model says: never (default), after the answer, before it, or by a coin "
-        "(with which its pull on people can be told)",
+        help="show what the model says: never (default), after the answer, before it, by a coin "
+        "(with which its pull on people can be told), or when asked, by the key M",
     )  # fmt: skip
     add_trust(model)
     team = parser.add_argument_group("for a team")
@@ -214,7 +218,11 @@ def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[
             ).result()
             talk.say(f"{given.invite} people can join at {base.rstrip('/')}/join/{token}")
 
-    signals.state.farewell = lambda: talk.leave(f"Stopped; answers are in {place}.")
+    def leave() -> None:
+        store.close(signals.LAST_WORDS)
+        talk.leave(f"Stopped; answers are in {place}.")
+
+    signals.state.farewell = leave
     web.serve(
         room, host=given.host, port=given.port, name=given.name, browse=not given.no_browser,
         tell=talk.say, ready=ready,

@@ -65,7 +65,8 @@ def message(request: Request, title: str, text: str, status: int) -> Response:
     is_page = request.method == "GET" or "text/html" in request.headers.get("accept", "")
     if not is_page or request.url.path.endswith(".json"):
         return JSONResponse({"error": f"{title}. {text}".strip()}, status)
-    return page("message.html", request, title=title, text=text, status=status)
+    person = request.app.state.room.person_of(request.cookies.get(COOKIE))
+    return page("message.html", request, person, title=title, text=text, status=status)
 
 
 def who_asks(request: Request) -> Person | None:

@@ -55,6 +55,7 @@ def states(live: Live) -> NDArray[np.int64]:
         enough &= live.extra <= live.count
         found[enough & (second <= POSSIBLE)] = STATES.index("settled")
         found[enough & (second > POSSIBLE)] = STATES.index("unknown")
+        found[live.gold_rows] = STATES.index("settled")  # known, whatever people say
         found[conflict > CLASH] = STATES.index("clash")
         for row, one in live.settled.items():
             found[row] = STATES.index("unknown" if one.label == "open" else "settled")

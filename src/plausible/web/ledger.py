@@ -4,14 +4,16 @@ An answer is a row of numbers. The rows of an item are linked from the last to t
 one that stands for a person and an item is known by both.
 """
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts import Statement
-from plausible.io import places_of, statement_of
+from plausible.io import Row, places_of, statement_of
 from plausible.web.columns import Answer, Columns
 from plausible.web.study import Item, Study
 
@@ -35,6 +37,7 @@ class Ledger:
         n_items = len(self.items)
         self.statements: list[Statement] = []
         self.number_of: dict[Statement, int] = {}
+        self.read: dict[tuple[Any, ...], tuple[int, int]] = {}  # the same by what is stored
         self.answers = Columns(
             id=np.int64, item=np.int32, person=np.int32, kind=np.int8, statement=np.int32,
             word=np.int8, size=np.int16, seconds=np.float32, saw=np.bool_, reason=np.int8,
@@ -61,12 +64,12 @@ class Ledger:
             self.row_of[row.id] = -1
             return item
         pair = item << 20 | row.person
-        said = statement_of(row, self.classes) if kind <= NONE_OF_THEM else Statement(())
-        seconds = np.clip(answer.seconds or 0.0, 0.0, SECONDS[1])
+        statement, size = self._said(row, kind)
+        seconds = min(max(answer.seconds or 0.0, 0.0), SECONDS[1])
         number = self.answers.append(
-            id=row.id, item=item, person=row.person, kind=kind, statement=self._number(said),
+            id=row.id, item=item, person=row.person, kind=kind, statement=statement,
             word=self.words.index(row.word) if row.word in self.words else -1,
-            size=len(said.picks), seconds=seconds, saw=answer.saw,
+            size=size, seconds=seconds, saw=answer.saw,
             reason=REASONS.index(answer.reason) if answer.reason in REASONS else -1,
             at=answer.at, previous=self.top.get(pair, -1), link=self.head[item], undone=False,
         )  # fmt: skip
@@ -81,7 +84,7 @@ class Ledger:
             self.done_by(row.person)[item] = True
             self.n_done[row.person] = self.n_done.get(row.person, 0) + 1
         if SECONDS[0] <= seconds < SECONDS[1]:
-            self._time(item, row.person, float(np.log(seconds)))
+            self._time(item, row.person, math.log(seconds))
         return item
 
     def _undo(self, replaces: int | None) -> None:
@@ -108,18 +111,23 @@ class Ledger:
             self.done_by(person)[item] = False
             self.n_done[person] -= 1
 
-    def _number(self, said: Statement) -> int:
-        """The number of a statement, a new one if need be."""
-        found = self.number_of.get(said)
+    def _said(self, row: Row, kind: int) -> tuple[int, int]:
+        """The number of what an answer states, a new one if need be, and how many it picks."""
+        words = (row.kind, row.picks, row.level, row.numbers)
+        found = self.read.get(words)
         if found is None:
-            found = self.number_of[said] = len(self.statements)
-            self.statements.append(said)
+            said = statement_of(row, self.classes) if kind <= NONE_OF_THEM else Statement(())
+            number = self.number_of.setdefault(said, len(self.statements))
+            if number == len(self.statements):
+                self.statements.append(said)
+            found = self.read[words] = number, len(said.picks)
         return found
 
     def _time(self, item: int, person: int, log_seconds: float) -> None:
         total, n_known = self.pace.get(person, (0.0, 0))
         if n_known:
-            self.slow[:, item] += log_seconds - total / n_known, 1
+            self.slow[0, item] += log_seconds - total / n_known
+            self.slow[1, item] += 1
         self.pace[person] = total + log_seconds, n_known + 1
 
     def done_by(self, person: int) -> NDArray[np.bool_]:

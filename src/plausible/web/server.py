@@ -19,6 +19,7 @@ from plausible.web.room import Room
 from plausible.web.store import Store, is_database
 from plausible.web.study import (
     Study,
+    items_of_folder,
     items_of_table,
     load_study,
     save_gold,
@@ -40,6 +41,7 @@ def database_of(items: str) -> str:
     if is_database(items):
         return items
     path = Path(items)
+    path = path if path.name else path.absolute()
     return str(path.with_name(f"{path.name.partition('.')[0]}{ENDING}"))
 
 
@@ -57,7 +59,7 @@ def open_study(
 
     Parameters
     ----------
-    items : table of items, or a database that goes on
+    items : table of items, folder of pictures or sounds, or a database that goes on
     classes : list of names
         Needed for a new study.
     db : path or address, optional
@@ -97,10 +99,12 @@ def open_study(
     try:
         found = _said_before(store, load_study(store), classes, options)
         if not goes_on:
-            table = read_table(items)
-            rows = {name: table.column(name).to_pylist() for name in table.column_names}
-            made, told = items_of_table(rows, **(columns or {}))
-            said += [told, f"{save_items(store, made)} new items of {len(made)}"]
+            made, told = _items_of(items, columns or {})
+            new, changed = save_items(store, made)
+            said += [told, f"{new} new items of {len(made)}"]
+            if changed:
+                said.append(f"{changed} items look different now, but stay as they were asked "
+                            "about; name another database with --db to ask anew")  # fmt: skip
         if gold is not None:
             said.append(f"classes of {save_gold(store, _read_gold(gold), found.classes)} items "
                         "are known")  # fmt: skip
@@ -111,6 +115,17 @@ def open_study(
                 Path(f"{db}{ending}").unlink(missing_ok=True)
         raise
     return store
+
+
+def _items_of(items: Any, columns: Mapping[str, str | None]) -> tuple[list[dict[str, Any]], str]:
+    """Items of a table, or of the files of a folder, and how they were read."""
+    if isinstance(items, str | os.PathLike) and Path(items).is_dir():
+        found = items_of_folder(Path(items).absolute())
+        if found is not None:
+            return found
+    table = read_table(items)
+    rows = {name: table.column(name).to_pylist() for name in table.column_names}
+    return items_of_table(rows, **columns)
 
 
 def _said_before(

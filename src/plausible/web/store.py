@@ -171,11 +171,13 @@ class Store:
         self.jobs.put(Job(together, task, future, loop))
         return future
 
-    def close(self) -> None:
-        """Write what waits, and end."""
+    def close(self, patience: float | None = None) -> None:
+        """Write what waits, and end, with one file left; some seconds of patience, or all."""
         if self.thread.is_alive():
             self.jobs.put(None)
-            self.thread.join()
+            self.thread.join(patience)
+            if self.thread.is_alive():  # what is kept is kept, in more files than one
+                return
         self._disconnect()
         self.engine.dispose()
         self.lock.release()

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +18,8 @@ from plausible.web.store import Store
 KEYS = "123456789adefghipqrstuvwxyz"  # of classes; the other letters have a meaning of their own
 WORD_KEYS = "jkl"
 KINDS = ("text", "image", "audio", "row")
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+SOUNDS = (".wav", ".mp3", ".ogg", ".oga", ".flac")
 TEXT_LIMIT = 20_000  # letters of an item that are shown
 MOST_PRACTICE = 10
 OPTIONS: dict[str, Any] = {
@@ -56,7 +59,7 @@ class Study:
         return KEYS[place] if place < len(KEYS) else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """Something to ask about."""
 
@@ -171,9 +174,14 @@ def load_items(store: Store) -> list[Item]:
         return [Item(*row) for row in connection.execute(sa.select(*columns).order_by(table.c.id))]
 
 
-def save_items(store: Store, items: Sequence[Mapping[str, Any]]) -> int:
-    """Add items whose names are new; the number of these."""
-    known = {one.name for one in load_items(store)}
+def save_items(store: Store, items: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Add items whose names are new; the number of these, and of others that now look different."""
+    known = {one.name: one for one in load_items(store)}
+    seen = [(known[one["name"]], one) for one in items if one["name"] in known]
+    changed = sum(
+        (old.kind, old.content, old.media) != (one["kind"], one["content"], one.get("media"))
+        for old, one in seen
+    )
     blank = {"media": None, "gold": None, "practice": False}
     new = [blank | dict(one) for one in items if one["name"] not in known]
 
@@ -182,7 +190,7 @@ def save_items(store: Store, items: Sequence[Mapping[str, Any]]) -> int:
             connection.execute(schema.item.insert(), new[start : start + 1000])
         return len(new)
 
-    return int(store.write(work).result())
+    return int(store.write(work).result()), changed
 
 
 def save_gold(store: Store, gold: Mapping[str, str], classes: Sequence[str]) -> int:
@@ -236,6 +244,9 @@ def items_of_table(
             )
     name = name or _name_column(columns)
     rest = [column for column in columns if column != name]
+    if image is None and audio is None and text is None:
+        image, audio = (_column_of(files, rest, columns) for files in (PICTURES, SOUNDS))
+        audio = None if image else audio
     media = image or audio
     if media is None and text is None:
         texts = [column for column in rest if column.lower() in ("text", "sentence", "content")]
@@ -265,6 +276,36 @@ def items_of_table(
     told = f"items are named by {name!r}" if name else "items are named by their rows"
     what = {"image": image, "audio": audio, "text": text}.get(kind)
     return items, f"{told}, and shown as {kind if what is None else f'{kind} ({what!r})'}"
+
+
+def _column_of(
+    endings: tuple[str, ...], names: Sequence[str], columns: Mapping[str, Sequence[Any]]
+) -> str | None:
+    """The first column in which all cells are names of files that end so."""
+    for name in names:
+        cells = columns[name]
+        if cells and all(isinstance(c, str) and c.lower().endswith(endings) for c in cells):
+            return name
+    return None
+
+
+def items_of_folder(folder: Path) -> tuple[list[dict[str, Any]], str] | None:
+    """Items of the pictures and sounds in a folder, and a word on them; None if it has none."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
+    kinds = {
+        path: "image" if path.suffix.lower() in PICTURES else "audio"
+        for path in files
+        if path.suffix.lower() in PICTURES + SOUNDS
+    }
+    if not kinds:
+        return None
+    items = [
+        {"name": path.name, "kind": kind, "content": "{}", "media": f"{folder.name}/{path.name}"}
+        for path, kind in kinds.items()
+    ]
+    others = len(files) - len(items)
+    left = f"; {others} other files are left out" if others else ""
+    return items, f"items are the pictures and sounds of the folder{left}"
 
 
 def _name_column(columns: Mapping[str, Sequence[Any]]) -> str | None:
