@@ -1,12 +1,13 @@
 """The default against what people would do instead, on real sets with human answers.
 
-Each set is split ten times ("sjaffe", with 71 test items a split, thirty times): 300 items to learn from, with what people said about them, and up to
-1000 others with the truth. Of standardized features the first 40 principal components are kept, and
-turned at random, so that nobody who standardizes again blows up the last ones. The default pools
-the answers (`Annotations.pool()`) and fits `AutoClassifier()`. Its peers learn from hard labels,
-made in three ways (majority vote, Dawid and Skene's model by crowd-kit, cleanlab's consensus), with
-learners whose settings are tuned in three folds of the same labels: logistic regression (ridge),
-linear discriminant analysis (shrinkage), and boosted trees (their number).
+Each set is split ten times ("sjaffe", with 71 test items a split, thirty times): 300 items to learn
+from, with what people said about them, and up to 1000 others with the truth. Of standardized
+features the first 40 principal components are kept, and turned at random, so that nobody who
+standardizes again blows up the last ones. The default pools the answers (`Annotations.pool()`) and
+fits `AutoClassifier()`. Its peers learn from hard labels, made in three ways (majority vote, Dawid
+and Skene's model by crowd-kit, cleanlab's consensus), with learners whose settings are tuned in
+three folds of the same labels: logistic regression (ridge), linear discriminant analysis
+(shrinkage), and boosted trees (their number).
 
 ==================  ============================================================================
 labelme,            answers of known people; truth of other items
