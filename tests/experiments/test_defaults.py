@@ -70,6 +70,32 @@ def test_verdicts(gain, ratio, high, holds):
     assert [one["holds"] for one in verdicts] == holds
 
 
+def test_an_interrupted_run_is_taken_up(tmp_path, monkeypatch):
+    asked = []
+
+    def scored(name, split, n_rows, seed):
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append((name, split))
+        one = dict.fromkeys(experiment.SCORES, 0.1 * len(asked))
+        return {"default": one, "peer": one}
+
+    def compare(settings):
+        kept = experiment.Kept(tmp_path / "parts", settings)
+        return experiment.compare("one", 3, 10, 0, lambda message: None, kept)
+
+    monkeypatch.setattr(experiment, "score_split", scored)
+    with pytest.raises(KeyboardInterrupt):
+        compare({"rows": 10})
+    asked[:] = [("one", 9)] * 5  # the next is the sixth
+    found = compare({"rows": 10})
+    assert asked[5:] == [("one", 2)]
+    assert found["splits"] == 3
+    assert found["scores"]["peer"]["u65"]["mean"] == pytest.approx((0.1 + 0.2 + 0.6) / 3)
+    compare({"rows": 20})
+    assert asked[6:] == [("one", 0), ("one", 1), ("one", 2)]
+
+
 @pytest.mark.long
 def test_default_and_peers_are_scored_on_the_same_splits(tmp_path, monkeypatch):
     sets = ("labelme", "sentiment_polarity")

@@ -1,12 +1,13 @@
 """The default against what people would do instead, on real sets with human answers.
 
-Each set is split ten times ("sjaffe", with 71 test items a split, thirty times): 300 items to learn from, with what people said about them, and up to
-1000 others with the truth. Of standardized features the first 40 principal components are kept, and
-turned at random, so that nobody who standardizes again blows up the last ones. The default pools
-the answers (`Annotations.pool()`) and fits `AutoClassifier()`. Its peers learn from hard labels,
-made in three ways (majority vote, Dawid and Skene's model by crowd-kit, cleanlab's consensus), with
-learners whose settings are tuned in three folds of the same labels: logistic regression (ridge),
-linear discriminant analysis (shrinkage), and boosted trees (their number).
+Each set is split ten times ("sjaffe", with 71 test items a split, thirty times): 300 items to learn
+from, with what people said about them, and up to 1000 others with the truth. Of standardized
+features the first 40 principal components are kept, and turned at random, so that nobody who
+standardizes again blows up the last ones. The default pools the answers (`Annotations.pool()`) and
+fits `AutoClassifier()`. Its peers learn from hard labels, made in three ways (majority vote, Dawid
+and Skene's model by crowd-kit, cleanlab's consensus), with learners whose settings are tuned in
+three folds of the same labels: logistic regression (ridge), linear discriminant analysis
+(shrinkage), and boosted trees (their number).
 
 ==================  ============================================================================
 labelme,            answers of known people; truth of other items
@@ -24,7 +25,6 @@ Accuracy, log loss (bets below 1e-6 count as that), expected calibration error, 
 sets of classes whose bets sum to 0.9: how often they hold the truth, and their utility u65.
 """
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -51,6 +51,7 @@ from plausible.experiments.common import (
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.experiments.crowd_pools import installed
 from plausible.experiments.default_peers import hard_labels, log_loss, tuned
+from plausible.experiments.kept import Kept, Scores
 from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.metrics import (
@@ -247,35 +248,6 @@ def run(
     ]  # fmt: skip
     results["claims"] = judge(results["sets"])
     return results
-
-
-Scores = dict[str, dict[str, float]]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Scores of splits in files, so that a run can be taken up.
-
-    folder : where they are; None keeps nothing
-    settings : of the run; files of others are not used
-    """
-
-    folder: Path | None
-    settings: dict[str, Any]
-
-    def find(self, name: str) -> Scores | None:
-        """Scores of a split, if an earlier run has left them."""
-        if self.folder is None or not (path := self.folder / f"{name}.json").exists():
-            return None
-        found = json.loads(path.read_text())
-        return found["scores"] if found["settings"] == self.settings else None
-
-    def keep(self, name: str, scores: Scores) -> None:
-        """Leave scores of a split."""
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"settings": self.settings, "scores": scores})
-            (self.folder / f"{name}.json").write_text(text)
 
 
 def score_split(name: str, split: int, n_rows: int, seed: int) -> Scores:
