@@ -1,6 +1,5 @@
 import json
 import sys
-import time
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
@@ -315,7 +314,7 @@ def test_who_does_not_end_in_time_is_named(monkeypatch):
 
 def test_a_process_is_stopped_in_time_and_tells_its_errors():
     assert crowd_pools.ended(max, (3, 5), 60.0) == 5
-    assert crowd_pools.ended(time.sleep, (600,), 0.1) is None
+    assert crowd_pools.ended(sum, (range(10**12),), 0.5) is None
     with pytest.raises(ZeroDivisionError):
         crowd_pools.ended(divmod, (1, 0), 60.0)
 

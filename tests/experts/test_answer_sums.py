@@ -3,6 +3,7 @@ import pytest
 from scipy.special import logsumexp
 
 from plausible.experts import Annotations, answer_sums, fit_reliability
+from plausible.experts.answer_model import AnswerModel
 from plausible.experts.answer_sums import SparseSums
 from plausible.experts.compiled_answers import CompiledSums
 
@@ -78,3 +79,31 @@ def test_compiled_fits_equal_sparse_ones(model, monkeypatch):
     np.testing.assert_allclose(fast.posterior, slow.posterior, atol=1e-8)
     np.testing.assert_allclose(fast.confusion, slow.confusion, atol=1e-7)
     assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-10)
+
+
+@pytest.mark.parametrize("has_gold", [False, True])
+def test_doubts_by_products_are_those_by_logarithms(has_gold, monkeypatch):
+    """Sets, doubts of nearly nothing, hundreds of answers about one item, gold against them."""
+    rng = np.random.default_rng(3)
+    n_answers, classes = 900, [2, 0, 1, 4, 3]
+    item, who = rng.integers(60, size=n_answers), rng.integers(6, size=n_answers)
+    item[:300] = 5
+    labels = [
+        {int(a), int(b)} if rng.random() < 0.3 else int(a)
+        for a, b in rng.integers(5, size=(n_answers, 2))
+    ]
+    doubt = np.where(rng.random(n_answers) < 0.2, 0.0, rng.uniform(0, 1e-3, n_answers))
+    answers = Annotations.from_long(item, who, labels, doubt=doubt, classes=classes)
+    gold = None
+    if has_gold:
+        gold = np.where(rng.random((len(answers.items), 5)) < 0.3, -np.inf, 0.0)
+        gold[:, 2] = 0.0
+    found = []
+    for work in (10**9, 0):
+        monkeypatch.setattr("plausible.experts.answer_sums.FAST_WORK", work)
+        model = AnswerModel(answers, 1.0, gold)
+        point = model.solve(model.summarize([model.start()])[0])
+        expectation, in_all = model._expect(point)
+        found.append((*expectation[1:], in_all))
+    for slow, fast in zip(*found, strict=True):
+        np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)

@@ -258,3 +258,23 @@ def test_people_who_err_together_weigh_less_against_features(model):
     assert losses[0] < 0.7 * losses[1]
     with pytest.raises(ValueError, match="dependence"):
         JointAnnotatorClassifier(dependence="fit").fit(X, answers)
+
+
+def test_copies_count_as_one_person_where_dependence_is_fitted():
+    rng = np.random.default_rng(5)
+    y = rng.integers(3, size=200)
+    X = rng.normal(size=(200, 2)) + 1.5 * np.eye(3, 2)[y]
+    said = np.where(rng.random((200, 5)) < 0.7, y[:, None], rng.integers(3, size=(200, 5)))
+    names, copied = np.array(CLASSES), np.hstack([said, said[:, [1, 1]]])
+    fits = [
+        JointAnnotatorClassifier(model="one_coin", dependence="fit").fit(
+            X, Annotations.from_answers(names[cells])
+        )
+        for cells in (said, copied)
+    ]
+    once, several = (model.predict_proba(X) for model in fits)
+    np.testing.assert_allclose(several, once, atol=1e-8)
+    plain = JointAnnotatorClassifier(model="one_coin", dependence="auto")
+    np.testing.assert_allclose(
+        plain.fit(X, Annotations.from_answers(names[said])).predict_proba(X), once, atol=1e-8
+    )

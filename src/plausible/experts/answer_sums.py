@@ -25,6 +25,20 @@ class Sums(NamedTuple):
     log_likelihood: float
 
 
+class DoubtedSums(NamedTuple):
+    """Posterior (n, K), its sums by pair and in all (K,), and the log likelihood.
+
+    Sums by pair (V, K) are of those who meant what they said, and, for each unit of probability, of
+    those who may have meant anything; see `answer_model`.
+    """
+
+    posterior: FloatArray
+    meant: FloatArray
+    anything: FloatArray
+    in_all: FloatArray
+    log_likelihood: float
+
+
 class AnswerSums(Protocol):
     """Sums over answers; K columns for the classes."""
 

@@ -59,8 +59,9 @@ from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
-from plausible.experts.dependence import check_dependence, exponents
+from plausible.experts.dependence import Dependence, check_dependence, exponents
 from plausible.experts.known_classes import gold_logs
+from plausible.experts.pooling import counted_once
 from plausible.experts.reliability import conclude, pose
 from plausible.labels import Labels
 from plausible.models import PartialLogisticRegression, weighting
@@ -165,9 +166,10 @@ class JointAnnotatorClassifier(BeliefClassifier):
         What is learned of an annotator; see `fit_reliability`.
     smoothing : float
         Imagined answers of each annotator.
-    dependence : {"none", "auto"}, float or Dependence
+    dependence : {"none", "auto", "fit"}, float or Dependence
         How far people err together: "auto" assumes that half of what moves them is shared, a number
-        is the exponent for all items; see `Annotations.pool`.
+        is the exponent for all items; "fit" learns it from `gold`, or assumes it, lets those who
+        copy each other count as one person, and groups count less; see `Annotations.pool`.
     tol : float
         Stop when what is still to be gained is less than this for each item, as far as the last
         gains tell.
@@ -257,6 +259,11 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 parameter="sample_weight",
             )
         order = np.argsort(y.classes)
+        together = self.dependence
+        if isinstance(together, str) and together == "fit":
+            together = y.dependence(gold=gold)
+        if isinstance(together, Dependence):
+            y = counted_once(y, together)
         problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
         if self.classifier is None and len(y.classes) > MOST_CLASSES:
             raise InputError(
@@ -264,7 +271,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 f"there are {len(y.classes)}, on which logistic regression takes hours",
                 "give another, such as classifier=DiscriminantClassifier()",
             )
-        power = exponents(self.dependence, y)
+        power = exponents(together, y)
         result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight, power)
         if not result.converged:
             interrupted = (
@@ -322,7 +329,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_whole(self.max_iter, "max_iter", 1)
         check_dependence(self.dependence, "dempster")
         if isinstance(self.dependence, str):
-            check_option(self.dependence, ("none", "auto"), "dependence")
+            check_option(self.dependence, ("none", "auto", "fit"), "dependence")
         check_verbose(self.verbose)
         if self.callback is not None:
             check_callable(self.callback, "callback", "a Progress")

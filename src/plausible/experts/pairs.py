@@ -51,7 +51,8 @@ class Pairs(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | IntArray) -> "Pairs":
         """Some of the pairs."""
-        return Pairs(*(column[rows] for column in self))
+        a, b, both, same, luck = self
+        return Pairs(a[rows], b[rows], both[rows], same[rows], luck[rows])
 
 
 def count_pairs(annotations: Annotations) -> Pairs | None:
