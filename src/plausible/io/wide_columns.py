@@ -11,6 +11,7 @@ from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
+SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
     "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
@@ -47,13 +48,14 @@ def find_wide_item(
 
 def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table with a row for each person and a column for each item."""
-    if "annotator" not in found or "label" in found:
+    free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    called = [found["annotator"]] if "annotator" in found else []
+    called += [name for name in free if plainly(name) in SIGNED and "item" not in found]
+    if not called or "label" in found:
         return
-    aside = {*found.values(), *ignore}
-    looks = look_at(
-        table, [found["annotator"], *(n for n in choose(table, None) if n not in aside)]
-    )
-    people = looks.pop(found["annotator"])
+    who = called[0]
+    looks = look_at(table, [who, *(name for name in free if name != who)])
+    people = looks.pop(who)
     answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
     alike = [
         name for name, look in answers.items()
@@ -63,7 +65,7 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
         raise TableError(
             f"{table.name} should have a row for each item, or for each answer",
-            f"each row is of another person ({found['annotator']!r}), and "
+            f"each row is of another person ({who!r}), and "
             f"{listed([repr(name) for name in alike])} look like items",
             "write a row for each answer, with the columns item, annotator and label (melt in "
             "pandas, pivot_longer in R)",
@@ -152,6 +154,7 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
         return
     sums = cells.sum(axis=1)
     _check_total(table, looks, cells)
+    check_last_row(table, cells)
     if cells.max() < 2:
         if (sums == 1).all():
             raise TableError(
@@ -189,6 +192,20 @@ def _check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
                 "say {kind}, and {ignore}, if so",
                 settings={"kind": "count", "ignore": [name]},
             )
+
+
+def check_last_row(table: Source, cells: Any) -> None:
+    """Refuse a last row that is the sum of all others, as under counts by class."""
+    above = cells[:-1].sum(axis=0)
+    if len(cells) < 4 or (above > cells[:-1].max(axis=0)).sum() < 2:
+        return
+    if (cells[-1] == above).all():
+        raise TableError(
+            f"Each row of {table.name} should be about an item",
+            f"the last one ({table.places([len(cells)])[0]}) is the sum of those above, as of "
+            "counts by class",
+            "delete it",
+        )
 
 
 def _is_against(cells: Any) -> bool:
