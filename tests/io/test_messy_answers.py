@@ -1084,7 +1084,7 @@ def test_labels_with_people_and_items_they_share_are_refused(tmp_path):
 def test_a_last_row_of_sums_is_no_item():
     above = "item,cat,dog\nx,5,0\ny,1,4\nz,2,3\n"
     for options in ({}, {"kind": "count"}):
-        with pytest.raises(TableError, match=r"row 4 on line 5\) is the sum .* delete it"):
+        with pytest.raises(TableError, match=r"row 4 on line 5\) is called 'Total'.*; delete it"):
             read_annotations(io.StringIO(f"{above}Total,8,7\n"), **options)
     assert len(read_annotations(io.StringIO(above), kind="count")) == 15
     assert len(read_annotations(io.StringIO(f"{above}w,8,6\n"), kind="count")) == 29

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
-from plausible.io.features import ITEMS
+from plausible.io.features import ITEMS, check_last_name
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -77,6 +77,8 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     aside = {*found.values(), *ignore}
     names = [name for name in choose(table, None) if name not in aside]
     looks = look_at(table, names)
+    if "item" in found:
+        check_last_name(table, found["item"])
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
@@ -154,7 +156,6 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
         return
     sums = cells.sum(axis=1)
     _check_total(table, looks, cells)
-    check_last_row(table, cells)
     if cells.max() < 2:
         if (sums == 1).all():
             raise TableError(
@@ -192,20 +193,6 @@ def _check_total(table: Source, looks: Mapping[str, Look], cells: Any) -> None:
                 "say {kind}, and {ignore}, if so",
                 settings={"kind": "count", "ignore": [name]},
             )
-
-
-def check_last_row(table: Source, cells: Any) -> None:
-    """Refuse a last row that is the sum of all others, as under counts by class."""
-    above = cells[:-1].sum(axis=0)
-    if len(cells) < 4 or (above > cells[:-1].max(axis=0)).sum() < 2:
-        return
-    if (cells[-1] == above).all():
-        raise TableError(
-            f"Each row of {table.name} should be about an item",
-            f"the last one ({table.places([len(cells)])[0]}) is the sum of those above, as of "
-            "counts by class",
-            "delete it",
-        )
 
 
 def _is_against(cells: Any) -> bool:
