@@ -164,7 +164,9 @@ def read_training(
     return joined(known, read, found, dropped, table)
 
 
-def check_no_labels(known: Known, read: Features, table: Source, kinds: Mapping[str, str]) -> None:
+def check_no_labels(
+    known: Known, read: Features, table: Source, kinds: Mapping[str, str] | None
+) -> None:
     """Refuse a feature that is called like labels, and holds nothing but the classes."""
     called = {plainly(name) for name in (*ALIASES["label"], *RESULTS)}
     classes = set(known.labels.classes.tolist())
