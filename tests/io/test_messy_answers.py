@@ -119,7 +119,72 @@ COUNTS = "photo,cat,dog,eel\nx,5,0,0\ny,1,3,1\nz,0,0,5\n"
 BY_CLASS = rows(*["x anyone cat"] * 5, "y anyone cat", *["y anyone dog"] * 3, "y anyone eel",
                 *["z anyone eel"] * 5)  # fmt: skip
 
+# Twelve answers of three people, as (number, item, person, answer).
+GRID = [
+    (3 * k + j, item, who, ("cat", "dog", "eel")[(k + (j == 2)) % 3])
+    for k, item in enumerate(("i0", "i1", "i2", "i3"))
+    for j, who in enumerate(("ann", "bob", "cy"))
+]
+SAID = [(item, who, said) for _, item, who, said in GRID]
+
 CASES = {
+    # -- Other tools
+    "frames and those they were assigned to": Case(
+        "task;job;assignee;frame;label;type\n"
+        + "".join(f"pets;7;{who};{item};{said};tag\n" for _, item, who, said in GRID),
+        Refused(
+            ["'task' is the same in every row, and 'frame' looks like items"],
+            "names",
+            Right(SAID, ["not used: 'task', 'job', 'type'"]),
+        ),
+        name="pets.csv",
+        options={"names": {"annotator": "assignee"}},
+    ),
+    "Toloka": Case(
+        "INPUT:image\tOUTPUT:result\tGOLDEN:result\tASSIGNMENT:assignment_id\t"
+        "ASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+        + "".join(f"{item}\t{said}\t\ta{n}\t{who}\tAPPROVED\n" for n, item, who, said in GRID),
+        Refused(["'OUTPUT:result'"], "names", Right(SAID)),
+        name="toloka.tsv",
+    ),
+    "Zooniverse": Case(
+        "classification_id,user_name,user_id,workflow_id,annotations,subject_ids\n"
+        + "".join(
+            f'{n},{who}!,{who},1,"[{{""task"":""T0"",""value"":""{said}""}}]",{item}\n'
+            for n, item, who, said in GRID
+        ),
+        Refused(["'classification_id', 'user_name'"], "names", Right(SAID)),
+    ),
+    "the short JSON of Label Studio with ids of answers": Case(
+        json.dumps(
+            [
+                {
+                    "id": n,
+                    "image": item,
+                    "animal": said,
+                    "annotator": who,
+                    "annotation_id": 90 + n,
+                    "lead_time": 1.5,
+                }
+                for n, item, who, said in GRID
+            ]
+        ),
+        Refused(
+            ["'image', 'animal' could be"],
+            "names",
+            Right(SAID),
+            {"label": "animal", "item": "image"},
+        ),
+        name="min.json",
+    ),
+    "a mark for the class of each answer": Case(
+        "item,annotator,cat,dog,eel\n"
+        + "".join(
+            f"{item},{who},{','.join(str(int(said == k)) for k in ('cat', 'dog', 'eel'))}\n"
+            for _, item, who, said in GRID
+        ),
+        Refused(["'cat', 'dog', 'eel' look like numbers by class"], "kind", Right(SAID)),
+    ),
     # -- Columns
     "capitals": Case(
         "Item,Annotator,Label\nx,ann,cat\nx,bob,dog\ny,ann,dog\ny,bob,dog\n", Right(PLAIN)
@@ -1000,6 +1065,40 @@ def test_a_mark_for_each_item_is_refused_with_its_kind():
     known = read_known(io.StringIO(text), kind=caught.value.settings["kind"])
     assert known.labels.crisp().tolist() == ["cat", "dog", "eel", "dog"]
     assert known.items.tolist() == ["w", "x", "y", "z"]
+
+
+def test_labels_with_people_and_items_they_share_are_refused(tmp_path):
+    path = tmp_path / "pets.csv"
+    rows_ = "".join(f"{item},{who},{said}\n" for _, item, who, said in GRID)
+    path.write_text(f"frame,assignee,label\n{rows_}")
+    with pytest.raises(TableError, match="'assignee' looks like people who spoke") as caught:
+        read_known(path)
+    assert caught.value.settings["names"] == {"item": "frame", "annotator": "assignee"}
+    known = read_known(path, names=caught.value.settings["names"])
+    assert meaning_of(known.annotations) == sorted(SAID)
+    known = read_known(path, form=caught.value.settings["form"])
+    assert known.annotations is None
+    assert len(known.labels) == len(GRID)
+
+
+def test_a_last_row_of_sums_is_no_item():
+    above = "item,cat,dog\nx,5,0\ny,1,4\nz,2,3\n"
+    for options in ({}, {"kind": "count"}):
+        with pytest.raises(TableError, match=r"row 4 on line 5\) is called 'Total'.*; delete it"):
+            read_annotations(io.StringIO(f"{above}Total,8,7\n"), **options)
+    assert len(read_annotations(io.StringIO(above), kind="count")) == 15
+    assert len(read_annotations(io.StringIO(f"{above}w,8,6\n"), kind="count")) == 29
+
+
+def test_a_form_with_a_row_for_each_person_is_refused():
+    form = "Timestamp,Email Address,Photo 1,Photo 2,Photo 3\n" + "".join(
+        f"2024-05-0{k},{who}@x.org,{said}\n"
+        for k, (who, said) in enumerate(
+            [("ann", "cat,dog,dog"), ("bob", "dog,dog,cat"), ("cy", "cat,cat,cat")], 1
+        )
+    )
+    with pytest.raises(TableError, match=r"another person \('Email Address'\).* for each answer"):
+        read_annotations(io.StringIO(form))
 
 
 def test_counts_with_a_column_of_sums():

@@ -548,3 +548,30 @@ def test_numbers_from_0_and_from_1_are_never_shifted(items, ids):
         assert caught.value.settings == {"id": "row"}
     training = read_training(answers, features, id="row")
     assert training.rows.tolist() == list(range(len(items)))
+
+
+def test_a_last_row_of_sums_among_features_is_no_item(tmp_path):
+    known = {"item": ["p", "q", "r"], "label": ["cat", "dog", "dog"]}
+    above = "item,a,b\np,1.5,0\nq,2,3\nr,0.25,-1\n"
+    path = tmp_path / "features.csv"
+    path.write_text(f"{above}Total:,3.75,2\n")
+    with pytest.raises(TableError, match=r"row 4 on line 5\) is called 'Total:'.*; delete it"):
+        read_training(known, path)
+    path.write_text(f"{above}total eclipse,3.75,2\n")
+    assert len(read_training(known, path).X) == 4
+
+
+@pytest.mark.parametrize(("classes", "more"), [(["cat", "dog"], ["cat", ""]), ([0, 1], [0, 1])])
+def test_labels_among_the_features_are_refused_with_what_leaves_them_out(tmp_path, classes, more):
+    known = {"item": ["p", "q", "r", "s"], "label": [*classes, *classes]}
+    path = tmp_path / "features.csv"
+    cells = [*classes, *more]
+    path.write_text("item,a,Label\n" + "".join(
+        f"{item},{n},{cell}\n" for n, (item, cell) in enumerate(zip("pqrs", cells, strict=True))
+    ))  # fmt: skip
+    with pytest.raises(TableError, match="'Label' holds the classes themselves") as caught:
+        read_training(known, path, kinds="any")
+    read = read_training(known, path, kinds=caught.value.settings["kinds"])
+    assert "Label" not in read.names or read.kinds["Label"] == "left out"
+    path.write_text(path.read_text().replace("Label", "seen before"))
+    assert "seen before" in read_training(known, path, kinds="any").names

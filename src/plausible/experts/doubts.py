@@ -55,9 +55,9 @@ def read_doubts(
         numbers = column.names.copy()
         rest = ~np.isnan(numbers) & (np.bincount(column.codes, minlength=len(numbers)) > 0)
         never = np.zeros(len(numbers), dtype=bool)
-        numbers, notes = _as_confidence(numbers, rest, never, name)
+        numbers, told = _as_confidence(numbers, rest, never, name)
         numbers[~rest] = np.nan
-        return Doubts(1 - _check_range(numbers, column, meaning), notes)
+        return Doubts(1 - _check_range(numbers, column, meaning), told)
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
     present = np.bincount(column.codes, minlength=len(cells)) > 0
     given = _check_words(words)

@@ -25,7 +25,7 @@ from plausible.experts import (
 from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import from_classes
-from plausible.io.answer_layouts import Plan, plan_reading
+from plausible.io.answer_layouts import Plan, check_one_item, plan_reading
 from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
@@ -196,6 +196,8 @@ def _read_long(
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
+    if len(item.names) == 1 and annotator is not None and not plan.is_named:
+        check_one_item(table, found)
     if plan.choices:
         label, told_choices = _chosen_label(table, plan.choices, rows)
         told += told_choices

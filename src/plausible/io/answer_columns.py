@@ -47,7 +47,8 @@ HINTS = {
     "item": ("item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
              "question", "sample", "object", "unit", "record", "case", "id"),
     "annotator": ("annot", "worker", "user", "who", "person", "rater", "coder", "judge", "expert",
-                  "review", "email", "labeler", "by", "name", "student", "doctor", "nurse"),
+                  "review", "email", "assign", "labeler", "by", "name", "student", "doctor",
+                  "nurse"),
     "label": ("label", "class", "categ", "answer", "said", "choice", "species", "diagnos",
               "verdict", "type", "rating", "sentiment", "decision", "value", "response", "genre"),
 }  # fmt: skip
@@ -162,7 +163,7 @@ def look_at(table: Source, names: Sequence[str]) -> dict[str, Look]:
         if hasattr(encoded, "combine_chunks"):
             encoded = encoded.combine_chunks()
         codes = np.asarray(encoded.indices.fill_null(-1), dtype=np.int64)
-        values = encoded.dictionary.to_pylist()
+        values = [] if pa.types.is_null(known.type) else encoded.dictionary.to_pylist()
         numbers = [value for value in values if isinstance(value, (int, float))]
         is_number = len(numbers) == len(values) and bool(values)
         is_real = is_number and any(value % 1 for value in numbers if abs(value) < 1e300)
@@ -178,15 +179,19 @@ def _likely_names(
     free = [name for name in looks if name not in found.values() and not looks[name].is_real]
     n_values = {name: len(looks[name].values) for name in free}
     guessed = dict(found)
+    for name in set(found.values()) & set(looks):
+        free = _others(name, free, looks)
     for meaning, hints in HINTS.items():
         if meaning in guessed:
             continue
         hinted = [
             n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])
         ]
+        if meaning == "item":  # rather not what is another one in each row, as ids of answers are
+            hinted.sort(key=lambda name: n_values[name] == len(looks[name].codes))
         if hinted:
             guessed[meaning] = hinted[0]
-            free.remove(hinted[0])
+            free = _others(hinted[0], free, looks)
     for meaning, most in (("item", True), ("label", False), ("annotator", False)):
         if meaning in guessed or not free:
             continue
@@ -194,9 +199,22 @@ def _likely_names(
         if usable:
             best = (max if most else min)(usable, key=lambda name: n_values[name])
             guessed[meaning] = best
-            free.remove(best)
+            free = _others(best, free, looks)
     order = ("item", "annotator", "label")
     return {meaning: guessed[meaning] for meaning in order if meaning in guessed}
+
+
+def _others(name: str, names: Sequence[str], looks: Mapping[str, Look]) -> list[str]:
+    """Columns that are not a column, nor the same in other words."""
+    given = looks[name]
+    return [
+        other for other in names
+        if other != name and (
+            len(looks[other].values) != len(given.values)
+            or len(set(zip(looks[other].codes.tolist(), given.codes.tolist(), strict=True)))
+            > len(given.values)
+        )
+    ]  # fmt: skip
 
 
 def fits(meaning: str, look: Look) -> bool:
@@ -204,7 +222,7 @@ def fits(meaning: str, look: Look) -> bool:
     n_rows, n_values = len(look.codes), len(look.values)
     if meaning == "item":
         return n_values > 1
-    return n_values > 0 and (n_rows < 8 or n_values <= 0.7 * n_rows)
+    return n_values > (n_rows >= 8) and (n_rows < 8 or n_values <= 0.7 * n_rows)
 
 
 def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
@@ -212,6 +230,10 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
     if not table.names:
         return TableError(f"{table.name} should hold answers", "has no columns", "check the file")
     looks = look_at(table, choose(table, None))
+    item = looks.get(found.get("item", ""))
+    is_called = plainly(found.get("item", "")) in map(plainly, ALIASES["item"])
+    if item is not None and not is_called and len(item.values) == len(item.codes):
+        found = {m: name for m, name in found.items() if m != "item"}  # it may count answers
     likely = _likely_names(table, found, looks)
     names = listed([shown(name) for name in table.names])
     said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}

@@ -10,7 +10,7 @@ from plausible import belief
 from plausible.checks import check_option
 from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
 from plausible.io.answer_layouts import Plan
-from plausible.io.features import check_rows, read_numbers
+from plausible.io.features import check_last_name, check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
 from plausible.io.label_names import read_names, split_set
 from plausible.tables import Source, TableError
@@ -31,6 +31,8 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
             "are these counts? Say {kind} otherwise",
             settings={"kind": None},
         )
+    if "item" in plan.found:
+        check_last_name(table, plan.found["item"])
     more: dict[str, Any] = {
         f"{meaning}s": ids_of(table, plan.found[meaning])
         for meaning in ("item", "annotator")

@@ -20,13 +20,15 @@ from plausible.io.answer_columns import (
 )
 from plausible.io.export_tables import find_export
 from plausible.io.label_files import PREFIXES
-from plausible.io.wide_columns import check_turned, check_wide, find_wide_item
+from plausible.io.wide_columns import check_shares, check_turned, check_wide, find_wide_item
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
 NEARLY_ALL = 0.95  # of the rows
+SIGNS = ("annot", "worker", "user", "assign", "rater", "coder", "review", "email", "labeler", "who",
+         "completedby", "createdby", "labeledby", "person", "expert")  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -39,6 +41,7 @@ class Plan(NamedTuple):
     left_out : column and value of rows that do not count, as those that were rejected
     notes : what was assumed
     choices : classes by columns that say whether they were chosen, in place of the label
+    is_named : whether the caller named the column of items
     """
 
     layout: str
@@ -48,6 +51,7 @@ class Plan(NamedTuple):
     left_out: tuple[str, str] | None
     notes: list[Note]
     choices: dict[str, str] = {}  # noqa: RUF012
+    is_named: bool = False
 
 
 def names_given(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -103,7 +107,8 @@ def plan_reading(
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
-        return Plan(layout, found, [], None, left_out, [*notes, *told, *unused(rest)], choices)
+        told = [*notes, *told, *unused(rest)]
+        return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
     chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -142,6 +147,10 @@ def _find_layout(
         return "long"
     check_turned(table, found, ignore)
     if set(found) - {"item"}:
+        if "annotator" in found and "label" not in found:
+            aside = {*found.values(), *ignore}
+            looks = look_at(table, [name for name in choose(table, None) if name not in aside])
+            check_shares(table, looks)
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
@@ -289,6 +298,27 @@ def _names_people(item: Look, look: Look) -> bool:
     return bool(n_rows - len(pairs) <= (1 - NEARLY_ALL) * max(several, 1))
 
 
+def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
+    """Refuse a table of labels with columns that look like people, and items they all spoke of."""
+    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    signed = [n for n in rest if any(hint in plainly(n) for hint in SIGNS)]
+    if not signed or len(rest) < 2:
+        return
+    looks = look_at(table, rest)
+    n_rows = len(looks[rest[0]].codes)
+    for who, name in ((who, name) for who in signed for name in rest if name != who):
+        look = looks[name]
+        is_thing = 1 < len(look.values) <= n_rows / 2 and not look.is_real
+        if n_rows >= 8 and is_thing and _names_people(look, looks[who]):
+            raise TableError(
+                f"{table.name} should hold labels, in a row for each item, or answers, with "
+                "columns of items and annotators",
+                f"{who!r} looks like people who spoke of the same items, {name!r}",
+                ("say {names} if so", "{form} if each row is an item of its own"),
+                settings={"names": {"item": name, "annotator": who}, "form": "labels"},
+            )
+
+
 def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse ids of answers: each comes once, and another column could hold the items."""
     rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
@@ -305,6 +335,22 @@ def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> 
                 f"Items of {table.name} should have a column",
                 f"{found['item']!r} is another one in every row, as if it counted answers, and "
                 f"{name!r} looks like items",
+                "say {names}, or name the other one",
+                settings={"names": {"item": name}},
+            )
+
+
+def check_one_item(table: Source, found: Mapping[str, str]) -> None:
+    """Refuse items that are all the same, if another column looks like items."""
+    rest = [name for name in choose(table, None) if name not in found.values()]
+    looks = look_at(table, [found["annotator"], *rest])
+    who = looks.pop(found["annotator"])
+    for name, look in looks.items():
+        is_thing = 1 < len(look.values) <= len(look.codes) / 2 and not look.is_real
+        if len(look.codes) >= 8 and is_thing and _names_people(look, who):
+            raise TableError(
+                f"Items of {table.name} should have a column",
+                f"{found['item']!r} is the same in every row, and {name!r} looks like items",
                 "say {names}, or name the other one",
                 settings={"names": {"item": name}},
             )

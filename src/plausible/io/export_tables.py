@@ -161,11 +161,12 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
         if len(controls) != 1:
             listed = ", ".join(map(repr, controls or free))
             came = f"{listed} could be" if free else "there is none"
+            likely = _by_values(table, controls or free) or ["choice"]
             raise TableError(
                 f"One column of {table.name} should hold what people chose",
                 came,
                 "say which one is meant, as in {names}",
-                settings={"names": {"label": (controls or free or ["choice"])[0]}},
+                settings={"names": {"label": likely[0]}},
             )
         found["label"] = controls[0]
     if "item" not in found:
@@ -175,6 +176,12 @@ def label_studio(table: Source, found: dict[str, str], plain: Mapping[str, str])
             notes.append(Note("items are the ids of tasks; {names} takes a field of their data",
                               names={"item": others[0]}))  # fmt: skip
     return Export(found, None, notes)
+
+
+def _by_values(table: Source, fields: list[str]) -> list[str]:
+    """Columns by the number of their values: answers have fewer than pictures and texts."""
+    looks = look_at(table, fields) if fields else {}
+    return sorted(fields, key=lambda name: len(looks[name].values))
 
 
 def _controls_among(table: Source, fields: list[str], task: str) -> list[str]:

@@ -17,6 +17,7 @@ from plausible.experts import (
 )
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import (
+    check_hidden,
     check_one_label,
     check_sureness,
     find_meanings,
@@ -199,6 +200,8 @@ def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, An
     is_marked = bool(prefixed(table)) or "set" in table.names
     if not is_marked and ("label" not in found or "kind" in options):
         return False
+    if not is_marked and "item" not in (options.get("names") or {}):
+        check_hidden(table, found, options.get("ignore", ()))
     if "item" not in found:
         return True
     items = column_of(table, found["item"])

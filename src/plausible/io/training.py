@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.base import FeatureTable
 from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
-from plausible.io.answer_columns import ALIASES
+from plausible.io.answer_columns import ALIASES, plainly
 from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
@@ -16,6 +17,7 @@ from plausible.io.features import (
     Features,
     check_id,
     check_kinds,
+    check_last_name,
     check_rows,
     check_usable,
     column_of,
@@ -25,6 +27,7 @@ from plausible.io.features import (
 )
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.matching import Match, as_names, check_lost, match_items
+from plausible.io.wide_columns import RESULTS
 from plausible.labels import Labels
 from plausible.models import is_row_name, says_id
 from plausible.tables import (
@@ -153,9 +156,32 @@ def read_training(
     name = find_named_id(table, free_of(table, asked)) if found is None else found.id
     read = read_with_id(table, name, asked, wanted, words)
     check_usable(read, table, n_features)
+    if name is not None:
+        check_last_name(table, name)
+    check_no_labels(known, read, table, wanted)
     if found is None:
         found = in_order(known, table, len(read.X))
     return joined(known, read, found, dropped, table)
+
+
+def check_no_labels(
+    known: Known, read: Features, table: Source, kinds: Mapping[str, str] | None
+) -> None:
+    """Refuse a feature that is called like labels, and holds nothing but the classes."""
+    called = {plainly(name) for name in (*ALIASES["label"], *RESULTS)}
+    classes = set(known.labels.classes.tolist())
+    for i, name in enumerate(read.names):
+        if plainly(name) not in called or (kinds or {}).get(name) == "left out":
+            continue
+        column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
+        values = {value for value in column.tolist() if value is not None and value == value}
+        if len(values) > 1 and values <= classes:
+            raise TableError(
+                f"Features in {table.name} should be known before an item is labeled",
+                f"{name!r} holds the classes themselves",
+                "leave it out with {kinds}, or call it otherwise if it is a feature",
+                settings={"kinds": {name: "left out"}},
+            )
 
 
 def _with_fields(error: InputError, known: Known) -> InputError:

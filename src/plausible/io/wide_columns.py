@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
-from plausible.io.features import ITEMS
+from plausible.io.features import ITEMS, check_last_name
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
+SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
     "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
@@ -47,13 +48,14 @@ def find_wide_item(
 
 def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table with a row for each person and a column for each item."""
-    if "annotator" not in found or "label" in found:
+    free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    called = [found["annotator"]] if "annotator" in found else []
+    called += [name for name in free if plainly(name) in SIGNED and "item" not in found]
+    if not called or "label" in found:
         return
-    aside = {*found.values(), *ignore}
-    looks = look_at(
-        table, [found["annotator"], *(n for n in choose(table, None) if n not in aside)]
-    )
-    people = looks.pop(found["annotator"])
+    who = called[0]
+    looks = look_at(table, [who, *(name for name in free if name != who)])
+    people = looks.pop(who)
     answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
     alike = [
         name for name, look in answers.items()
@@ -63,7 +65,7 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
         raise TableError(
             f"{table.name} should have a row for each item, or for each answer",
-            f"each row is of another person ({found['annotator']!r}), and "
+            f"each row is of another person ({who!r}), and "
             f"{listed([repr(name) for name in alike])} look like items",
             "write a row for each answer, with the columns item, annotator and label (melt in "
             "pandas, pivot_longer in R)",
@@ -75,6 +77,8 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     aside = {*found.values(), *ignore}
     names = [name for name in choose(table, None) if name not in aside]
     looks = look_at(table, names)
+    if "item" in found:
+        check_last_name(table, found["item"])
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
