@@ -177,12 +177,32 @@ def test_partition_is_clustering(plausible, folder):
     (["--method", "neighbors", "--clusters", "2"], "finds how many clusters there are"),
     (["--clusters", "none"], "should be a whole number of at least 1"),
     (["--clusters", "2", "--set", "fuzziness=2"], "with a parameter of ECM"),
+    (["--clusters", "0"], "should be a whole number of at least 1"),
+    (["--clusters", "9" * 400], "should be at most 1,000,000,000"),
+    (["--set", "n_clusters=900"], "--set 'n_clusters=900': There should be at least --clusters"),
 ])  # fmt: skip
 def test_partition_that_cannot_be_made(plausible, folder, words, says):
     done = plausible("partition", "features.csv", "-o", "out.csv", *words)
     assert (done.code, done.out) == (2, "")
     assert says in done.stderr
     assert not (folder / "out.csv").exists()
+
+
+def test_partition_names_its_option_and_the_table(plausible, folder):
+    done = plausible("partition", "features.csv", "-o", "out.csv", "--clusters", "900")
+    n_items = len((folder / "features.csv").read_text().splitlines()) - 1
+    told = f"There should be at least --clusters 900 items, but there are {n_items}; give more"
+    assert (done.code, done.out) == (1, "")
+    assert told in done.stderr
+    done = plausible(
+        "partition", "features.csv", "-o", "out.csv", "--set", "x=1", "--clusters", "2"
+    )
+    assert "fuzzifier" in done.stderr
+    assert "n_clusters" not in done.stderr
+    (folder / "one.csv").write_text("item,length\na,1\n")
+    done = plausible("partition", "one.csv", "-o", "out.csv", "--clusters", "1")
+    assert done.code == 1
+    assert "'one.csv' should have rows for 2 or more items, but has 1; give more" in done.stderr
 
 
 def test_evaluate_is_scoring(plausible, folder):

@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
 
 from conformance.register import ESTIMATORS, REGISTER
 from plausible.cluster import EKNNClus
@@ -225,6 +226,10 @@ def neighbors():
     return KNeighborsClassifier(1).fit([[0.0], [1.0], [2.0]], ["b", "c", "a"])
 
 
+def machine():
+    return SVC().fit([[0.0], [1.0], [2.0]] * 3, ["b", "c", "a"] * 3)
+
+
 def sparse_inside():
     return LogisticRegression(class_weight=csr_array(np.eye(3)))  # wherever it may be
 
@@ -248,6 +253,8 @@ LEADS_NOWHERE = [
     (single_masses, lambda model: model.partition_.given.indices.__setitem__(0, 99)),
     (neighbors, lambda model: model._y.__setitem__(0, 10_000)),
     (neighbors, lambda model: model._y.__setitem__(0, -1)),
+    (machine, lambda model: setattr(model, "_intercept_", model._intercept_[:1])),
+    (machine, lambda model: setattr(model, "_dual_coef_", model._dual_coef_[:, :1].copy())),
     (sparse_inside, lambda model: model.class_weight.indices.__setitem__(0, 10_000)),
     (sparse_inside, lambda model: model.class_weight.indptr.__setitem__(1, 10_000)),
     (generator, move_pos),

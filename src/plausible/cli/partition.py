@@ -63,8 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _count(text: str) -> int:
     """A number of clusters."""
-    if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_CLUSTERS:
-        raise argparse.ArgumentTypeError(f"should be a whole number from 1 to {MOST_CLUSTERS:,}")
+    if not text.isascii() or not text.isdigit() or not float(text):
+        raise argparse.ArgumentTypeError("should be a whole number of at least 1")
+    if float(text) > MOST_CLUSTERS:
+        raise argparse.ArgumentTypeError(f"should be at most {MOST_CLUSTERS:,}")
     return int(text)
 
 

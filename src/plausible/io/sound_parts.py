@@ -6,7 +6,7 @@ memory, to read there or to write. So whatever counts places in an array must st
 - nodes of trees, those of scikit-learn's histogram boosting and our own, lead down to nodes that
   are there, ask for features that are there, and hold masses of focal sets that are there;
 - sparse tables have columns that are there, and rows that begin and end within their values;
-- neighbors have classes that are there;
+- neighbors have classes that are there, and support vectors a coefficient for every pair;
 - a generator of random numbers stands at a place of its own state.
 
 Categories come encoded: boosting with categories of its own holds functions, which are not saved.
@@ -91,6 +91,8 @@ def _is_within(part: Any) -> bool:
             return bool(0 <= part.get_state(legacy=False)["state"]["pos"] <= STATE)
         elif type(part).__name__ == "KNeighborsClassifier" and "_y" in vars(part):
             return _has_classes(part)
+        elif type(part).__name__ in ("SVC", "NuSVC") and "_n_support" in vars(part):
+            return _has_coefficients(part)
     except (ValueError, TypeError, AttributeError, LookupError):
         return False
     return True
@@ -104,4 +106,16 @@ def _has_classes(neighbors: Any) -> bool:
     return all(
         column.dtype.kind == "i" and ((column >= 0) & (column < len(names))).all()
         for column, names in zip(columns, classes, strict=True)
+    )
+
+
+def _has_coefficients(machine: Any) -> bool:
+    """Whether a support vector classifier has as many numbers as libsvm reads."""
+    counts = np.asarray(machine._n_support)
+    n_pairs, n_vectors = len(counts) * (len(counts) - 1) // 2, int(counts.sum())
+    by_pair = [machine._intercept_, *(p for p in (machine._probA, machine._probB) if len(p))]
+    return (
+        machine._dual_coef_.shape == (len(counts) - 1, n_vectors)
+        and machine.support_vectors_.shape == (n_vectors, machine.n_features_in_)
+        and all(np.shape(numbers) == (n_pairs,) for numbers in by_pair)
     )
