@@ -16,8 +16,10 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -198,16 +200,19 @@ def per_iteration(name: str, rows: Any) -> float:
     return (more - min(run(name, rows)[0] for _ in range(2))) / (3 * N_ITER)
 
 
-class Counting(ArrayRows):
-    """Rows in memory that note how many bytes a pass would send to a worker, and back."""
+def bytes_sent(fit: Callable[[], Any]) -> int:
+    """Bytes that a pass of a fit in memory would send to a worker, and back."""
+    sums, most = ArrayRows.reduce, 0
 
-    sent: int = 0
-
-    def reduce(self, summary: Any, *parameters: Any) -> Any:
-        """The sum, noted."""
-        found = super().reduce(summary, *parameters)
-        Counting.sent = max(Counting.sent, len(pickle.dumps(parameters)) + len(pickle.dumps(found)))
+    def counted(rows: ArrayRows, summary: Any, *parameters: Any) -> Any:
+        nonlocal most
+        found = sums(rows, summary, *parameters)
+        most = max(most, len(pickle.dumps(parameters)) + len(pickle.dumps(found)))
         return found
+
+    with mock.patch.object(ArrayRows, "reduce", counted):
+        fit()
+    return most
 
 
 def spread(name: str) -> tuple[list[Line], Cost]:
@@ -222,8 +227,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
     with threadpool_limits(1):
         serial, _ = run(name, ArrayRows(X, contour))
         alone = per_iteration(name, ArrayRows(X[:20_000], contour[:20_000]))
-        Counting.sent = 0
-        run(name, Counting(X[:20_000], contour[:20_000]))
+        sent = bytes_sent(lambda: run(name, ArrayRows(X[:20_000], contour[:20_000])))
     seconds, small = {}, {}
     for n_workers in WORKERS:
         with (
@@ -246,7 +250,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
     ]
     each, fixed = np.polyfit(WORKERS, [small[w] for w in WORKERS], 1)
     passes = 1 if name in ONCE else N_ITER
-    return lines, Cost(serial / len(X) / passes, max(fixed, 0.0), max(each, 0.0), Counting.sent)
+    return lines, Cost(serial / len(X) / passes, max(fixed, 0.0), max(each, 0.0), sent)
 
 
 def foretell(name: str, cost: Cost) -> None:
