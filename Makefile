@@ -51,6 +51,9 @@ bench: $(VENV)/bench
 	$(RUN) benchmarks/pool.py
 	$(RUN) benchmarks/web.py
 	$(RUN) benchmarks/scale.py
+	$(RUN) benchmarks/compile.py
+	$(RUN) benchmarks/many_answers.py
+	$(RUN) benchmarks/folder.py
 
 # Every page, every example of the gallery; a warning is an error. Then the site is checked: nothing is
 # loaded from another host, every public name has one page, every link inside it leads somewhere.

@@ -1,143 +1,293 @@
-"""Mixtures on data larger than memory and on a cluster: time and memory against in-memory fits.
+"""Every estimator that learns from rows anywhere: memory and time as rows grow, streams, Dask.
 
-Run with ``make bench``; needs pyarrow and dask (``pip install "plausible[bench]"``) and 1 GB of
-disk. Streams are timed in processes of their own, so that the memory is theirs alone.
+Run with ``python benchmarks/scale.py [--quick] [names]``; needs pyarrow and dask, 500 MB of disk,
+and two minutes for each estimator (--quick: a fifth of the rows, for a look). Each fit is of a few
+iterations, in a process of its own, so that the memory is its alone. What a fit costs is then
+written as a model of seconds a row, seconds an iteration and bytes sent, fitted to one, two, four
+and eight workers, and read at 1,000 workers and 10 billion rows. One table says at the end what
+holds.
 """
 
 import json
+import pickle
 import re
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from timing import show
 
-from plausible.engine import StreamRows, read_parquet
-from plausible.models import GaussianMixtureClassifier
+from plausible.cluster import ECM
+from plausible.engine import ArrayRows, DaskRows, StreamRows, read_parquet
+from plausible.labels import Labels
+from plausible.models import (
+    E2M,
+    Categorical,
+    DiscriminantClassifier,
+    EvidentialCalibratedClassifier,
+    EvidentialNetworkClassifier,
+    GaussianMixtureClassifier,
+    PartialLogisticRegression,
+    StochasticSupervisionClassifier,
+    score_rows,
+)
 
-D, K = 20, 10
-N_STREAM = 10_000_000
-N_DASK = 2_000_000
-N_ITER = 4
-
-
-def blocks(n: int, size: int = 1_000_000) -> Any:
-    """Blocks of float32 rows around ten centers."""
-    centers = np.random.default_rng(0).normal(size=(K, D)) * 2
-    for number in range(-(-n // size)):
-        rng = np.random.default_rng(number + 1)
-        truth = rng.integers(K, size=min(size, n - number * size))
-        noise = rng.standard_normal((len(truth), D), dtype=np.float32)
-        yield noise + centers[truth].astype(np.float32)
-
-
-def start() -> dict[str, Any]:
-    """Where every fit starts."""
-    rng = np.random.default_rng(5)
-    return {"means": rng.normal(size=(K, D)) * 2, "covariances": np.tile(np.eye(D), (K, 1, 1))}
-
-
-def fit(X: Any) -> tuple[GaussianMixtureClassifier, float]:
-    """A fit of a few plain EM iterations, and the seconds of its fastest one."""
-    ticks: list[float] = []
-    model = GaussianMixtureClassifier(
-        init=start(),
-        n_classes=K,
-        tol=0.0,
-        max_iter=N_ITER,
-        accelerate=False,
-        callback=lambda progress: ticks.append(time.perf_counter()),
-    ).fit(X)
-    return model, float(np.diff(ticks).min())
+D, K = 10, 4
+QUICK = "--quick" in sys.argv
+SIZES = tuple(n // (5 if QUICK else 1) for n in (500_000, 1_000_000, 2_000_000))
+N_ITER = 5
+WORKERS = 1, 2, 4, 8
+NAMES = (
+    "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
+    "scores",
+)  # fmt: skip
+ONCE = "scores", "calibration"  # which take a few passes, whatever is asked
+LABELS = [f"pl{k}" for k in range(K)]
 
 
-def write_parquet(path: Path) -> None:
-    """The rows as a Parquet file."""
+class Line(NamedTuple):
+    """One claim about an estimator."""
+
+    name: str
+    what: str
+    value: float
+    wanted: str
+    holds: bool
+
+
+class Cost(NamedTuple):
+    """Seconds of a row; of an iteration; of a call of a worker in it; bytes to and from a worker.
+
+    An iteration over n rows on w workers takes  n row / w + fixed + call w + sent w / 1e9  seconds:
+    parameters go to each worker, and sums come back from each, through one scheduler and client.
+    """
+
+    row: float
+    fixed: float
+    call: float
+    sent: int
+
+    def parts(self, n: float, w: float) -> tuple[float, float, float]:
+        """Seconds of the sums, of the calls, and of sending."""
+        return n * self.row / w, self.fixed + self.call * w, self.sent * w / 1e9
+
+    def turn(self, n: float) -> float:
+        """Workers from which more of them do not help."""
+        return float(np.sqrt(n * self.row / max(self.call + self.sent / 1e9, 1e-9)))
+
+
+def columns(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, D) in float32 around four centers, and plausibilities (n, K)."""
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(K, D)).astype(np.float32) * 1.5
+    truth = rng.integers(K, size=n)
+    X = rng.standard_normal((n, D), dtype=np.float32) + centers[truth]
+    contour = np.full((n, K), 0.3)
+    contour[np.arange(n), truth] = 1.0
+    contour[rng.random(n) < 0.5] = 1.0
+    return X, contour
+
+
+def write(path: Path, n: int) -> None:
+    """The columns as a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    writer = None
-    for X in blocks(N_STREAM):
-        table = pa.table({f"x{j}": X[:, j] for j in range(D)})
-        # Numbers that hardly repeat gain nothing from a dictionary, and cost time when read.
-        writer = writer or pq.ParquetWriter(path, table.schema, use_dictionary=False)
-        writer.write_table(table)
-    assert writer is not None
-    writer.close()
+    X, contour = columns(n)
+    names = [f"x{j}" for j in range(D)] + LABELS
+    table = pa.table(dict(zip(names, [*X.T, *contour.T], strict=True)))
+    pq.write_table(table, path, use_dictionary=False, row_group_size=100_000)
 
 
-def report(X: Any) -> None:
-    """Fit in this process, and print time, peak memory and means as JSON."""
-    model, seconds = fit(X)
-    # Not getrusage, in which a process inherits the peak of the one that started it.
+def assessed(given: Any) -> Any:
+    """Plausibilities of two classes as an expert's probability of the first, within (0, 1)."""
+    X, contour, *_ = given
+    share = contour[:, :2] + 0.1
+    return X, share[:, 0] / share.sum(axis=1)
+
+
+def model_of(name: str, n_iter: int = N_ITER) -> Any:
+    """The estimator, for a few iterations."""
+    few: dict[str, Any] = {"max_iter": n_iter, "tol": 0.0, "random_state": 0}
+    if name == "mixture":
+        return GaussianMixtureClassifier(accelerate=False, **few)
+    if name == "discriminant":
+        return DiscriminantClassifier(**few)
+    if name == "logistic":
+        return PartialLogisticRegression(n_init=1, **few)
+    if name == "network":
+        return EvidentialNetworkClassifier(n_prototypes=8, **few)
+    if name == "supervision":
+        return StochasticSupervisionClassifier(**few)
+    if name == "e2m":
+        return E2M(Categorical(), tol=0.0, max_iter=n_iter)
+    if name == "calibration":
+        return EvidentialCalibratedClassifier(DiscriminantClassifier(**few), cv=2)
+    return ECM(K, n_init=1, **few)
+
+
+def run(name: str, rows: Any, n_iter: int = N_ITER) -> tuple[float, Any]:
+    """Seconds of a fit, or of one pass of scores, and the model."""
+    if name == "supervision":
+        rows = rows.map(assessed)
+    if name == "ecm":
+        rows = rows.map(lambda given: given[:1])
+    if name == "e2m":
+        rows = rows.map(lambda given: given[1:2])
+    model = model_of("discriminant" if name == "scores" else name, n_iter)
+    if name == "scores":
+        X, contour = columns(2000)
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(X, Labels.from_plausibility(contour, LABELS))
+        rows.classes = LABELS
+    start = time.perf_counter()
+    with warnings.catch_warnings(action="ignore"):  # that a few iterations are too few
+        if name == "scores":
+            score_rows(model, rows)
+        else:
+            model.fit(rows)
+    return time.perf_counter() - start, model
+
+
+def report(name: str, where: str, path: str) -> None:
+    """Run in this process, and print seconds and peak memory as JSON."""
+    source = read_parquet(path, labels=LABELS)
+    if where == "stream":
+        rows: Any = StreamRows(source)
+    else:
+        parts = list(source)
+        rows = ArrayRows(*(np.concatenate([part[k] for part in parts]) for k in range(2)))
+    run(name, ArrayRows(*columns(3000)))  # what is compiled or imported at first
+    seconds, _ = run(name, rows)
     status = Path("/proc/self/status").read_text()
     peak = int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024  # type: ignore[index]
-    print(json.dumps({"seconds": seconds, "peak": peak, "means": model.means_.tolist()}))
+    print(json.dumps({"seconds": seconds, "peak": peak}))
 
 
-def in_a_process(*arguments: str) -> dict[str, Any]:
-    """What `report` says in a process of its own."""
-    command = [sys.executable, __file__, *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def in_a_process(*arguments: str) -> dict[str, float]:
+    """What `report` says in a process of its own; the faster of two runs."""
+    command = [sys.executable, __file__, "--report", *arguments]
+    done = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(2)]
+    runs = [json.loads(one.stdout) for one in done]
+    return {key: min(run[key] for run in runs) for key in runs[0]}
 
 
-def stream() -> bool:
-    """Ten million rows from Parquet against the same rows in memory."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        write_parquet(path)
-        runs = [(in_a_process("stream", str(path)), in_a_process("array")) for _ in range(2)]
-    streamed = min(run[0]["seconds"] for run in runs)
-    inside = min(run[1]["seconds"] for run in runs)
-    peak = max(run[0]["peak"] for run in runs)
-    apart = np.abs(np.array(runs[0][0]["means"]) - runs[0][1]["means"]).max()
-    ratio = streamed / inside
-    holds = show("MB resident, 10M x 20 float32 from Parquet", peak, "<= 400", peak <= 400)
-    holds &= show(
-        f"time of an iteration / {inside:.2f} s in memory", ratio, "<= 1.35", ratio <= 1.35
-    )
-    return holds & show("largest difference of means (1e-9)", apart * 1e9, "<= 1", apart <= 1e-9)
+def streamed(name: str, folder: Path) -> list[Line]:
+    """Memory flat in n, time linear in n, and a stream against rows in memory."""
+    found = [in_a_process(name, "stream", str(folder / f"{n}.parquet")) for n in SIZES]
+    seconds, peaks = ([one[key] for one in found] for key in ("seconds", "peak"))
+    inside = in_a_process(name, "array", str(folder / f"{SIZES[-1]}.parquet"))["seconds"]
+    exponent = float(np.polyfit(np.log(SIZES), np.log(seconds), 1)[0])
+    growth, ratio = peaks[-1] - peaks[0], seconds[-1] / inside
+    return [
+        Line(name, "MB more for four times the rows", growth, "<= 60", growth <= 60),
+        Line(name, "exponent of time in rows", exponent, "< 1.05", exponent < 1.05),
+        Line(name, f"stream / {inside:.2f} s in memory", ratio, "<= 1.4", ratio <= 1.4),
+    ]
 
 
-def on_a_cluster() -> bool:
-    """Two local workers against one thread, and against what their sums alone would take."""
+def per_iteration(name: str, rows: Any) -> float:
+    """Seconds of an iteration, without what a fit does before the first; of `ONCE`, of a fit."""
+    if name in ONCE:
+        return min(run(name, rows)[0] for _ in range(3))
+    more = min(run(name, rows, 4 * N_ITER)[0] for _ in range(2))
+    return (more - min(run(name, rows)[0] for _ in range(2))) / (3 * N_ITER)
+
+
+def bytes_sent(fit: Callable[[], Any]) -> int:
+    """Bytes that a pass of a fit in memory would send to a worker, and back."""
+    sums, most = ArrayRows.reduce, 0
+
+    def counted(rows: ArrayRows, summary: Any, *parameters: Any) -> Any:
+        nonlocal most
+        found = sums(rows, summary, *parameters)
+        most = max(most, len(pickle.dumps(parameters)) + len(pickle.dumps(found)))
+        return found
+
+    with mock.patch.object(ArrayRows, "reduce", counted):
+        fit()
+    return most
+
+
+def spread(name: str) -> tuple[list[Line], Cost]:
+    """Two Dask workers against one thread; what iterations cost beside the sums."""
     import dask.array as da
     import distributed
     from threadpoolctl import threadpool_limits
 
-    dask: Any = da
-    cluster: Any = distributed
-
-    X = np.concatenate(list(blocks(N_DASK)))
+    library: Any = distributed
+    arrays: Any = da
+    X, contour = columns(SIZES[-1])
     with threadpool_limits(1):
-        model, serial = fit(X)
-    with (
-        cluster.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
-        cluster.Client(local),
-    ):
-        spread, seconds = fit(dask.from_array(X, chunks=(N_DASK // 20, -1)))
-        _, small = fit(dask.from_array(X[:20_000], chunks=(1000, -1)))
-    _, alone = fit(X[:20_000])
-    ratio, overhead = serial / seconds, (small - alone) * 1e3
-    apart = float(np.abs(spread.means_ - model.means_).max())
-    holds = show(f"two Dask workers / one thread ({serial:.2f} s)", ratio, ">= 1.6", ratio >= 1.6)
-    holds &= show("ms overhead of an iteration, 20 blocks", overhead, "<= 50", overhead <= 50)
-    return holds & show("largest difference of means (1e-9)", apart * 1e9, "<= 1", apart <= 1e-9)
+        serial, _ = run(name, ArrayRows(X, contour))
+        alone = per_iteration(name, ArrayRows(X[:20_000], contour[:20_000]))
+        sent = bytes_sent(lambda: run(name, ArrayRows(X[:20_000], contour[:20_000])))
+    seconds, small = {}, {}
+    for n_workers in WORKERS:
+        with (
+            library.LocalCluster(
+                n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as local,
+            library.Client(local),
+        ):
+            size = -(-len(X) // (10 * n_workers))
+            blocks = arrays.from_array(X, chunks=(size, -1)), arrays.from_array(contour, (size, -1))
+            rows = DaskRows(*blocks)
+            _ = rows.n_rows  # sent
+            seconds[n_workers] = min(run(name, rows)[0] for _ in range(2))
+            few = [arrays.from_array(part[:20_000], chunks=(1000, -1)) for part in (X, contour)]
+            small[n_workers] = per_iteration(name, DaskRows(*few)) - alone
+    ratio, overhead = serial / seconds[2], small[2] * 1e3
+    lines = [
+        Line(name, f"two workers / one thread ({serial:.2f} s)", ratio, ">= 1.6", ratio >= 1.6),
+        Line(name, "ms overhead of an iteration", overhead, "<= 50", overhead <= 50),
+    ]
+    each, fixed = np.polyfit(WORKERS, [small[w] for w in WORKERS], 1)
+    passes = 1 if name in ONCE else N_ITER
+    return lines, Cost(serial / len(X) / passes, max(fixed, 0.0), max(each, 0.0), sent)
+
+
+def foretell(name: str, cost: Cost) -> None:
+    """What the model of cost says for up to 1,000 workers and 10 billion rows."""
+    print(
+        f"      {name}: {cost.row * 1e9:.0f} ns a row, {cost.fixed * 1e3:.1f} ms an iteration, "
+        f"{cost.call * 1e3:.2f} ms a worker, {cost.sent} bytes"
+    )
+    for w in (10, 100, 1000):
+        sums, calls, sent = cost.parts(1e10, w)
+        said = f"sums {sums:8.1f} s, calls {calls:6.2f} s, sending {sent:6.3f} s an iteration"
+        print(f"      {name}: 10 billion rows, {w:>4} workers: {said}")
+    print(f"      {name}: calls take as long as sums at {cost.turn(1e10):.0f} workers")
+
+
+def main(chosen: list[str]) -> bool:
+    """All of it, and one table in the end."""
+    lines: list[Line] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for n in SIZES:
+            write(Path(temporary) / f"{n}.parquet", n)
+        for name in chosen:
+            lines += streamed(name, Path(temporary))
+    for name in chosen:
+        found, cost = spread(name)
+        lines += found
+        foretell(name, cost)
+    print("\n| estimator | what | found | wanted | |\n| --- | --- | --- | --- | --- |")
+    for line in sorted(lines, key=lambda line: chosen.index(line.name)):
+        verdict = "ok" if line.holds else "missed"
+        print(f"| {line.name} | {line.what} | {line.value:.2f} | {line.wanted} | {verdict} |")
+    return all(line.holds for line in lines)
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    if sys.argv[1:2] == ["stream"]:
-        report(StreamRows(read_parquet(sys.argv[2])))
-    elif sys.argv[1:2] == ["array"]:
-        report(np.concatenate(list(blocks(N_STREAM))))
-    else:
-        results = [stream(), on_a_cluster()]
-        sys.exit(not all(results))
+    if sys.argv[1:2] == ["--report"]:
+        report(*sys.argv[2:])
+        sys.exit()
+    names = [word for word in sys.argv[1:] if word != "--quick"]
+    sys.exit(not main(names or list(NAMES)))

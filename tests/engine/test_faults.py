@@ -165,8 +165,8 @@ def test_workers_with_little_memory(persist):
     expected = sum(drawn(number).sum(axis=0) for number in range(30))
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="400 MB", dashboard_address="127.0.0.1:0",
-            host="127.0.0.1",
+            n_workers=2, threads_per_worker=1, memory_limit="400 MB", host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
         ) as cluster,
         distributed.Client(cluster),
     ):  # fmt: skip
