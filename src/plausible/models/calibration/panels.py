@@ -61,7 +61,9 @@ class Span:
         self.high = float(np.max(numbers, initial=-np.inf))
 
     def __add__(self, other: "Span") -> "Span":
-        return Span([self.low, self.high, other.low, other.high])
+        both = Span([])
+        both.low, both.high = min(self.low, other.low), max(self.high, other.high)
+        return both
 
 
 class First(NamedTuple):

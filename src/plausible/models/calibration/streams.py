@@ -116,9 +116,7 @@ def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any]) -> Any:
     return clone(estimator).fit(marked)
 
 
-def _fit_folds(
-    estimator: Any, rows: Rows, classes: NDArray[Any], n_folds: int
-) -> tuple[Any, Rows]:
+def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], n_folds: int) -> tuple[Any, Rows]:
     """A model of all rows, and rows of scores by models of other folds."""
     dealt = deal(rows, n_folds)
     models = []
@@ -129,12 +127,12 @@ def _fit_folds(
     return whole, rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
 
 
-def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any, few: int = MANY_ROWS) -> None:
+def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a calibrated classifier to rows or Dask collections."""
     training = training_rows(model, X, y, sample_weight)
     rows, classes = training.rows.map(_weighted), training.classes
     count, weight, said = rows.reduce(_sums)
-    if count <= few:
+    if count <= MANY_ROWS:
         data, contour, given = fill(rows)
         labels = Labels(contour, classes)
         model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)
