@@ -4,13 +4,15 @@ From the top: `mixture` and `discriminant` are the estimators, `estimator` their
 `soft_mixture` is the EM problem that they solve, `e_step` its sums over rows (`e_step_compiled` the
 same, compiled), `parameters` its M step; `starts` and `priors` say where it begins and what it
 knows beforehand; `patterns` and `scattered` integrate over missing features; `shares` takes labels
-that are probabilities, and `unlabeled` says how much rows without a label may weigh.
+that are probabilities, `unlabeled` says how much rows without a label may weigh, and `weak_points`
+what rests on too little.
 """
 
 from plausible.models.gaussian.discriminant import DiscriminantClassifier
-from plausible.models.gaussian.estimator import GaussianClassifier, SingularCovarianceWarning
+from plausible.models.gaussian.estimator import GaussianClassifier
 from plausible.models.gaussian.mixture import GaussianMixtureClassifier
 from plausible.models.gaussian.unlabeled import UnlabeledRowsWarning
+from plausible.models.gaussian.weak_points import SingularCovarianceWarning
 
 # isort: split
 # For families that build on Gaussians; not part of the public interface.

@@ -8,7 +8,6 @@ import numpy as np
 from plausible.engine import Rows
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
-from plausible.models.gaussian.estimator import MOST_NUMBERS, MOST_WORK
 from plausible.models.gaussian.parameters import (
     FloatArray,
     GaussianChart,
@@ -18,6 +17,7 @@ from plausible.models.gaussian.parameters import (
     merge,
 )
 from plausible.models.gaussian.soft_mixture import RowCensus, lost_digits, take_census
+from plausible.models.gaussian.weak_points import MOST_NUMBERS, MOST_WORK
 from plausible.models.supervision.beta import fit_beta
 from plausible.models.supervision.parameters import (
     IntArray,
