@@ -381,8 +381,8 @@ def test_what_parts_cannot_tell_is_refused():
             parts.reliability(**options)
     with pytest.raises(ValueError, match="read again at each pass"):
         AnnotationParts(iter([part]))
+    doubted = Annotations.from_long(items, people, said, doubt=0.1)
     with pytest.raises(ValueError, match="Either all parts should have doubts"):
-        doubted = Annotations.from_long(items, people, said, doubt=0.1)
         AnnotationParts([part, doubted])
     with pytest.raises(ValueError, match="given to pool"):
         parts.pool(gold={"i03": "bee"})

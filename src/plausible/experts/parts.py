@@ -78,7 +78,7 @@ class AnnotationParts:
     """
 
     def __init__(self, source: Iterable[Annotations] | Callable[[], Iterable[Annotations]]) -> None:
-        if isinstance(source, Iterator) or isinstance(source, Annotations):
+        if isinstance(source, (Iterator, Annotations)):
             raise InputError(
                 "Parts should be read again at each pass",
                 f"a {type(source).__name__} was given",
@@ -103,9 +103,8 @@ class AnnotationParts:
         Examples
         --------
         >>> import pandas, dask.dataframe
-        >>> table = pandas.DataFrame(
-        ...     {"item": ["x", "y", "x"], "annotator": ["ann", "ann", "bob"], "label": ["b", "a", "b"]}
-        ... )
+        >>> said = {"item": ["x", "y", "x"], "annotator": ["a", "a", "b"], "label": ["b", "a", "b"]}
+        >>> table = pandas.DataFrame(said)
         >>> AnnotationParts.from_dask(dask.dataframe.from_pandas(table, npartitions=2))
         <AnnotationParts: 3 answers about 2 items by 2 annotators; classes a, b>
         """

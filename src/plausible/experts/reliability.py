@@ -316,8 +316,9 @@ def _fit_parts(
     counts, log_likelihood, tally, known = problem.tallied(point)
     accuracy, n_answers = _accuracies(problem.light, counts)
     nothing = np.zeros((0, parts.n_classes))
+    found = intervals(tally, accuracy, shared_errors, known)
     return _as_reliability(parts, problem.light, result, accuracy, n_answers, nothing, nothing,
-                           log_likelihood, intervals(tally, accuracy, shared_errors, known))  # fmt: skip
+                           log_likelihood, found)  # fmt: skip
 
 
 def _refuse_bootstrap(n_bootstrap: int) -> None:

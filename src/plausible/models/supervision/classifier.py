@@ -9,8 +9,8 @@ An expert may thus be wrong, biased or overconfident in ways that are learned. K
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
