@@ -780,6 +780,7 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.pool with fit", said.pool, {"doubt": "fit", **learned})
     yield Call("experts.Annotations.reliability", said.reliability, learned)
     yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
+    yield Call("experts.AnnotationParts", experts.AnnotationParts, {"source": [said]})
     grown = {"smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
     yield Call("experts.AnswerPool", experts.AnswerPool, {"answers": said, **grown})
     pool = experts.AnswerPool(said)

@@ -63,10 +63,14 @@ MODELS = {
     ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
-        "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True
+        "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True, streams=True
     ),
     "contextual": Choice(
-        "neighbors", "ContextualNeighborsClassifier", "the same, trusted class by class", True
+        "neighbors",
+        "ContextualNeighborsClassifier",
+        "the same, trusted class by class",
+        True,
+        streams=True,
     ),
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True
@@ -88,6 +92,7 @@ MODELS = {
         "models",
         "StochasticSupervisionClassifier",
         "from an expert's probabilities",
+        streams=True,
         has_covariances=True,
     ),
     "joint": Choice(

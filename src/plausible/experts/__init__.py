@@ -7,6 +7,7 @@ from plausible.experts.dependence import Dependence
 from plausible.experts.fusion import EvidentialFusionClassifier
 from plausible.experts.growing import AnswerPool
 from plausible.experts.joint import JointAnnotatorClassifier
+from plausible.experts.parts import AnnotationParts
 from plausible.experts.questions import Question, next_items
 from plausible.experts.reliability import Reliability, fit_reliability
 from plausible.experts.scrutiny import Drift, SharedErrors, find_drift, find_shared_errors
@@ -54,6 +55,7 @@ from plausible.experts.words import split_quoted as split_quoted
 
 __all__ = [
     "Agreement",
+    "AnnotationParts",
     "Annotations",
     "AnswerPool",
     "Dependence",

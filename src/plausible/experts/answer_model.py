@@ -121,7 +121,11 @@ class AnswerProblem(ABC):
         """What is known of annotators after these answers."""
 
     @abstractmethod
-    def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
+    def first_counts(self, posterior: FloatArray) -> Any:
+        """Expected answers at first, when everybody is half right."""
+
+    @abstractmethod
+    def begin(self, counts: Any, believe: bool) -> FloatArray:
         """What is known of annotators at first; `believe` those of whom nothing is known."""
 
     def imagined(self) -> tuple[Any, float]:
@@ -153,17 +157,28 @@ class AnswerProblem(ABC):
 
     def start(self, weight: FloatArray | None = None) -> Parameters:
         """The M step on shares of the votes, as a majority vote has them, or on what is known."""
-        posterior = self.vote_shares()
-        posterior[posterior.sum(axis=1) <= 0] = 1 / self.n_classes
+        posterior = self.first_posterior()
         shares = np.average(posterior, axis=0, weights=weight)
-        if self.gold is not None:  # it speaks first, against any majority
-            posterior = np.exp(self.gold)
-            posterior /= posterior.sum(axis=1, keepdims=True)
-            posterior[posterior.min(axis=1) == posterior.max(axis=1)] = 0.0
+        posterior = self.spoken(posterior)
         if weight is not None:
             posterior *= weight[:, None]
         prior = np.maximum(shares, FLOOR) if self.prior is None else self.prior
-        return Parameters(prior, self._start(posterior, self.gold is not None))
+        return Parameters(prior, self.begin(self.first_counts(posterior), self.gold is not None))
+
+    def first_posterior(self) -> FloatArray:
+        """Shares (n, K) of the votes about each item, even where there are none."""
+        posterior = self.vote_shares()
+        posterior[posterior.sum(axis=1) <= 0] = 1 / self.n_classes
+        return posterior
+
+    def spoken(self, posterior: FloatArray) -> FloatArray:
+        """What is known of classes for sure, which speaks first, against any majority."""
+        if self.gold is None:
+            return posterior
+        posterior = np.exp(self.gold)
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        posterior[posterior.min(axis=1) == posterior.max(axis=1)] = 0.0
+        return posterior
 
 
 class LogChart:
@@ -227,13 +242,18 @@ class AnswerModel(AnswerProblem):
         self.used = self._used()
 
     def _used(self) -> NDArray[np.bool_]:
-        """Classes (R, K) that annotators may have meant."""
+        """Classes (R, K) that annotators may have meant; all, of those who have said nothing."""
+        used = self.meant_classes()
+        used[~used.any(axis=1)] = True
+        return used
+
+    def meant_classes(self) -> NDArray[np.bool_]:
+        """Classes (R, K) that annotators may have meant by what they said."""
         used = np.zeros((self.n_annotators, self.n_classes), dtype=bool)
         used[self.annotator, self.answer] = True
         used[self.annotator[self.soft]] = True
         if self.doubted is not None:
             used[self.annotator[self.doubted.pair[self.doubted.doubt > 0]]] = True
-        used[~used.any(axis=1)] = True  # of annotators who have said nothing
         return used
 
     def _of_pairs(self, confusion: FloatArray) -> FloatArray:
@@ -350,10 +370,15 @@ class AnswerModel(AnswerProblem):
         counts /= counts.sum(axis=2, keepdims=True)
         return counts
 
-    def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
+    def first_counts(self, posterior: FloatArray) -> FloatArray:
+        """Expected answers (R, K, K) at first, when everybody is half right."""
         half_right = (np.eye(self.n_classes) + 1 / self.n_classes) / 2
         shape = (self.n_annotators, self.n_classes, self.n_classes)
-        counts = self.expected(posterior, np.broadcast_to(half_right, shape))
+        return self.expected(posterior, np.broadcast_to(half_right, shape))
+
+    def begin(self, counts: FloatArray, believe: bool) -> FloatArray:
+        """Confusions (R, K, K) at first."""
+        half_right = (np.eye(self.n_classes) + 1 / self.n_classes) / 2
         if believe:
             counts[counts.sum(axis=(1, 2)) <= 0] = half_right
         return self._learn(counts)

@@ -316,10 +316,14 @@ class RateModel(AnswerProblem):
         np.divide(right, total, out=rate, where=total > 0)
         return np.clip(rate, 0.0, 1.0)
 
-    def _start(self, posterior: FloatArray, believe: bool) -> FloatArray:
+    def first_counts(self, posterior: FloatArray) -> Counts:
+        """Expected answers at first, when everybody is half right."""
         half_right = (1 + 1 / self.n_classes) / 2
-        learned = np.full((self.n_annotators, self.n_cells), half_right)
-        counts = self.expected(posterior, learned)
+        return self.expected(posterior, np.full((self.n_annotators, self.n_cells), half_right))
+
+    def begin(self, counts: Counts, believe: bool) -> FloatArray:
+        """Rates of being right at first."""
+        half_right = (1 + 1 / self.n_classes) / 2
         if believe:
             unreached = counts.total.sum(axis=1) <= 0
             counts.right[unreached], counts.total[unreached] = half_right, 1.0

@@ -33,6 +33,7 @@ from plausible.experts.answer_model import (
 )
 from plausible.experts.intervals import (
     SHARED_ERRORS,
+    Interval,
     Tally,
     confirmed_items,
     errors_on_gold,
@@ -42,6 +43,13 @@ from plausible.experts.intervals import (
 )
 from plausible.experts.known_classes import given_prior, gold_logs
 from plausible.experts.notebooks import reliability_page
+from plausible.experts.parted_reliability import (
+    PartedProblem,
+    chart_of,
+    own_rates,
+    refuse_what_needs_all,
+)
+from plausible.experts.parts import AnnotationParts
 from plausible.experts.rate_model import RateChart, RateModel, confusions
 from plausible.labels import Labels
 
@@ -182,7 +190,7 @@ class Reliability:
 
 
 def fit_reliability(
-    annotations: Annotations,
+    annotations: Annotations | AnnotationParts,
     model: str = "one_coin",
     *,
     gold: Labels | Mapping[Any, Any] | None = None,
@@ -200,7 +208,8 @@ def fit_reliability(
 
     Parameters
     ----------
-    annotations : Annotations
+    annotations : Annotations or AnnotationParts
+        Of answers in parts, what is learned of people is the same; nothing is kept of items.
     model : {"one_coin", "class", "full", "shrunk", "difficulty"}
         What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
         answers of each annotator in each class; "shrunk" draws the confusions of those who gave few
@@ -243,7 +252,8 @@ def fit_reliability(
     >>> fit_reliability(answers).posterior.round(2)[:, 0].tolist()
     [1.0, 0.0, 1.0, 0.0]
     """
-    check_kind(annotations, Annotations, "annotations", "make them with Annotations.from_answers")
+    kinds = Annotations, AnnotationParts
+    check_kind(annotations, kinds, "annotations", "make them with Annotations.from_answers")
     check_option(model, (*MODELS, "difficulty"), "model")
     check_flag(accelerate, "accelerate")
     smoothing = SMOOTHING.get(model, 1.0) if smoothing is None else smoothing
@@ -252,6 +262,12 @@ def fit_reliability(
     check_whole(max_iter, "max_iter", 1)
     check_whole(n_bootstrap, "n_bootstrap", 0)
     check_number(shared_errors, "shared_errors", 0.0, 1.0)
+    if isinstance(annotations, AnnotationParts):
+        refuse_what_needs_all(model, gold, n_bootstrap)
+        how = {"tol": tol, "max_iter": max_iter, "callback": callback}
+        shares = given_prior(prior, model, annotations.n_classes)
+        return _fit_parts(annotations, model, gold, shares, smoothing, shared_errors, accelerate,
+                          how)  # fmt: skip
     if not len(annotations):
         raise InputError(
             "Annotations should hold answers",
@@ -280,6 +296,29 @@ def fit_reliability(
             ]
         )
     return conclude(annotations, problem, result, shared_errors=shared_errors, resampled=rates)
+
+
+def _fit_parts(
+    parts: AnnotationParts,
+    model: str,
+    gold: Any,
+    prior: FloatArray | None,
+    smoothing: float,
+    shared_errors: float,
+    accelerate: bool,
+    how: dict[str, Any],
+) -> Reliability:
+    """The same of answers in parts."""
+    center = own_rates(parts, gold) if model == "shrunk" else None
+    problem = PartedProblem(parts, model, smoothing, gold, prior, center)
+    result = problem.climb(chart=chart_of(problem) if accelerate else None, **how)
+    point: Parameters = result.parameters
+    counts, log_likelihood, tally, known = problem.tallied(point)
+    accuracy, n_answers = _accuracies(problem.light, counts)
+    nothing = np.zeros((0, parts.n_classes))
+    found = intervals(tally, accuracy, shared_errors, known)
+    return _as_reliability(parts, problem.light, result, accuracy, n_answers, nothing, nothing,
+                           log_likelihood, found)  # fmt: skip
 
 
 def _refuse_bootstrap(n_bootstrap: int) -> None:
@@ -367,29 +406,50 @@ def conclude(
     else:
         posterior, weight, log_likelihood = given
         counts = problem.expected(posterior * weight[:, None], point.learned)
-    right, n_answers = problem.tally(counts)
-    sure, share = problem.imagined()
-    total = n_answers + share  # as in the estimate
-    accuracy = np.where(total > 0, (right + sure) / np.maximum(total, FLOOR), 1 / problem.n_classes)
+    accuracy, n_answers = _accuracies(problem, counts)
     evidence = relative(problem.evidence(point))
     tally = _confirmed(annotations, problem, point, posterior, weight, counts)
     known = errors_on_gold(evidence, point.prior, problem.gold)
     found = intervals(tally, accuracy, shared_errors, known, resampled)
+    return _as_reliability(annotations, problem, result, accuracy, n_answers, posterior, evidence,
+                           log_likelihood, found)  # fmt: skip
+
+
+def _accuracies(problem: AnswerProblem, counts: Any) -> tuple[FloatArray, FloatArray]:
+    """How often each annotator (R,) is right, as a rate, and how often they answered."""
+    right, n_answers = problem.tally(counts)
+    sure, share = problem.imagined()
+    total = n_answers + share  # as in the estimate
+    rate = np.where(total > 0, (right + sure) / np.maximum(total, FLOOR), 1 / problem.n_classes)
+    return rate, n_answers
+
+
+def _as_reliability(
+    answers: Any,
+    problem: AnswerProblem,
+    result: Any,
+    accuracy: FloatArray,
+    n_answers: FloatArray,
+    posterior: FloatArray,
+    evidence: FloatArray,
+    log_likelihood: float,
+    limits: Interval,
+) -> Reliability:
     return Reliability(
-        annotators=annotations.annotators,
-        classes=annotations.classes,
+        annotators=answers.annotators,
+        classes=answers.classes,
         n_answers=n_answers,
         accuracy=accuracy,
         doubt=equivalent_doubt(1 - accuracy, problem.n_classes),
-        learned=point.learned,
-        prior=point.prior,
+        learned=result.parameters.learned,
+        prior=result.parameters.prior,
         posterior=posterior,
         evidence=evidence,
         log_likelihood=log_likelihood,
         history=result.history,
         n_iter=result.n_iter,
         converged=result.converged,
-        **found._asdict(),
+        **limits._asdict(),
     )
 
 

@@ -66,7 +66,8 @@ class Dealt(NamedTuple):
 
 def _rarest(columns: Columns) -> Rarest:
     X, contour, weight, *_ = (*columns, None)
-    assert X is not None and contour is not None
+    assert X is not None
+    assert contour is not None
     best = contour >= contour.max(axis=1, keepdims=True) * (1.0 - 1e-9)
     counts = best.sum(axis=1) == 1
     if weight is not None:

@@ -61,7 +61,9 @@ class Span:
         self.high = float(np.max(numbers, initial=-np.inf))
 
     def __add__(self, other: "Span") -> "Span":
-        return Span([self.low, self.high, other.low, other.high])
+        both = Span([])
+        both.low, both.high = min(self.low, other.low), max(self.high, other.high)
+        return both
 
 
 class First(NamedTuple):
@@ -105,7 +107,9 @@ def _records(columns: Columns, total: FloatArray | None = None) -> FloatArray:
 
 def _first(columns: Columns) -> First:
     score, contour, weight = columns[:3]
-    assert score is not None and contour is not None and weight is not None
+    assert score is not None
+    assert contour is not None
+    assert weight is not None
     counted = weight > 0.0
     records = _records(columns)
     doubts = Distinct(records[4, records[3] > 0.0])
@@ -115,7 +119,8 @@ def _first(columns: Columns) -> First:
 
 def _second(columns: Columns, mean: float) -> Second:
     score, _, weight = columns[:3]
-    assert score is not None and weight is not None
+    assert score is not None
+    assert weight is not None
     z, n0, n1, v, _ = _records(columns)
     squares = float(np.square(score[weight > 0.0] - mean).sum())
     return Second(squares, Span(z[n0 > 0]), Span(z[n1 > 0]), Span(z[v > 0]))

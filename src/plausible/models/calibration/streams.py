@@ -34,7 +34,8 @@ IntArray = NDArray[np.int64]
 def _weighted(columns: Columns) -> Columns:
     """Features, contours scaled to one, and weights, of which there are some."""
     X, contour, weight, *_ = (*columns, None)
-    assert X is not None and contour is not None
+    assert X is not None
+    assert contour is not None
     weight = np.ones(len(X)) if weight is None else weight
     return X, contour / contour.max(axis=1, keepdims=True), weight
 
@@ -48,7 +49,8 @@ def _counts(columns: Columns) -> IntArray:
 def _sums(columns: Columns) -> tuple[int, float, int]:
     """Rows that count, their weight, and those that say something."""
     _, contour, weight = columns
-    assert contour is not None and weight is not None
+    assert contour is not None
+    assert weight is not None
     says = (contour.min(axis=1) < 1.0) & (weight > 0.0)
     return int((weight > 0.0).sum()), float(weight.sum()), int(says.sum())
 
@@ -56,7 +58,8 @@ def _sums(columns: Columns) -> tuple[int, float, int]:
 def _of_pair(columns: Columns, pair: IntArray) -> Columns:
     """What rows say about a pair of classes, as in `about_pair`; others have no weight."""
     first, contour, weight = columns[:3]
-    assert contour is not None and weight is not None
+    assert contour is not None
+    assert weight is not None
     inside = contour[:, pair]
     share = weight * inside.sum(axis=1) / contour.sum(axis=1)
     best = np.maximum(inside.max(axis=1, keepdims=True), 1e-300)
@@ -72,7 +75,8 @@ def _code_of_fold(columns: Columns, dealt: Dealt, fold: int) -> IntArray:
 def _favored(columns: Columns) -> FloatArray:
     """How far rows favor each class."""
     _, contour, weight = columns
-    assert contour is not None and weight is not None
+    assert contour is not None
+    assert weight is not None
     given = weight * margin(contour)
     best = contour.argmax(axis=1)
     return np.bincount(best, given, contour.shape[1])
@@ -87,7 +91,8 @@ def _without_marks(columns: Columns) -> Columns:
 def _scored(columns: Columns, models: list[Any], dealt: Dealt | None, classes: Any) -> Columns:
     """Scores (n, K) by the model that has not seen the row, contours and weights."""
     X, contour, weight = columns
-    assert X is not None and contour is not None
+    assert X is not None
+    assert contour is not None
     fold = np.zeros(len(X), dtype=np.int64) if dealt is None else dealt(X)
     scores = np.full((len(X), len(classes)), np.nan)
     for number, model in enumerate(models):
@@ -116,9 +121,7 @@ def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any]) -> Any:
     return clone(estimator).fit(marked)
 
 
-def _fit_folds(
-    estimator: Any, rows: Rows, classes: NDArray[Any], n_folds: int
-) -> tuple[Any, Rows]:
+def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], n_folds: int) -> tuple[Any, Rows]:
     """A model of all rows, and rows of scores by models of other folds."""
     dealt = deal(rows, n_folds)
     models = []
@@ -129,12 +132,12 @@ def _fit_folds(
     return whole, rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
 
 
-def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any, few: int = MANY_ROWS) -> None:
+def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a calibrated classifier to rows or Dask collections."""
     training = training_rows(model, X, y, sample_weight)
     rows, classes = training.rows.map(_weighted), training.classes
     count, weight, said = rows.reduce(_sums)
-    if count <= few:
+    if count <= MANY_ROWS:
         data, contour, given = fill(rows)
         labels = Labels(contour, classes)
         model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)

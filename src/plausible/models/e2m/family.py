@@ -99,9 +99,10 @@ class ExponentialFamily(Family):
         return self.start_by(lambda function, *given: function(data, weight, *given))
 
     def start_by(self, total: Total) -> Params:
-        """The same from sums over rows: ``total(function, ...)`` adds up function(data, weight, ...)
+        """The same from sums over rows, wherever they lie.
 
-        over chunks of rows, wherever they lie. What cannot be learned from is refused.
+        ``total(function, ...)`` adds up ``function(data, weight, ...)`` over chunks of rows. Data
+        that cannot be learned from are refused.
         """
         raise NotImplementedError
 

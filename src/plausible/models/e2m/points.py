@@ -134,7 +134,7 @@ def _counts_of(
 def check_support(
     values: UncertainValues, support: tuple[float, float], whole: bool = False
 ) -> None:
-    """Refuse values that a family finds impossible, and data that say nothing at all."""
+    """Refuse values that a family finds impossible."""
     low, high = np.maximum(values.low, support[0]), np.minimum(values.high, support[1])
     low, high = (np.ceil(low), np.floor(high)) if whole else (low, high)
     bad = low > high
@@ -148,10 +148,14 @@ def check_support(
             "correct them, or choose another family",
             rows=bad,
         )
-    if values.is_missing.all():
+
+
+def refuse_all_missing(n_missing: int, n_rows: int) -> None:
+    """Refuse data that say nothing at all."""
+    if n_missing == n_rows:
         raise InputError(
             "At least one value should be known in part",
-            f"all {len(values)} are missing",
+            f"all {n_rows} are missing",
             "give data",
         )
 

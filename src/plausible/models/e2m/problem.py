@@ -8,18 +8,24 @@ from numpy.typing import NDArray
 from plausible.checks import shown
 from plausible.errors import InputError
 from plausible.labels import Labels
-from plausible.models.e2m.classes import read_labels
+from plausible.models.e2m.classes import Bernoulli, Categorical, read_labels
 from plausible.models.e2m.coordinates import BoundedChart, Params, entry_bounds, listed, shaped
 from plausible.models.e2m.differences import hessian, newton_climb, steps_for
-from plausible.models.e2m.family import ExponentialFamily, information_sums, louis_information
+from plausible.models.e2m.family import (
+    ExponentialFamily,
+    Family,
+    information_sums,
+    louis_information,
+)
 from plausible.models.e2m.points import (
     check_column,
     landmarks,
     points_of_labels,
     points_of_values,
+    refuse_all_missing,
     row_log_sums,
 )
-from plausible.models.e2m.values import as_values
+from plausible.models.e2m.values import UncertainValues, as_values
 
 FloatArray = NDArray[np.float64]
 
@@ -189,8 +195,10 @@ Problem = StatedSteps | StatedDensity
 def pose(family: Any, data: Any, weight: FloatArray) -> Problem:
     """The problem of a family and data, by what the family states."""
     if callable(getattr(family, "e_step", None)) and callable(getattr(family, "m_step", None)):
+        _refuse_nothing(family, data)
         return StatedSteps(family, data, weight)
     if callable(getattr(family, "log_density", None)):
+        _refuse_nothing(family, data)
         return StatedDensity(family, data, weight)
     raise InputError(
         "family should state log_density(x, params), or e_step and m_step",
@@ -199,6 +207,15 @@ def pose(family: Any, data: Any, weight: FloatArray) -> Problem:
         parameter="family",
         value=family,
     )
+
+
+def _refuse_nothing(family: Any, data: Any) -> None:
+    """Refuse numbers all of which are missing; what labels and other data say is up to a family."""
+    if isinstance(data, Labels) or isinstance(family, Bernoulli | Categorical):
+        return
+    if isinstance(data, UncertainValues) or isinstance(family, Family):
+        missing = as_values(data).is_missing
+        refuse_all_missing(int(missing.sum()), missing.size)
 
 
 def total(logs: Any, weight: FloatArray) -> float:

@@ -18,6 +18,7 @@ from plausible.labels import Labels
 from plausible.models.e2m.classes import Bernoulli, Categorical
 from plausible.models.e2m.coordinates import Params
 from plausible.models.e2m.family import ExponentialFamily, information_sums, louis_information
+from plausible.models.e2m.points import refuse_all_missing
 from plausible.models.e2m.problem import StatedSteps, Summary, differenced_information, total
 from plausible.models.e2m.values import UncertainValues, as_values
 
@@ -151,6 +152,12 @@ def _values_of(columns: Columns) -> tuple[UncertainValues, FloatArray]:
     )
 
 
+def _count_missing(columns: Columns) -> NDArray[np.int64]:
+    """How many values are missing, and how many there are."""
+    missing = _values_of(columns)[0].is_missing
+    return np.array([missing.sum(), missing.size])
+
+
 def _as_read(family: Any, data: Any, weight: FloatArray) -> Data:
     read = getattr(family, "read", None)
     return (data, weight) if read is None else read(data, weight)
@@ -177,6 +184,7 @@ def pose_elsewhere(estimator: Any, X: Any, sample_weight: Any, in_memory: Any) -
             "fit the columns one by one, or use UncertainGaussianMixture",
         )
     else:
+        refuse_all_missing(*rows.reduce(_count_missing))
         read = partial(_read_values, family=family)
     if callable(getattr(family, "e_step", None)) and callable(getattr(family, "m_step", None)):
         if estimator.n_bootstrap:

@@ -9,6 +9,7 @@ An expert may thus be wrong, biased or overconfident in ways that are learned. K
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,6 +84,12 @@ NESTED_KINDS = {(name, name) for name in KINDS} | {
     ("spherical", "diag"),
 }
 TWO_CLASSES = ("beta", "symmetric")
+
+
+def _read_labeled(columns: Any, names: list[Any], read: Reader) -> Any:
+    """Rows whose assessments came as Labels, with marks of those that are probabilities."""
+    X, contour, weight, marks = columns
+    return read((X, Labels(contour, names, is_probability=marks), weight, None))
 
 
 class StochasticSupervisionClassifier(AssessedClassifier):
@@ -338,7 +345,10 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         if is_dask(X):
             from plausible.engine import DaskRows
 
+            named = Z if isinstance(Z, Labels) and labels is None else None
+            Z, labels = (Z, labels) if named is None else (named.contour, named.is_probability)
             X = DaskRows(X, Z, sample_weight, labels)
+            X.classes = None if named is None else named.classes.tolist()
             Z = labels = sample_weight = None
         if isinstance(X, Rows):
             if not (Z is None and labels is None and sample_weight is None):
@@ -356,6 +366,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                     "labels)",
                 )
             self.n_features_in_ = np.shape(first[0])[1]
+            if X.classes is not None and len(first) == 4 and np.asarray(first[3]).dtype == bool:
+                names = check_names(classes or X.classes, len(X.classes))
+                return X.map(partial(_read_labeled, names=names, read=self._reader(names))), names
             n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
             names = check_names(classes, n_classes)
             return X.map(self._reader(names)), names
