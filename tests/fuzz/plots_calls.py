@@ -130,7 +130,8 @@ def of_clusters() -> dict[str, Any]:
         "PartitionImageDisplay": {
             "from_partition": {
                 "partition": model.partition_, "shape": (4, 6), "image": None, "depth": None,
-            }
+            },
+            "from_estimator": {"estimator": model, "image": [[0.0] * 6] * 4, "depth": None},
         },
         "ShepardDisplay": {"from_estimator": {"estimator": fitted("EVCLUS")}},
     }  # fmt: skip

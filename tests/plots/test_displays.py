@@ -102,8 +102,29 @@ def test_an_image_of_secm():
     rng = np.random.default_rng(0)
     image = np.repeat([[0.0, 1.0]], 8, axis=0).repeat(5, axis=1) + 0.2 * rng.normal(size=(8, 10))
     model = SECM(2, weights=image.shape, random_state=0).fit(image)
-    display = PartitionImageDisplay.from_partition(model.partition_, image.shape, image)
+    display = PartitionImageDisplay.from_estimator(model, image)
     np.testing.assert_array_equal(display.labels.ravel(), model.labels_)
+    np.testing.assert_array_equal(display.image, image)
+    colored = np.repeat(image[..., None], 3, axis=2)
+    again = SECM(2, weights=image.shape, random_state=0).fit(colored)
+    same = PartitionImageDisplay.from_estimator(again, colored)
+    assert same.labels.shape == image.shape
+    assert same.image.shape == (8, 10, 3)
+
+
+def test_an_image_on_given_axes(model):
+    display = PartitionImageDisplay.from_partition(model.partition_, (3, 4))
+    _, panels = pyplot.subplots(1, 2)
+    assert display.plot(ax=panels).axes_.tolist() == panels.tolist()
+    np.testing.assert_array_equal(panels[1].images[0].get_array(), display.sizes)
+    _, single = pyplot.subplots()
+    assert display.plot(ax=single).ax_ is single  # the clusters alone
+    assert single.get_title() == "clusters"
+    np.testing.assert_array_equal(single.images[0].get_array(), np.clip(display.colors, 0, 1))
+    with pytest.raises(ValueError, match="2 axes .* 3 were given"):
+        display.plot(ax=pyplot.subplots(1, 3)[1])
+    with pytest.raises(ValueError, match="axes of matplotlib, but str"):
+        display.plot(ax="here")
 
 
 def test_what_cannot_be_drawn_is_refused(model):
@@ -119,3 +140,5 @@ def test_what_cannot_be_drawn_is_refused(model):
         MassSurfaceDisplay.from_estimator(model, BUTTERFLY[:, :1])
     with pytest.raises(ValueError, match="with 12 pixels"):
         PartitionImageDisplay.from_partition(model.partition_, (3, 3))
+    with pytest.raises(ValueError, match="fitted clustering with partition_"):
+        PartitionImageDisplay.from_estimator(ECM(2), np.zeros((3, 4)))

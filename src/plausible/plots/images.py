@@ -11,7 +11,8 @@ from plausible.base import CredalPartition
 from plausible.belief import cardinality
 from plausible.checks import as_floats, as_list, check_kind, is_whole
 from plausible.errors import InputError
-from plausible.plots.canvas import Display, cluster_colors, load_pyplot
+from plausible.plots.canvas import Display, cluster_colors, load_pyplot, open_axes
+from plausible.plots.partitions import partition_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -48,6 +49,33 @@ class PartitionImageDisplay(Display):
     bets: FloatArray
     sizes: IntArray
     image: FloatArray | None = None
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, image: ArrayLike, depth: int | None = None) -> Self:
+        """What a clustering made of the image that it was fitted on.
+
+        Parameters
+        ----------
+        estimator : fitted clustering, such as `SECM`
+        image : array (height, width) or (depth, height, width), with or without channels
+        depth : int, optional
+            Which slice of a volume to draw; by default the middle one.
+
+        Examples
+        --------
+        >>> from plausible.cluster import ECM
+        >>> image = np.array([[0.0, 0, 9], [0, 1, 9]])
+        >>> model = ECM(2, random_state=0).fit(image.reshape(-1, 1))
+        >>> PartitionImageDisplay.from_estimator(model, image).labels
+        array([[0, 0, 1],
+               [0, 0, 1]])
+        """
+        partition = partition_of(estimator)
+        drawn = as_floats(image, "image")
+        shape = drawn.shape
+        if len(shape) > 2 and int(np.prod(shape[:-1])) == len(partition):
+            shape = shape[:-1]  # the last axis is one of channels
+        return cls.from_partition(partition, shape, drawn, depth)
 
     @classmethod
     def from_partition(
@@ -98,33 +126,58 @@ class PartitionImageDisplay(Display):
         mixed = self.bets @ cluster_colors(self.bets.shape[-1])
         return np.where((self.sizes == 0)[..., None], 0.0, mixed)
 
-    def plot(self, axes: Any = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw the image, the clusters, and in how many clusters each pixel may be.
 
         Parameters
         ----------
-        axes : array of two matplotlib axes, three with an image, optional
+        ax : array of two matplotlib axes, three with an image, optional
+            On single axes, only the clusters are drawn.
         """
         n_panels = 2 if self.image is None else 3
-        if axes is None:
+        if ax is None:
             size = (3.2 * n_panels, 3.4)
-            _, axes = load_pyplot().subplots(1, n_panels, figsize=size, layout="constrained")
-        self.axes_ = axes
-        self.ax_, self.figure_ = axes[0], axes[0].figure
-        if self.image is not None:
-            axes[0].imshow(self.image, cmap="gray", interpolation="nearest")
-            axes[0].set_title("image")
-        axes[-2].imshow(np.clip(self.colors, 0, 1), interpolation="nearest")
-        axes[-2].set_title("clusters")
+            ax = load_pyplot().subplots(1, n_panels, figsize=size, layout="constrained")[1]
+        self.axes_ = check_panels(ax, n_panels)
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        if len(self.axes_) == 1:
+            self._draw_clusters(self.ax_)
+        else:
+            self._draw_clusters(self.axes_[-2])
+            self._draw_sizes(self.axes_[-1])
+        if len(self.axes_) == 3:
+            self.ax_.imshow(self.image, cmap="gray", interpolation="nearest")
+            self.ax_.set_title("image")
+        for panel in self.axes_:
+            panel.set_axis_off()
+        return self
+
+    def _draw_clusters(self, ax: Any) -> None:
+        ax.imshow(np.clip(self.colors, 0, 1), interpolation="nearest")
+        ax.set_title("clusters")
+
+    def _draw_sizes(self, ax: Any) -> None:
         most = max(int(self.sizes.max()), 2)
-        drawn = axes[-1].imshow(
+        drawn = ax.imshow(
             self.sizes, cmap=size_colors(most), vmin=-0.5, vmax=most + 0.5, interpolation="nearest"
         )
-        axes[-1].set_title("clusters that may be (0: none)")
-        self.figure_.colorbar(drawn, ax=axes[-1], ticks=range(most + 1), shrink=0.7)
-        for ax in axes:
-            ax.set_axis_off()
-        return self
+        ax.set_title("clusters that may be (0: none)")
+        self.figure_.colorbar(drawn, ax=ax, ticks=range(most + 1), shrink=0.7)
+
+
+def check_panels(given: Any, n_panels: int) -> NDArray[Any]:
+    """Axes for all panels, or for one."""
+    panels = np.atleast_1d(np.asarray(given, dtype=object)).ravel()
+    if len(panels) not in (1, n_panels):
+        raise InputError(
+            f"ax should be {n_panels} axes of matplotlib, or one for the clusters alone",
+            f"{len(panels)} were given",
+            f"write figure, ax = matplotlib.pyplot.subplots(1, {n_panels}), or leave it out",
+            parameter="ax",
+        )
+    for panel in panels:
+        open_axes(panel)
+    return panels
 
 
 def size_colors(most: int) -> Any:

@@ -26,6 +26,19 @@ def hull(points: FloatArray) -> FloatArray:
     return np.vstack([corners, corners[:1]])
 
 
+def partition_of(estimator: Any) -> CredalPartition:
+    """What a fitted clustering found."""
+    partition = getattr(estimator, "partition_", None)
+    if not isinstance(partition, CredalPartition):
+        raise InputError(
+            "estimator should be a fitted clustering with partition_",
+            f"{type(estimator).__name__} has none",
+            "fit it first, on items in memory",
+            parameter="estimator",
+        )
+    return partition
+
+
 @dataclass
 class CredalPartitionDisplay(Display):
     """Points with their clusters: what is sure, what is possible, and what belongs nowhere.
@@ -64,16 +77,10 @@ class CredalPartitionDisplay(Display):
         X : array-like (n, d), the items in their order
         features : two numbers of columns
         """
-        if not hasattr(estimator, "partition_"):
-            raise InputError(
-                "estimator should be a fitted clustering with partition_",
-                f"{type(estimator).__name__} has none",
-                "fit it first, on items in memory",
-                parameter="estimator",
-            )
+        partition = partition_of(estimator)
         centers = getattr(estimator, "cluster_centers_", None)
         chosen = None if centers is None else two_features(centers, features)
-        return cls.from_partition(estimator.partition_, X, features, chosen)
+        return cls.from_partition(partition, X, features, chosen)
 
     @classmethod
     def from_partition(
