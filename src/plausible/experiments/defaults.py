@@ -341,10 +341,15 @@ def tables(results: Results) -> dict[str, Table]:
             caption, ["", *(r["set"] for r in rows)], lines
         )
     lines = [
-        [row["set"], *gains_of(row, "accuracy", 100.0, 1), *gains_of(row, "log loss", 1.0, 3)]
+        [
+            row["set"],
+            str(row["splits"]),
+            *gains_of(row, "accuracy", 100.0, 1),
+            *gains_of(row, "log loss", 1.0, 3),
+        ]
         for row in rows
     ]
-    head = ["set", "best peer", "accuracy (points)", "best peer", "log loss"]
+    head = ["set", "splits", "best peer", "accuracy (points)", "best peer", "log loss"]
     found["gains"] = Table(
         "The default minus the best peer, chosen with hindsight (95 % interval over splits).",
         head,
