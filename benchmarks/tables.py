@@ -33,6 +33,20 @@ def write_answers(path: Path) -> None:
         file.writelines(f"{a},{b},{c}\n" for a, b, c in zip(items, people, said, strict=True))
 
 
+def write_ordinary(path: Path, ids: str, has_numbers: bool, beside: str) -> None:
+    """Other ordinary answers: names of files, numbers, and how sure people are."""
+    rng = np.random.default_rng(2)
+    items, people = rng.integers(0, N // 10, N).tolist(), rng.integers(0, 500, N).tolist()
+    classes = list("0123456789") if has_numbers else ["blues", "rock", "jazz", "hip hop"]
+    said, sure = rng.integers(0, len(classes), N).tolist(), rng.random(N).round(2).tolist()
+    with path.open("w") as file:
+        file.write(f"item,annotator,label{f',{beside}' if beside else ''}\n")
+        for item, who, k, degree in zip(items, people, said, sure, strict=True):
+            name = who if has_numbers else f"worker{who}"
+            end = f",{degree}" if beside else ""
+            file.write(f"{ids.format(item)},{name},{classes[k]}{end}\n")
+
+
 def write_numbers(path: Path) -> None:
     """Four columns of numbers."""
     rng = np.random.default_rng(1)
@@ -60,6 +74,14 @@ def compare(claim: str, path: Path, ours: Callable[[Path], Any]) -> bool:
     return show(f"{claim} ({seconds['pyarrow']:.3f} s)", ratio, f"<= {LIMIT:g}", ratio <= LIMIT)
 
 
+def ordinary(folder: Path, ids: str, has_numbers: bool, beside: str) -> bool:
+    """Answers as they often come."""
+    path = folder / "ordinary.csv"
+    write_ordinary(path, ids, has_numbers, beside)
+    told = f"read_annotations, items {ids.format(17)}{f', {beside}' if beside else ''}"
+    return compare(told, path, read_annotations)
+
+
 def main() -> None:
     """Measure readers of the same two files."""
     with tempfile.TemporaryDirectory() as folder:
@@ -71,6 +93,15 @@ def main() -> None:
             compare("read_table, numbers", numbers, read_table),
             compare("columns of names as codes", answers, encode),
             compare("read_annotations", answers, read_annotations),
+            *(
+                ordinary(Path(folder), *given)
+                for given in (
+                    ("{}", True, ""),
+                    ("{}", True, "doubt"),
+                    ("img_{:05}.png", False, ""),
+                    ("img_{:05}.png", False, "confidence"),
+                )
+            ),
             compare("read_any, opened and summed", numbers, summed),
         ]
     raise SystemExit(0 if all(holds) else 1)
