@@ -13,6 +13,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def draw(n: int, d: int, dtype: type = np.float64) -> tuple[Any, Any]:
     """Rows around four centers, and plausibilities that leave doubts."""
     rng = np.random.default_rng(0)
     truth = rng.integers(K, size=n)
-    X = (rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(K, d))[truth]).astype(dtype)
+    X: Any = (rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(K, d))[truth]).astype(dtype)
     contour = np.where(np.arange(K) == truth[:, None], 1.0, rng.uniform(0.1, 0.6, (n, 1)))
     return X, contour
 
@@ -129,9 +130,8 @@ def neighbors() -> Callable[[], Any]:
 
 
 FAMILIES: dict[str, Callable[[], Callable[[], Any]]] = {
-    **{f"mixture {kind}": (lambda kind=kind: mixture(kind)) for kind in ("full", "tied", "diag")},
-    "mixture spherical": lambda: mixture("spherical"),
-    "mixture float32": lambda: mixture("full", np.float32),
+    **{f"mixture {kind}": partial(mixture, kind) for kind in ("full", "tied", "diag", "spherical")},
+    "mixture float32": partial(mixture, "full", np.float32),
     "discriminant": discriminant,
     "tree": tree,
     "network": network,
@@ -147,9 +147,11 @@ class Recorder:
     """Seconds in numba's compiler, without counting a kernel within another twice."""
 
     def __init__(self) -> None:
-        from numba.core import event
+        from numba.core import event as events
 
-        self.depth, self.seconds, self.began, self.parts = 0, 0.0, 0.0, {}
+        event: Any = events
+        self.depth, self.seconds, self.began = 0, 0.0, 0.0
+        self.parts: dict[str, float] = {}
         recorder: Any = self
 
         class Listener(event.Listener):
