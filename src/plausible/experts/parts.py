@@ -32,9 +32,10 @@ class PooledItems(NamedTuple):
 
     Examples
     --------
+    >>> from plausible.experts import AnnotationParts, Annotations
     >>> part = Annotations.from_long(["x", "x"], ["ann", "bob"], ["cat", "dog"])
     >>> pooled = next(AnnotationParts([part]).pool(doubt=0.3))
-    >>> pooled.items.tolist(), pooled.labels.contour.round(2).tolist()
+    >>> pooled.items.tolist(), pooled.labels.scaled().round(2).tolist()
     (['x'], [[1.0, 1.0]])
     """
 
@@ -68,6 +69,7 @@ class AnnotationParts:
 
     Examples
     --------
+    >>> from plausible.experts import AnnotationParts, Annotations
     >>> first = Annotations.from_long(["x", "x", "y"], ["ann", "bob", "ann"], ["cat", "cat", "dog"])
     >>> second = Annotations.from_long(["z", "z"], ["bob", "eve"], ["eel", "cat"])
     >>> parts = AnnotationParts([first, second])
