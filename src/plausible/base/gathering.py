@@ -42,6 +42,7 @@ def gather(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> 
     rows, classes = training_rows(estimator, X, y, sample_weight, with_shares=True)
     check_room(rows, type(estimator).__name__)
     data, contour, weight, *marks = fill(rows)
+    assert contour is not None
     labels = Labels(contour, classes, is_probability=marks[0] if marks else None)
     return Gathered(data, labels.reorder(order_of_labels(estimator) or classes.tolist()), weight)
 

@@ -126,7 +126,12 @@ class PartedProblem:
         prior: FloatArray | None,
         center: FloatArray | None = None,
     ) -> None:
-        given = {"model": model, "smoothing": smoothing, "prior": prior, "center": center}
+        given: dict[str, Any] = {
+            "model": model,
+            "smoothing": smoothing,
+            "prior": prior,
+            "center": center,
+        }
         self.kept = parts.made(partial(pose, gold=gold, **given))
         # Whatever is not a sum over items is the affair of a problem without any.
         self.light = pose(parts.template(), gold=None, **given).problem

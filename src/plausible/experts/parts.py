@@ -32,9 +32,10 @@ class PooledItems(NamedTuple):
 
     Examples
     --------
+    >>> from plausible.experts import AnnotationParts, Annotations
     >>> part = Annotations.from_long(["x", "x"], ["ann", "bob"], ["cat", "dog"])
     >>> pooled = next(AnnotationParts([part]).pool(doubt=0.3))
-    >>> pooled.items.tolist(), pooled.labels.contour.round(2).tolist()
+    >>> pooled.items.tolist(), pooled.labels.scaled().round(2).tolist()
     (['x'], [[1.0, 1.0]])
     """
 
@@ -68,6 +69,7 @@ class AnnotationParts:
 
     Examples
     --------
+    >>> from plausible.experts import AnnotationParts, Annotations
     >>> first = Annotations.from_long(["x", "x", "y"], ["ann", "bob", "ann"], ["cat", "cat", "dog"])
     >>> second = Annotations.from_long(["z", "z"], ["bob", "eve"], ["eel", "cat"])
     >>> parts = AnnotationParts([first, second])
@@ -117,8 +119,9 @@ class AnnotationParts:
                 f"{missing[0]!r} is not among {list(frame.columns)}",
                 "name them with item=, annotator=, label= and doubt=",
             )
-        import dask
+        import dask as library
 
+        dask: Any = library  # which has no types
         dealt = frame[columns].shuffle(item)
         made = dask.delayed(_from_frame, pure=False)
         parts = object.__new__(cls)
@@ -200,7 +203,7 @@ class AnnotationParts:
         elif doubt is None and self.template().doubt is None:
             from plausible.experts.pooling import default_model
 
-            doubt = self.reliability(default_model(self))
+            doubt = self.reliability(default_model(self))  # type: ignore[arg-type]
         pool = partial(_pool_part, rule=rule, doubt=doubt, options=options)
         return self._parts.one_by_one(partial(_of_aligned, function=pool, align=self._align))
 
@@ -229,7 +232,7 @@ def aligned(part: Annotations, annotators: NDArray[Any], classes: NDArray[Any]) 
         part.item,
         place[part.annotator],
         part.statement,
-        widened(part, columns, len(classes)),  # type: ignore[arg-type]
+        widened(part, columns, len(classes)),
         part.doubt,
         part.is_bayesian,
         joined_masses([part], [columns], len(classes)),
@@ -319,8 +322,9 @@ class DaskParts:
 
     def each(self, function: Callable[..., Any], *given: Any) -> list[Any]:
         """What a function finds in each part."""
-        import dask
+        import dask as library
 
+        dask: Any = library  # which has no types
         task = dask.delayed(partial(_with_given, function, given), pure=False)
         return list(dask.compute(*(task(part) for part in self.parts)))
 
@@ -335,8 +339,9 @@ class DaskParts:
 
     def made(self, function: Callable[..., Any], on_disk: bool) -> "DaskParts":
         """Parts of what a function makes of these, kept where they are made."""
-        import dask
+        import dask as library
 
+        dask: Any = library  # which has no types
         task = dask.delayed(function, pure=False)
         return DaskParts(list(dask.persist(*(task(part) for part in self.parts))))
 

@@ -69,7 +69,7 @@ class Span:
 class First(NamedTuple):
     """Rows that count, the sum of their scores, items that favor each class, and doubts."""
 
-    count: int
+    n_rows: int
     score: float
     favored: FloatArray
     doubts: Distinct
@@ -197,9 +197,9 @@ def _is_separable(found: Second, theta: FloatArray, mean: float, spread: float) 
 def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
     """Fit a calibration to rows of scores (n,), plausibilities (n, 2) of two classes, weights."""
     first: First = rows.reduce(_first)
-    mean = first.score / first.count if first.count else 0.0
+    mean = first.score / first.n_rows if first.n_rows else 0.0
     second: Second = rows.reduce(_second, mean)
-    spread = float(np.sqrt(second.squares / max(first.count, 1)))
+    spread = float(np.sqrt(second.squares / max(first.n_rows, 1)))
     is_spread = spread > 1e-12 * max(1.0, abs(mean))
     spread, half = (spread, WIDEST) if is_spread else (1.0, 0.0)
     total, few = first.favored if smoothing else None, first.doubts.numbers is not None

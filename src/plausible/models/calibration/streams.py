@@ -79,7 +79,7 @@ def _favored(columns: Columns) -> FloatArray:
     assert weight is not None
     given = weight * margin(contour)
     best = contour.argmax(axis=1)
-    return np.bincount(best, given, contour.shape[1])
+    return np.bincount(best, given, contour.shape[1]).astype(np.float64)
 
 
 def _without_marks(columns: Columns) -> Columns:
@@ -139,6 +139,7 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     count, weight, said = rows.reduce(_sums)
     if count <= MANY_ROWS:
         data, contour, given = fill(rows)
+        assert contour is not None
         labels = Labels(contour, classes)
         model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)
         return

@@ -173,7 +173,7 @@ def _beside(columns: Columns) -> Columns:
 def pose_elsewhere(estimator: Any, X: Any, sample_weight: Any, in_memory: Any) -> Any:
     """The problem of rows or of a Dask collection; `in_memory` poses that of data in memory."""
     family, rows, classes = estimator.family, _as_rows(X, sample_weight), None
-    first = rows.peek()[0]
+    first: Any = rows.peek()[0]
     if isinstance(family, Categorical | Bernoulli) or rows.classes is not None:
         rows, classes = _label_rows(type(estimator)(family), rows, family)
         read = partial(_read_labels, family=family, classes=classes)
@@ -211,7 +211,8 @@ def _as_rows(X: Any, sample_weight: Any) -> Rows:
             "sample_weight was given beside them",
             "put them into the rows",
         )
-    return X  # type: ignore[no-any-return]
+    rows: Rows = X
+    return rows
 
 
 def _label_rows(estimator: Any, rows: Rows, family: Any) -> tuple[Rows, NDArray[Any]]:
