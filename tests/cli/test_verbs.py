@@ -199,6 +199,10 @@ def test_partition_names_its_option_and_the_table(plausible, folder):
     )
     assert "fuzzifier" in done.stderr
     assert "n_clusters" not in done.stderr
+    (folder / "vast.csv").write_text("item,length\na,1e308\nb,-1e308\nc,1.7e308\n")
+    done = plausible("partition", "vast.csv", "-o", "out.csv", "--clusters", "2")
+    assert done.code == 1
+    assert "'vast.csv' should be of a size whose squares are finite, but some are" in done.stderr
     (folder / "one.csv").write_text("item,length\na,1\n")
     done = plausible("partition", "one.csv", "-o", "out.csv", "--clusters", "1")
     assert done.code == 1

@@ -84,7 +84,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     )
     _check_several(given, len(features.X))
     preparation = FeaturePreparation(features.kinds, scale=not given.raw)
-    X = preparation.fit_transform(features.X)
+    X = _prepared(preparation, features.X, given.features)
     units = "in their units" if given.raw else "with mean 0 and deviation 1 each"
     notes = [
         *features.notes,
@@ -138,6 +138,21 @@ def _check_several(given: argparse.Namespace, n_items: int) -> None:
             f"{given.features!r} has {n_items}",
             "give more items, or ask for fewer clusters",
         )
+
+
+def _prepared(preparation: Any, X: Any, name: str) -> Any:
+    """Features as numbers; refuses those that are too large to have a mean and a deviation."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        found = preparation.fit_transform(X)
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"Numbers of {name!r} should be of a size whose squares are finite",
+            "some are not",
+            "write them in larger units, or name other --columns",
+        )
+    return found
 
 
 def _blamed(error: InputError, given: argparse.Namespace) -> Exception:
