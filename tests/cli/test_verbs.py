@@ -179,7 +179,7 @@ def test_partition_is_clustering(plausible, folder):
     (["--clusters", "2", "--set", "fuzziness=2"], "with a parameter of ECM"),
     (["--clusters", "0"], "should be a whole number of at least 1"),
     (["--clusters", "9" * 400], "should be at most 1,000,000,000"),
-    (["--set", "n_clusters=900"], "--set 'n_clusters=900': There should be at least --clusters"),
+    (["--set", "n_clusters=900"], "--set 'n_clusters=900': There should be at least"),
 ])  # fmt: skip
 def test_partition_that_cannot_be_made(plausible, folder, words, says):
     done = plausible("partition", "features.csv", "-o", "out.csv", *words)
@@ -191,7 +191,7 @@ def test_partition_that_cannot_be_made(plausible, folder, words, says):
 def test_partition_names_its_option_and_the_table(plausible, folder):
     done = plausible("partition", "features.csv", "-o", "out.csv", "--clusters", "900")
     n_items = len((folder / "features.csv").read_text().splitlines()) - 1
-    told = f"There should be at least --clusters 900 items, but there are {n_items}; give more"
+    told = f"as many items as --clusters 900 says, but 'features.csv' has {n_items}; give more"
     assert (done.code, done.out) == (1, "")
     assert told in done.stderr
     done = plausible(
@@ -199,6 +199,10 @@ def test_partition_names_its_option_and_the_table(plausible, folder):
     )
     assert "fuzzifier" in done.stderr
     assert "n_clusters" not in done.stderr
+    (folder / "vast.csv").write_text("item,length\na,1e308\nb,-1e308\nc,1.7e308\n")
+    done = plausible("partition", "vast.csv", "-o", "out.csv", "--clusters", "2")
+    assert done.code == 1
+    assert "'vast.csv' should be of a size whose squares are finite, but some are" in done.stderr
     (folder / "one.csv").write_text("item,length\na,1\n")
     done = plausible("partition", "one.csv", "-o", "out.csv", "--clusters", "1")
     assert done.code == 1

@@ -7,7 +7,6 @@ surely is, those that are possible, the mass on no cluster, and the bet on each 
 """
 
 import argparse
-import re
 from typing import Any
 
 from plausible.cli.models import Choice, make_choice
@@ -83,9 +82,9 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     features = read_features(
         given.features, given.id, given.columns, kinds="any", missing=given.missing
     )
-    _check_several(features.X, given.features)
+    _check_several(given, len(features.X))
     preparation = FeaturePreparation(features.kinds, scale=not given.raw)
-    X = preparation.fit_transform(features.X)
+    X = _prepared(preparation, features.X, given.features)
     units = "in their units" if given.raw else "with mean 0 and deviation 1 each"
     notes = [
         *features.notes,
@@ -125,22 +124,50 @@ def _settings(given: argparse.Namespace) -> list[str]:
     return [*given.settings, *mine]
 
 
-def _check_several(X: Any, name: str) -> None:
-    """Refuse a single item, which has nothing to be near to."""
-    if len(X) < 2:
+def _check_several(given: argparse.Namespace, n_items: int) -> None:
+    """Refuse a single item, which has nothing to be near to, and more clusters than items."""
+    if n_items < 2:
         raise InputError(
-            f"{name!r} should have rows for 2 or more items", f"has {len(X)}", "give more items"
+            f"{given.features!r} should have rows for 2 or more items",
+            f"has {n_items}",
+            "give more items",
         )
+    if given.clusters is not None and given.clusters > n_items:
+        raise InputError(
+            f"There should be at least as many items as --clusters {given.clusters} says",
+            f"{given.features!r} has {n_items}",
+            "give more items, or ask for fewer clusters",
+        )
+
+
+def _prepared(preparation: Any, X: Any, name: str) -> Any:
+    """Features as numbers; refuses those that are too large to have a mean and a deviation."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        found = preparation.fit_transform(X)
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"Numbers of {name!r} should be of a size whose squares are finite",
+            "some are not",
+            "write them in larger units, or name other --columns",
+        )
+    return found
 
 
 def _blamed(error: InputError, given: argparse.Namespace) -> Exception:
     """The error in words of the command, as one of usage if it is about a setting."""
-    told = re.sub(rf"{COUNT}=(\S+)", r"--clusters \1", str(error)).replace(COUNT, "--clusters")
-    told = re.sub(r"n_samples=(\d+)", r"there are \1", told)
     for setting in given.settings:
         if setting.partition("=")[0].strip() == error.parameter:
-            return UsageError(f"--set {setting!r}: {told}")
-    return ValueError(told) if COUNT in str(error) else error
+            return UsageError(f"--set {setting!r}: {error}")
+    if error.parameter == COUNT:
+        from plausible.belief import MAX_CLASSES
+
+        return UsageError(
+            f"--method {given.method} should be told of fewer clusters, but --clusters "
+            f"{given.clusters} came; ask for at most {MAX_CLASSES}, or choose --method {FINDS}."
+        )
+    return error
 
 
 def _columns(partition: Any, features: Any) -> dict[str, Any]:

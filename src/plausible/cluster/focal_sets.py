@@ -45,7 +45,7 @@ def focal_sets_of(given: Any, n_clusters: int) -> IntArray:
         if n_clusters > MOST_FOR_ALL:
             raise InputError(
                 f"focal_sets='all' should be used for at most {MOST_FOR_ALL} clusters",
-                f"n_clusters={n_clusters} would need 2^{n_clusters} masses for each item",
+                f"{n_clusters} clusters would need 2^{n_clusters} masses for each item",
                 "use focal_sets='pairs' or 'singletons', or list the sets",
                 parameter="focal_sets",
                 value=given,
@@ -72,7 +72,7 @@ def _listed(given: Any, n_clusters: int) -> IntArray:
         raise InputError(
             "Every cluster should be in one of the focal_sets",
             f"cluster {absent[0]} is in none",
-            f"add [{absent[0]}], or lower n_clusters",
+            f"add [{absent[0]}], or ask for fewer clusters",
             parameter="focal_sets",
         )
     return _ordered(masks)

@@ -9,7 +9,7 @@ variants, 1998). Everything else stays as it is, until `settle` climbs from ther
 all answers at once ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -305,9 +305,10 @@ class AnswerPool:
     def _some(self, items: Iterable[Any]) -> Annotations:
         """What was said about some items, in this order."""
         names = as_list(items, "items", "names of items")
-        lost = [name for name in names if name not in self._places["items"]]
+        known = self._places["items"]
+        lost = [name for name in names if not isinstance(name, Hashable) or name not in known]
         if lost:
-            raise KeyError(f"items should be items of the answers, but {shown(lost[0])} is not.")
+            raise InputError("items should be items of the answers", f"{shown(lost[0])} is not")
         wanted = np.array([self._places["items"][name] for name in names], dtype=np.int64)
         rows = self._about(np.unique(wanted))
         parts = [self._named(self._parts[number].select(some)) for number, some in rows]
