@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +36,11 @@ def test_answers_are_pooled():
         assert known.items.tolist() == ["x", "y", "z"]
         assert known.annotations.annotators.tolist() == ["ann", "bob"]
         assert len(known.annotations) == 4
+
+
+def test_ignored_columns_are_a_list_of_names():
+    with pytest.raises(ValueError, match="ignore should be a list of names"):
+        read_known(LONG, ignore=Path("doubt"))
 
 
 def test_notes_say_how_doubts_were_found():

@@ -201,6 +201,13 @@ def test_models_refuse_tables_and_name_the_preparation():
         )
 
 
+def test_columns_of_one_name_are_refused():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame([[1.0, "red"], [2.0, "blue"]], columns=["size", "size"])
+    with pytest.raises(ValueError, match="'size' is repeated.*rename one"):
+        FeaturePreparation().fit(table)
+
+
 @pytest.mark.parametrize(
     ("new", "words"),
     [

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_option, check_path
+from plausible.checks import check_option, check_path, check_texts
 from plausible.errors import InputError, Note
 from plausible.experts import (
     ANYONE,
@@ -117,6 +117,8 @@ def read_known(
     """
     if form is not None:
         check_option(form, FORMS, "form")
+    if "ignore" in options:
+        options["ignore"] = check_texts(options["ignore"], "ignore")
     how: dict[str, Any] = {
         "rule": rule,
         "doubt": doubt,

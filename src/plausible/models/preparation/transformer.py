@@ -6,6 +6,7 @@ many. A date is the number of its day. A category is one column of 0 and 1 for e
 one for all rare ones, and one for gaps.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from plausible.base import FeatureTable, NamedArray, check_features, check_names, names_of_columns
 from plausible.checks import check_flag, check_kind, check_option, check_whole, name_rows, shown
+from plausible.errors import InputError
 from plausible.models.preparation.dates import days_of
 from plausible.models.preparation.kinds import (
     CATEGORY,
@@ -228,6 +230,7 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
         elif named is None or isinstance(X, NamedArray):
             X = check_features(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         else:
+            _check_different(named)
             validate_data(self, X, reset=reset, skip_check_array=True)
         if named is None or isinstance(X, np.ndarray):
             if X.dtype.kind == "c":
@@ -284,6 +287,17 @@ class FeaturePreparation(TransformerMixin, BaseEstimator):
             ).fit(_as_categories(columns[place])[:, None])
             for place in self._places(CATEGORY)
         ]
+
+
+def _check_different(names: list[str]) -> None:
+    """Refuse columns of one name: what is learned is kept by name."""
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InputError(
+            "X should have columns of different names",
+            f"{shown(name)} is repeated",
+            "rename one of them",
+        )
 
 
 def kind_of(kind: str, column: Column) -> Kind:
