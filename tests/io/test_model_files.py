@@ -13,6 +13,7 @@ import pytest
 import sklearn
 import skops.io
 from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -230,6 +231,10 @@ def machine():
     return SVC().fit([[0.0], [1.0], [2.0]] * 3, ["b", "c", "a"] * 3)
 
 
+def centers():
+    return KMeans(2, n_init=1, random_state=0).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+
+
 def sparse_inside():
     return LogisticRegression(class_weight=csr_array(np.eye(3)))  # wherever it may be
 
@@ -255,6 +260,7 @@ LEADS_NOWHERE = [
     (neighbors, lambda model: model._y.__setitem__(0, -1)),
     (machine, lambda model: setattr(model, "_intercept_", model._intercept_[:1])),
     (machine, lambda model: setattr(model, "_dual_coef_", model._dual_coef_[:, :1].copy())),
+    (centers, lambda model: setattr(model, "cluster_centers_", model.cluster_centers_[:, :1])),
     (sparse_inside, lambda model: model.class_weight.indices.__setitem__(0, 10_000)),
     (sparse_inside, lambda model: model.class_weight.indptr.__setitem__(1, 10_000)),
     (generator, move_pos),

@@ -7,6 +7,7 @@ memory, to read there or to write. So whatever counts places in an array must st
   are there, ask for features that are there, and hold masses of focal sets that are there;
 - sparse tables have columns that are there, and rows that begin and end within their values;
 - neighbors have classes that are there, and support vectors a coefficient for every pair;
+- centers of k-means have all features;
 - a generator of random numbers stands at a place of its own state.
 
 Categories come encoded: boosting with categories of its own holds functions, which are not saved.
@@ -93,6 +94,9 @@ def _is_within(part: Any) -> bool:
             return _has_classes(part)
         elif type(part).__name__ in ("SVC", "NuSVC") and "_n_support" in vars(part):
             return _has_coefficients(part)
+        elif type(part).__name__.endswith("KMeans") and "cluster_centers_" in vars(part):
+            # It reads as many columns of centers as rows have.
+            return np.shape(part.cluster_centers_)[-1] == part.n_features_in_
     except (ValueError, TypeError, AttributeError, LookupError):
         return False
     return True
