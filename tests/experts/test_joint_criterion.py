@@ -257,7 +257,7 @@ def test_people_who_err_together_weigh_less_against_features(model):
     ]
     assert losses[0] < 0.7 * losses[1]
     with pytest.raises(ValueError, match="dependence"):
-        JointAnnotatorClassifier(dependence="fit").fit(X, answers)
+        JointAnnotatorClassifier(dependence="always").fit(X, answers)
 
 
 def test_copies_count_as_one_person_where_dependence_is_fitted():

@@ -786,9 +786,9 @@ def experts_calls() -> Iterator[Call]:
     pool = experts.AnswerPool(said)
     yield Call("experts.AnswerPool.labels", pool.labels, {"items": said.items[:2].tolist()})
     yield Call("experts.AnswerPool.settle", pool.settle, {"tol": 1e-3, "max_iter": 20})
-    once = {"annotations": said, "reliability": said.reliability(), "level": 0.05}
-    yield Call("experts.find_shared_errors", experts.find_shared_errors, once)
-    in_time = {"order": np.arange(len(said)), **once}
+    level = {"annotations": said, "level": 0.05}
+    yield Call("experts.find_shared_errors", experts.find_shared_errors, level)
+    in_time = {"order": np.arange(len(said)), "reliability": said.reliability(), **level}
     yield Call("experts.find_drift", experts.find_drift, in_time)
     yield Call("experts.Annotations.select", said.select, {"answers": said.item < 5})
     members = np.array([True, False, True])
