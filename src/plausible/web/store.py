@@ -22,7 +22,6 @@ from plausible.errors import InputError
 from plausible.web import schema
 
 MOST_TOGETHER = 256  # jobs in one commit
-GATHER = 0.005  # seconds in which jobs are gathered while many come
 TRUSTED = 5.0  # seconds without writing, after which a connection is tried before it is used
 LOCK = 7106128405  # number of the lock in PostgreSQL by which one server holds a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
@@ -208,15 +207,13 @@ class Store:
             self.writer = None
 
     def _run(self) -> None:
-        going, several = True, False
+        going = True
         while going:
             batch = [self.jobs.get()]
-            if several:  # more are on their way, and one commit serves all of them
-                time.sleep(GATHER)
             with contextlib.suppress(queue.Empty):
                 while len(batch) < MOST_TOGETHER:
                     batch.append(self.jobs.get_nowait())
-            going, several = None not in batch, len(batch) > 1
+            going = None not in batch
             jobs = [job for job in batch if job is not None]
             if jobs:
                 self._keep(jobs)
