@@ -97,6 +97,8 @@ def test_labels_of_some_items_are_those_of_all():
     rows = [pool.items.tolist().index(name) for name in wanted]
     np.testing.assert_allclose(some.contour, everything.contour[rows], atol=1e-12)
     np.testing.assert_allclose(some.conflict, everything.conflict[rows], atol=1e-12)
+    with pytest.raises(InputError, match=r"np\.void.* is not"):  # which has no hash
+        pool.labels(np.zeros(2, dtype=[("name", float)]))
     with pytest.raises(ValueError, match="'nobody' is not"):
         pool.labels(["nobody"])
 

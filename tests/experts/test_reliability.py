@@ -318,6 +318,15 @@ def test_one_coin_without_a_prior_is_what_dempsters_rule_makes_of_the_answers():
     )
 
 
+@pytest.mark.parametrize("model", ["one_coin", "class", "full", "shrunk"])
+def test_a_class_that_dies_out_has_a_logarithm(model):
+    answers = Annotations.from_long(
+        ["t5", "t4", "t1", "t0"], list("acbc"), [{"ash", "elm"}, "oak", {"ash", "elm"}, "ash"]
+    )
+    found = fit_reliability(answers, model=model)  # warnings are errors
+    np.testing.assert_allclose(found.posterior.sum(axis=1), 1.0)
+
+
 @pytest.mark.parametrize("model", ["one_coin", "class", "full"])
 def test_a_fitted_prior_is_the_mean_of_the_posterior_and_a_given_one_stays(model):
     answers = random_answers(1)

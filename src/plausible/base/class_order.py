@@ -88,10 +88,18 @@ def by_class(estimator: Any, values: Any, name: str, classes: NDArray[Any]) -> A
                 value=values,
             )
         return [values[one] for one in names]
-    if np.ndim(values) and len({str(value) for value in values}) > 1:
+    if _are_different(values):
         example = ", ".join(f"{one!r}: ..." for one in names[:2])
         refuse_order(estimator, name, f"write a dict, {name}={{{example}}}", names)
     return values
+
+
+def _are_different(values: Any) -> bool:
+    """Whether there are several values, and not all of them the same."""
+    try:
+        return not isinstance(values, str | bytes) and len({str(value) for value in values}) > 1
+    except TypeError:
+        return False  # one value, or nothing that has any
 
 
 def stack_by_class(

@@ -354,13 +354,13 @@ class AnswerModel(AnswerProblem):
         return shares
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
-        doubted = getattr(self.sums, "expect_doubted", None)
+        doubted, prior = getattr(self.sums, "expect_doubted", None), np.maximum(point.prior, TINY)
         if self.doubted is not None and self.power is None and doubted is not None:
             whole = self._of_pairs(point.learned)
-            found = doubted(self.doubted, whole, np.log(point.prior), self.gold)
+            found = doubted(self.doubted, whole, np.log(prior), self.gold)
             counts = self._spread_pairs(found.meant, point.learned, found.anything)
             return Expectation(point, found.posterior, counts, found.log_likelihood), found.in_all
-        sums = self.sums.expect(self._logs(point.learned), np.log(point.prior), self.gold)
+        sums = self.sums.expect(self._logs(point.learned), np.log(prior), self.gold)
         counts = self.spread(sums.by_kind, point.learned)
         return Expectation(point, sums.posterior, counts, sums.log_likelihood), sums.in_all
 

@@ -115,13 +115,10 @@ class Dependence:
 
 def check_dependence(dependence: Any, rule: str) -> None:
     """Refuse what is no kind of dependence, or does not go with the rule."""
-    is_number = isinstance(dependence, (int, float, np.number)) and not isinstance(dependence, bool)
     if isinstance(dependence, str):
         is_known = dependence in ("auto", "fit", "none")
     else:
-        is_known = isinstance(dependence, Dependence) or (
-            is_number and bool(np.isfinite(dependence)) and dependence > 0
-        )
+        is_known = isinstance(dependence, Dependence) or _is_exponent(dependence)
     if not is_known:
         raise InputError(
             "dependence should be 'auto', 'fit', 'none', or a positive exponent of the pooled "
@@ -148,6 +145,17 @@ def count_answers(annotations: Annotations) -> FloatArray:
         says &= annotations.doubt < 1
     power = None if annotations._power is None else annotations._power[says]
     return np.bincount(annotations.item[says], power, len(annotations.items)).astype(np.float64)
+
+
+def _is_exponent(value: Any) -> bool:
+    """Whether something is a positive number that floats can hold."""
+    numbers = (int, float, np.integer, np.floating)
+    if not isinstance(value, numbers) or isinstance(value, bool):
+        return False
+    try:
+        return 0 < float(value) < np.inf
+    except OverflowError:
+        return False
 
 
 def exponents(dependence: Any, answers: Annotations) -> FloatArray:

@@ -130,7 +130,8 @@ class DifficultyModel:
 
     def expect(self, point: Point) -> tuple[FloatArray, FloatArray, float]:
         """Posterior (n, K), probabilities (A,) of being right, and the log likelihood."""
-        posterior, totals = normalize(self.evidence(point), np.log(point.prior), self.gold)
+        prior = np.log(np.maximum(point.prior, TINY))
+        posterior, totals = normalize(self.evidence(point), prior, self.gold)
         said, rate = self.said, self.rates(point)
         base, chance = self._likelihoods(rate)
         unnamed = rate * said.doubt / base

@@ -9,7 +9,7 @@ variants, 1998). Everything else stays as it is, until `settle` climbs from ther
 all answers at once ends.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -306,7 +306,7 @@ class AnswerPool:
         """What was said about some items, in this order."""
         names = as_list(items, "items", "names of items")
         known = self._places["items"]
-        lost = [name for name in names if not isinstance(name, Hashable) or name not in known]
+        lost = [name for name in names if not _is_among(name, known)]
         if lost:
             raise InputError("items should be items of the answers", f"{shown(lost[0])} is not")
         wanted = np.array([self._places["items"][name] for name in names], dtype=np.int64)
@@ -335,3 +335,11 @@ def _as_doubted(answers: Annotations, pool: AnswerPool) -> Annotations:
         return answers._with(doubt=np.zeros(len(answers)))
     pool._parts = [part._with(doubt=np.zeros(len(part))) for part in pool._parts]
     return answers
+
+
+def _is_among(name: Any, known: Container[Any]) -> bool:
+    """Whether a name is known; what cannot be looked up is not."""
+    try:
+        return name in known
+    except TypeError:
+        return False

@@ -86,7 +86,7 @@ class AnnotationParts:
                 f"a {type(source).__name__} was given",
                 "give a list of Annotations, or a function that yields them",
             )
-        if not isinstance(source, Iterable):
+        if not isinstance(source, Iterable) or isinstance(source, np.ndarray | str | bytes):
             check_callable(source, "source", "nothing, which yields Annotations")
         self._set(LocalParts(source))
 

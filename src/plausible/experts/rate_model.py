@@ -242,7 +242,7 @@ class RateModel(AnswerProblem):
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
         posterior = np.empty((self.n_items, self.n_classes))
-        of_named, prior = self._of_named(point.learned)[0], np.log(point.prior)
+        of_named, prior = self._of_named(point.learned)[0], np.log(np.maximum(point.prior, TINY))
         counter = Counter(self, point.learned)
         shares, log_likelihood = np.zeros(self.n_classes), 0.0
         for tile in self.tiles:
