@@ -372,8 +372,11 @@ class CredalPartition:
 def _different(names: Any, n_clusters: int) -> list[Hashable]:
     """Names of clusters, each another one."""
     given = as_list(names, "names", "names of clusters")
-    hashable = all(isinstance(name, Hashable) for name in given)
-    if not hashable or len(given) != n_clusters or len(set(given)) != n_clusters:
+    try:
+        n_different = len(set(given))
+    except TypeError:  # something that has no hash
+        n_different = 0
+    if len(given) != n_clusters or n_different != n_clusters:
         raise InputError(
             f"names should be {n_clusters} different names of the clusters",
             f"are {shown(given)}",

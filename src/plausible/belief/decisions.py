@@ -67,7 +67,7 @@ from plausible.belief.sets import (
     check_n_classes,
     class_names,
 )
-from plausible.checks import check_flag, check_number, check_option
+from plausible.checks import as_list, check_flag, check_number, check_option
 from plausible.errors import InputError
 
 SET_RULES = ("interval_dominance", "maximality", "e_admissibility")
@@ -349,7 +349,7 @@ def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
     """Names of the classes as an array, as many as there are classes."""
     if classes is None:
         return None
-    names = np.asarray(list(classes))
+    names = np.asarray(as_list(classes, "classes", "names"))
     if isinstance(masses, SparseMasses):
         n_classes = masses.n_classes
     else:

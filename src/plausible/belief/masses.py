@@ -117,6 +117,10 @@ def bayesian(probabilities: ArrayLike) -> SparseMasses:
 def check_probabilities(probabilities: ArrayLike) -> FloatArray:
     """Probabilities (..., K) as an array, each row summing to one."""
     values = np.atleast_1d(as_floats(probabilities, "probabilities"))
+    if values.shape[-1] == 0:
+        raise InputError(
+            "probabilities should have a column for each class", "have none", "give at least one"
+        )
     remedy = "divide each row by its sum, or by 100 if these are percentages"
     return check_values(values, "probabilities", remedy)
 

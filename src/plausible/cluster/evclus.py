@@ -200,7 +200,8 @@ class EVCLUS(CredalClustering):
         check_whole(self.max_iter, "max_iter", 1)
         for name, value in (("scale", self.scale), ("quantile", self.quantile)):
             high = 1.0 if name == "quantile" else np.inf
-            if value is not None and check_number(value, name, 0.0, high) == 0.0:
+            is_given = value is not None or name == "quantile"
+            if is_given and check_number(value, name, 0.0, high) == 0.0:
                 raise InputError(
                     f"{name} should be positive",
                     "0 was given",

@@ -1,5 +1,6 @@
 """Who is beside whom: weights of the neighborhoods of pixels, or of anything else."""
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -60,8 +61,8 @@ def image_weights(shape: Sequence[int], radius: int = 1, sigma: float | None = N
         here, there = _overlap(number, step)
         rows.append(here)
         columns.append(there)
-        distance = sum(one * one for one in step)
-        values.append(np.full(len(here), np.exp(-0.5 * distance / width**2)))
+        distance = math.hypot(*step) / width
+        values.append(np.full(len(here), np.exp(-0.5 * distance * distance)))
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
     return with_unit_rows(coo_array(entries, shape=(number.size, number.size)).tocsr())
 

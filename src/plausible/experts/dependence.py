@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import as_floats, check_number
+from plausible.checks import as_floats, check_number, shown
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.labels import Labels
@@ -123,7 +123,7 @@ def check_dependence(dependence: Any, rule: str) -> None:
         raise InputError(
             "dependence should be 'auto', 'fit', 'none', or a positive exponent of the pooled "
             "evidence",
-            f"is {dependence!r}",
+            f"is {shown(dependence)}",
             "write 1 for people who err independently, 0.5 for pairs that count as one",
             parameter="dependence",
             value=dependence,
@@ -148,13 +148,10 @@ def count_answers(annotations: Annotations) -> FloatArray:
 
 
 def _is_exponent(value: Any) -> bool:
-    """Whether something is a positive number that floats can hold."""
-    numbers = (int, float, np.integer, np.floating)
-    if not isinstance(value, numbers) or isinstance(value, bool):
-        return False
+    """Whether something is a positive number."""
     try:
-        return 0 < float(value) < np.inf
-    except OverflowError:
+        return not isinstance(value, bool) and check_number(value, "dependence", 0.0) > 0.0
+    except InputError:
         return False
 
 

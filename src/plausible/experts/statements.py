@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from plausible.checks import as_floats
+from plausible.errors import InputError
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -27,6 +28,13 @@ def as_rows(contours: ArrayLike | csr_array) -> csr_array:
     2
     """
     given: Any = contours if issparse(contours) else as_floats(contours, "contours")
+    if given.ndim != 2:
+        raise InputError(
+            "contours should have a row for each statement and a column for each class",
+            f"have shape {given.shape}",
+            "give a table (statements, classes)",
+            parameter="contours",
+        )
     rows = csr_array(given, dtype=np.float64)
     if not (rows.has_canonical_format and (rows.data != 0).all()):
         rows = rows.copy()

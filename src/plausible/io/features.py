@@ -18,6 +18,7 @@ from plausible.checks import (
     check_option,
     check_text,
     check_texts,
+    check_whole,
     guess,
     shown,
 )
@@ -183,7 +184,7 @@ def check_rows(table: Source, n_rows: int) -> None:
 
 def check_usable(read: Features, table: Source, n_features: int | None) -> None:
     """Refuse features that no model can compute with, or other ones than a model has learned."""
-    if n_features is not None and len(read.names) != n_features:
+    if n_features is not None and len(read.names) != check_whole(n_features, "n_features", 1):
         raise TableError(
             f"{table.name} should have the {n_features} features that the model has learned, but "
             f"has {len(read.names)} ({listed(read.names)}); add or leave out columns."
@@ -203,7 +204,8 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
 def check_last_name(table: Source, name: str) -> None:
     """Refuse a last row that is called a sum or mean of all others, as spreadsheets have it."""
     names = column_of(table, name)
-    last = str(names[-1].as_py()) if len(names) > 1 else ""
+    is_text = arrow().types.is_string(names.type)
+    last = str(names[-1].as_py()) if is_text and len(names) > 1 else ""
     if last.strip(" :").casefold() in SUMS:
         raise TableError(
             f"Each row of {table.name} should be about an item",

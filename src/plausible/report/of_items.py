@@ -58,7 +58,8 @@ def summarize_items(
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or value != value or str(value).strip() == ""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or str(value).strip() == ""
 
 
 def picture(source: Any, room: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import plausible
+from plausible.checks import check_texts
 from plausible.report.words import name_of, without_folders
 
 NEEDED = {
@@ -40,7 +41,8 @@ def _is_by_command(command: str | Sequence[str] | None) -> bool:
     """Whether a report was made by the command `plausible`."""
     if command is None:
         return False
-    words = command.split() if isinstance(command, str) else [str(word) for word in command]
+    given = command.split() if isinstance(command, str) else command
+    words = check_texts(given, "command", "words")
     return bool(words) and words[0].replace("\\", "/").rpartition("/")[2] == "plausible"
 
 

@@ -218,6 +218,6 @@ def _index_columns(schema: Any) -> set[str]:
     """Columns that are the index of a data frame of pandas, which is left out unless asked for."""
     try:
         named = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
-        return {name for name in named if isinstance(name, str)}
+        return {name for name in named if isinstance(name, str) and name in schema.names}
     except (ValueError, AttributeError, TypeError):
         return set()

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import SharpenedLabelsWarning, check_features, check_labels_and_weights
@@ -22,6 +22,7 @@ from plausible.checks import (
     check_option,
     check_verbose,
     check_whole,
+    random_from,
 )
 from plausible.engine import Callback, reporter
 from plausible.errors import InputError
@@ -192,7 +193,7 @@ class AutoClassifier(NamedEnsemble):
         self.mean_, self.scale_ = standardization(data[counted], weight[counted])
         scaled, labels, weight = self._standard(data[counted]), labels[counted], weight[counted]
         folds = self._folds(scaled, labels, weight) if dealt is None else dealt[counted]
-        rng = check_random_state(self.random_state)
+        rng = random_from(self.random_state)
         rungs = self._rungs(int(rng.randint(LARGEST_SEED)))
         rows = compared_rows(scaled, labels, weight, folds, self.max_rows)
         trials = self._climb(rungs, rows, len(weight))

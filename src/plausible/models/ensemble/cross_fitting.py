@@ -9,7 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from plausible.base import Beliefs, believe, check_labels_and_weights, count_rows
 from plausible.belief import concatenate
-from plausible.checks import as_array, check_n_jobs, is_whole
+from plausible.checks import as_array, check_n_jobs, check_whole, is_whole
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.ensemble.members import bets_of, check_members
@@ -118,7 +118,9 @@ def cross_val_beliefs(
     X = X if hasattr(X, "shape") else as_array(X, "X")
     labels, weight = check_labels_and_weights(estimator, y, sample_weight, count_rows(X))
     shown = labels.crisp()
-    if cv is not None and not is_whole(cv) and not is_splitter(cv):
+    if is_whole(cv):
+        check_whole(cv, "cv", 2)
+    elif cv is not None and not is_splitter(cv):
         cv = check_splits(cv, len(labels))
     splits = list(check_cv(cv, shown, classifier=True).split(X, shown, groups))
     order = np.concatenate([test for _, test in splits])

@@ -68,7 +68,8 @@ def bets_of(model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
 def check_members(members: list[Any]) -> None:
     """Refuse members that are no classifiers, or have no bets."""
     for member in members:
-        if not (hasattr(member, "fit") and is_classifier(member)):
+        is_one = hasattr(member, "fit") and not isinstance(member, type) and is_classifier(member)
+        if not is_one:
             raise InputError(
                 "Members of an ensemble should be classifiers",
                 f"{member!r} is not one",

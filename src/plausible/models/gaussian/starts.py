@@ -225,7 +225,8 @@ def _nested_start(
         return _cluster_start(problem, random)
     start = cautious_solve(problem, moments_of(X, members, problem.kind))
     share = np.maximum(classes.counts, 1e-9)[problem.owner]
-    within = start.weights / np.bincount(problem.owner, start.weights)[problem.owner]
+    in_class = np.maximum(np.bincount(problem.owner, start.weights), 1e-300)
+    within = start.weights / in_class[problem.owner]
     start = start._replace(weights=share * within / (share * within).sum())
     return separate(_fill_unseen(start, unseen, problem, random), problem, random)
 
