@@ -349,7 +349,8 @@ def _names_of(classes: Any, masses: Any, kind: str) -> NDArray[Any] | None:
     """Names of the classes as an array, as many as there are classes."""
     if classes is None:
         return None
-    names = np.asarray(as_list(classes, "classes", "names"))
+    letters = isinstance(classes, str)  # a short way to write names of one letter each
+    names = np.asarray(list(classes) if letters else as_list(classes, "classes", "names"))
     if isinstance(masses, SparseMasses):
         n_classes = masses.n_classes
     else:
