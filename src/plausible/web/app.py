@@ -88,8 +88,8 @@ async def failed(request: Request, error: Exception) -> Response:
 def routes() -> list[Route]:
     """All routes."""
     return [
+        Route("/answer", ask.post_answer, methods=["POST"]),  # first, as it is asked for most
         Route("/", ask.enter),
-        Route("/answer", ask.post_answer, methods=["POST"]),
         Route("/later", ask.post_answer, methods=["POST"]),
         Route("/undo", ask.post_undo, methods=["POST"]),
         Route("/next", ask.next_page),
@@ -120,7 +120,7 @@ def make_app(room: Room, tell: Callable[[str], Any] = print) -> Starlette:
     ...     app = make_app(room)
     ...     room.close()
     >>> [route.path for route in app.routes][:2]
-    ['/', '/answer']
+    ['/answer', '/']
     """
     app = Starlette(
         routes=routes(),

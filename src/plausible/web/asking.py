@@ -236,9 +236,10 @@ class Asking:
         """An item whose class is known, and about which the person was not asked yet."""
         live = self.live
         rows = live.gold_rows
-        taken = live.practice | live.broken | live.done_by(person) | live.seen_by(person)
+        told = live.done_by(person)[rows] | live.seen_by(person)[rows]
+        taken = live.practice[rows] | live.broken[rows] | told
         aside = {*without, *self.open.get(person, {})}
-        free = [row for row in rows[~taken[rows]].tolist() if row not in aside]
+        free = [row for row in rows[~taken].tolist() if row not in aside]
         return Offer(int(self.random.choice(free)), "gold", 0.0) if free else None
 
     def _repeat(self, person: int, without: Collection[int]) -> Offer | None:

@@ -88,6 +88,8 @@ def for_role(role: str) -> Callable[[Page], Callable[[Request], Awaitable[Respon
     """A page for people of a role; others are refused, and errors become words."""
 
     def decorate(function: Page) -> Callable[[Request], Awaitable[Response]]:
+        waits = asyncio.iscoroutinefunction(function)
+
         @functools.wraps(function)
         async def endpoint(request: Request) -> Response:
             try:
@@ -101,7 +103,7 @@ def for_role(role: str) -> Callable[[Page], Callable[[Request], Awaitable[Respon
                 if not person.may(role):
                     return message(request, "This page is not for you", f"It is for {role}s.", 403)
                 room: Room = request.app.state.room
-                if asyncio.iscoroutinefunction(function):
+                if waits:
                     found = await function(request, room, person)
                 else:
                     found = await run_in_threadpool(function, request, room, person)
