@@ -151,6 +151,8 @@ def _fault_of_entries(X: Any) -> tuple[str, str] | None:
             f"be a table (n, d) of numbers with rows of equal length, but is {shown(X)}",
             "give an array or a data frame",
         )
+    if table.ndim == 2 and table.shape[1] == 0 < len(table):
+        return "have columns, but has none", "see which ones were left out, and why"
     if table.dtype.kind in "biuf" or (table.dtype.kind == "c" and table.ndim):
         return None
     if table.ndim != 2 or not table.size:

@@ -253,6 +253,8 @@ def _offered(task: Any, asked: list[str]) -> list[Any]:
     """The classes that people could choose."""
     if "options" in task or "accept" in task:
         return [a_name(option["id"]) for option in task.get("options", ())]
+    if not asked:
+        raise TypeError("labels should be text")
     return asked if len(asked) > 1 else [*asked, f"not {asked[0]}"]
 
 

@@ -23,7 +23,6 @@ from plausible.tables import (
     TableError,
     TableStream,
     arrow,
-    first_line,
 )
 
 
@@ -90,9 +89,15 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
         except arrow().ArrowException as error:
             raise TableError(
                 f"The columns of a {kind} file should hold numbers, text, dates or truth values, "
-                f"but a column cannot be written ({first_line(error)}); leave it out or turn it "
-                "into text."
+                f"but {_nested(stream)}; leave it out or turn it into text."
             ) from error
+
+
+def _nested(stream: TableStream) -> str:
+    """Which column has cells that hold several values."""
+    types = arrow().types
+    names = [field.name for field in stream.schema if types.is_nested(field.type)]
+    return f"{names[0]!r} has several values in a cell" if names else "a column cannot be written"
 
 
 def kind_of_name(path: str | os.PathLike[str]) -> tuple[str, bool, bool]:
