@@ -134,6 +134,7 @@ class Store:
             self.lock.release()
             raise
         self.trouble: str | None = None
+        self.closing = threading.Lock()
         self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self.thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self.thread.start()
@@ -172,14 +173,15 @@ class Store:
 
     def close(self, patience: float | None = None) -> None:
         """Write what waits, and end, with one file left; some seconds of patience, or all."""
-        if self.thread.is_alive():
-            self.jobs.put(None)
-            self.thread.join(patience)
-            if self.thread.is_alive():  # what is kept is kept, in more files than one
-                return
-        self._disconnect()
-        self.engine.dispose()
-        self.lock.release()
+        with self.closing:  # a signal may end the process while this goes on
+            if self.thread.is_alive():
+                self.jobs.put(None)
+                self.thread.join(patience)
+                if self.thread.is_alive():  # what is kept is kept, in more files than one
+                    return
+            self.engine.dispose()
+            self._disconnect()
+            self.lock.release()
 
     def _connect(self) -> sa.Connection:
         """The connection that writes; a new one if need be, which nobody else may have."""
