@@ -270,9 +270,11 @@ def test_a_cluster_gives_the_fit_of_one_process_and_survives_a_killed_worker(fil
             address = cluster.stdout.readline().strip()
             for kill in (False, True):
                 if kill:
-                    cluster.stdin.write("\\n")
+                    cluster.stdin.write("\n")
                     cluster.stdin.flush()
                 assert main([*command, "-o", spread, "--quiet", "--cluster", address]) == 0
+                if kill:
+                    assert cluster.stdout.readline().strip() == "killed"
                 for found, expected in zip(parameters(spread), parameters(serial), strict=True):
                     np.testing.assert_allclose(found, expected, atol=1e-9)
             decisions = str(tmp_path / "decisions.csv")
