@@ -19,6 +19,7 @@ from plausible.tables.columns import values_of
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import places_of
 from plausible.tables.number_codes import encode_numbers, parse_numbers
+from plausible.tables.numbered_names import encode_numbered
 
 Words = list[NDArray[np.uint64]]
 WORD = 8  # bytes of a number
@@ -78,19 +79,43 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     words = words_of(column)
     if words is None:
         return _by_arrow(column)
-    rows = first_rows(mixed(words))
-    first, codes = _ranked(rows)
+    numbered = encode_numbered(words[0]) if len(words) == 1 else None
+    if numbered is not None:
+        codes, first = numbered
+    else:
+        first, codes = _ranked(first_rows(mixed(words)))
     if len(words) > 1 and not _agree(words, first, codes):
         return _by_arrow(column)  # different names have the same number
-    names = column.take(arrow().array(first))
-    return codes, names.combine_chunks() if hasattr(names, "chunks") else names
+    return codes, _taken(column, first)
+
+
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of a column, in rising order, as one array."""
+    if not hasattr(column, "chunks"):
+        return column.take(arrow().array(rows))
+    ends = np.cumsum([len(chunk) for chunk in column.chunks])
+    parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    taken = [
+        chunk.take(arrow().array(part - (end - len(chunk))))
+        for chunk, part, end in zip(column.chunks, parts, ends, strict=True)
+    ]
+    return arrow().concat_arrays(taken)
 
 
 def whole_numbers(column: Any) -> tuple[Encoded, Any] | None:
     """Codes of text that writes whole numbers in the usual way, and these; None for other text."""
     numbers = parse_numbers(column) if len(column) >= FEW else None
-    encoded = None if numbers is None else encode_numbers(numbers.to_numpy())
-    return None if encoded is None else (Encoded(*encoded), numbers)
+    encoded = None if numbers is None else encoded_numbers(numbers)
+    return None if encoded is None else (encoded, numbers)
+
+
+def encoded_numbers(numbers: Any) -> Encoded | None:
+    """A column of whole numbers by its distinct values; None if some are missing, or too large."""
+    if numbers.null_count or not len(numbers):
+        return None
+    values = numbers.to_numpy()
+    found = encode_numbers(values)
+    return None if found is None else Encoded(found[0], values[found[1]])
 
 
 def distinct_all(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[np.int64], Any]]:

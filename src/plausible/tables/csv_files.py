@@ -11,7 +11,15 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from plausible.tables.codes import FEW, Encoded, distinct_all, has_many, recode, whole_numbers
+from plausible.tables.codes import (
+    FEW,
+    Encoded,
+    distinct_all,
+    encoded_numbers,
+    has_many,
+    recode,
+    whole_numbers,
+)
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
@@ -30,7 +38,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.number_codes import encode_numbers, n_letters, text_size
+from plausible.tables.number_codes import n_letters, text_size
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 
@@ -143,10 +151,9 @@ class CsvSource(Source):
     def _encode_numbers(self, name: str) -> bool:
         """Encode a column, if it holds whole numbers that are written in the usual way."""
         if name in self._written:
-            numbers = self._values[name]
-            encoded = None if numbers.null_count else encode_numbers(numbers.to_numpy())
+            encoded = encoded_numbers(self._values[name])
             if encoded is not None:
-                self._codes[name] = Encoded(*encoded)
+                self._codes[name] = encoded
             return encoded is not None and self.kind(name) == INT
         found = whole_numbers(self._columns[name]) if name not in self._kinds else None
         if found is not None:

@@ -40,31 +40,30 @@ def n_letters(values: IntArray) -> int | None:
 
 
 def encode_numbers(values: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Codes of numbers from 0 on, and these in the order of their first rows; None if too large.
+    """Codes of numbers from 0 on, and the first rows of different ones; None if some are too large.
 
     Examples
     --------
     >>> encode_numbers(np.array([3, 1, 3, 0]))
-    (array([0, 1, 0, 2]), array([3, 1, 0]))
+    (array([0, 1, 0, 2]), array([0, 1, 3]))
     """
     low, high = int(values.min()), int(values.max())
     if low < 0 or high >= ROOM * len(values):
         return None
-    n_names = int(np.count_nonzero(np.bincount(values)))
-    names = np.array(list(dict.fromkeys(values[:LOOK].tolist())), np.int64)
-    if len(names) < n_names:
-        names = values[_first_rows(values, high)]
+    first = np.sort(np.unique(values[:LOOK], return_index=True)[1])
+    if len(first) < int(np.count_nonzero(np.bincount(values))):
+        first = _first_rows(values, high)
     rank = np.empty(high + 1, np.int64)
-    rank[names] = np.arange(len(names))
-    return rank.take(values), names
+    rank[values[first]] = np.arange(len(first))
+    return rank.take(values), first
 
 
-def _first_rows(values: IntArray, high: int) -> NDArray[Any]:
+def _first_rows(values: IntArray, high: int) -> IntArray:
     """First rows of different numbers, in rising order."""
     rows = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
     table = np.full(high + 1, -1, rows.dtype)
     table[values[::-1]] = rows[::-1]  # the first row is written last
-    return np.sort(table[table >= 0])
+    return np.sort(table[table >= 0]).astype(np.int64)
 
 
 def parse_numbers(column: Any) -> Any:
