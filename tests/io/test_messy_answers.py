@@ -885,6 +885,18 @@ def test_the_command_says_the_same(case, capsys, tmp_path):
         assert main([*words, f"{option}={place.rstrip('.,')}"]) == 0
 
 
+def test_the_command_that_check_prints_works(case, capsys, tmp_path, monkeypatch):
+    path, found = case
+    monkeypatch.chdir(tmp_path)
+    code = main(["check", path.name, "--json", *words_for(found.options)])
+    told = json.loads(capsys.readouterr().out)
+    assert (code == 0) == isinstance(found.expected, Right)
+    if code == 0 or told["command"] is not None:
+        assert main(shlex.split(told["command"])[1:]) == 0, capsys.readouterr().err
+    else:
+        assert not told["to_decide"][-1]["options"] or len(told["to_decide"]) > 1
+
+
 def test_what_is_read_in_python_follows_the_same_rules():
     answers = Annotations.from_long(
         ["x"] * 4 + ["y"] * 3,
@@ -1088,6 +1100,52 @@ def test_a_last_row_of_sums_is_no_item():
             read_annotations(io.StringIO(f"{above}Total,8,7\n"), **options)
     assert len(read_annotations(io.StringIO(above), kind="count")) == 15
     assert len(read_annotations(io.StringIO(f"{above}w,8,6\n"), kind="count")) == 29
+
+
+ROWS_ABOVE = "item,annotator,label\nw,ann,cat\nx,ann,dog\nx,bob,eel\ny,bob,dog\n"
+
+
+@pytest.mark.parametrize(
+    ("below", "words"),
+    [
+        ("Source: own survey\n", "line (line 6) says only 'Source: own survey', as notes below"),
+        ("* by hand\nSource: A, B\n", "last 2 (from line 6 on) say only '* by hand'"),
+        ("Source: own survey,,\n", "(row 5 on line 6) says only 'Source: own survey'"),
+        ("# checked\nz,ann,cat\n# end\n", "2 comments (line 6: '# checked', line 8: '# end')"),
+        ("z,ann", "the last one (line 6) ends after 2 cells with 'z,ann', as if the file was cut"),
+    ],
+)
+def test_what_stands_below_a_table_is_told_as_what_it_is(below, words, tmp_path, capsys):
+    path = tmp_path / "said.csv"
+    path.write_text(ROWS_ABOVE + below)
+    with pytest.raises(TableError) as caught:
+        read_annotations(path)
+    assert words in str(caught.value)
+    assert "fill in" not in str(caught.value)
+    assert main(["check", str(path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["command"] is None  # which could not work
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "photo,ann,bob\nw,cat,cat\nx,dog,cat\ny,eel,eel\nz,cat,eel\nSource: own survey,,\n",
+        "item,label\nw,cat\nx,dog\ny,eel\nSource: own survey,\n",
+        "photo,cat,dog,eel\nw,3,0,0\nx,0,2,1\ny,0,0,3\nz,1,2,0\nSource: own survey,,,\n",
+    ],
+)
+def test_a_note_below_a_table_of_any_layout_is_no_item(text):
+    options = {"kind": "count"} if "eel\nw,3" in text else {}
+    with pytest.raises(TableError, match="says only 'Source: own survey', as notes below a table"):
+        read_known(io.StringIO(text), **options)
+    kept = text.replace("Source: own survey", "last").replace("\nw,", "\nthe first,")
+    if not options:
+        assert len(read_known(io.StringIO(kept)).items) in (4, 5)  # an item without an answer
+
+
+def test_a_last_item_that_nobody_could_tell_is_no_note():
+    text = "item,label\nphoto 1,cat\nphoto 2,dog\nphoto 3,\n"
+    assert read_known(io.StringIO(text)).labels.is_unknown.tolist() == [False, False, True]
 
 
 def test_a_form_with_a_row_for_each_person_is_refused():

@@ -21,6 +21,8 @@ from plausible.io import (
     read_table,
     read_training,
     save,
+    stream_predictions,
+    stream_training,
     write_predictions,
 )
 from plausible.models import (
@@ -561,8 +563,45 @@ def test_a_last_row_of_sums_among_features_is_no_item(tmp_path):
     assert len(read_training(known, path).X) == 4
 
 
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [("Total,3.75,2", "is called 'Total'"), ("Source: own survey,,", "says only 'Source: own")],
+)
+@pytest.mark.parametrize("read", ["at once", "in pieces", "new", "new in pieces"])
+def test_a_last_row_that_is_no_item_is_refused_however_features_are_read(
+    tmp_path, last, words, read
+):
+    known = {"item": ["p", "q", "r"], "label": ["cat", "dog", "dog"]}
+    features = "item,a,b\np,1.5,0\nq,2,3\nr,0.25,-1\n"
+    model = SoftNearestCentroid().fit(read_training(known, io.StringIO(features)).X, [0, 1, 1])
+    path = tmp_path / "features.csv"
+
+    def refused():
+        if read == "at once":
+            read_training(known, path, kinds="any")
+        elif read == "in pieces":
+            stream_training(known, path, kinds="any")
+        elif read == "new":
+            read_new(path, ["a", "b"], kinds="any")
+        else:
+            stream_predictions(model, path, tmp_path / "out.csv", piece_rows=3, names=["a", "b"])
+
+    path.write_text(f"{features}s,2,2\nt,1,0\n")
+    refused()  # which is all right
+    (tmp_path / "out.csv").unlink(missing_ok=True)
+    path.write_text(f"{features}s,2,2\nt,1,0\n{last}\n")
+    with pytest.raises(TableError) as caught:
+        refused()
+    assert "the last one (row 6 on line 7)" in str(caught.value)
+    assert words in str(caught.value)
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("read", [read_training, stream_training])
 @pytest.mark.parametrize(("classes", "more"), [(["cat", "dog"], ["cat", ""]), ([0, 1], [0, 1])])
-def test_labels_among_the_features_are_refused_with_what_leaves_them_out(tmp_path, classes, more):
+def test_labels_among_the_features_are_refused_with_what_leaves_them_out(
+    tmp_path, classes, more, read
+):
     known = {"item": ["p", "q", "r", "s"], "label": [*classes, *classes]}
     path = tmp_path / "features.csv"
     cells = [*classes, *more]
@@ -570,8 +609,8 @@ def test_labels_among_the_features_are_refused_with_what_leaves_them_out(tmp_pat
         f"{item},{n},{cell}\n" for n, (item, cell) in enumerate(zip("pqrs", cells, strict=True))
     ))  # fmt: skip
     with pytest.raises(TableError, match="'Label' holds the classes themselves") as caught:
-        read_training(known, path, kinds="any")
-    read = read_training(known, path, kinds=caught.value.settings["kinds"])
-    assert "Label" not in read.names or read.kinds["Label"] == "left out"
+        read(known, path, kinds="any")
+    found = read(known, path, kinds=caught.value.settings["kinds"])
+    assert "Label" not in found.names or found.kinds["Label"] == "left out"
     path.write_text(path.read_text().replace("Label", "seen before"))
-    assert "seen before" in read_training(known, path, kinds="any").names
+    assert "seen before" in read(known, path, kinds="any").names

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.tables import codes as room
+from plausible.tables.number_codes import n_letters
+from plausible.tables.numbered_names import encode_numbered
 
 letters = st.text(st.sampled_from("ab0é\0"), max_size=10)
 
@@ -108,3 +110,40 @@ def test_the_first_row_of_each_key(keys, size):
         patch.setattr(room, "_places", lambda keys, *_: (keys & np.uint64(1)).view(np.int64))
         found = room.first_rows(np.array(keys, np.uint64))
     assert found.tolist() == [keys.index(key) for key in keys]
+
+
+def word(text):
+    return np.frombuffer(text.encode().ljust(8, b"\0"), np.uint64)[0]
+
+
+@given(st.lists(st.text(st.sampled_from("0129/:x"), max_size=3), min_size=2),
+       st.sampled_from(["", "ab", "7_"]), st.sampled_from(["", ".p"]))  # fmt: skip
+def test_words_that_differ_by_a_number_have_the_codes_of_a_slow_search(ends, start, last):
+    texts = [start + end + last for end in ends]
+    found = encode_numbered(np.array([word(text) for text in texts]))
+    if found is not None:
+        codes, names = slow(texts)
+        assert found[0].tolist() == codes
+        assert [texts[row] for row in found[1]] == names
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_numbered"),
+    [
+        (["img07.p", "img11.p", "img07.p"], True),
+        (["img7", "img11", "img7"], True),
+        (["img7", "img", "img07"], False),  # a letter less and one more
+        (["img7", "img07", "img11"], False),
+        (["img7", "imgx", "img11"], False),
+        (["img7", "img:", "img11"], False),  # follows 9
+    ],
+)
+def test_which_names_are_numbered(texts, is_numbered):
+    found = encode_numbered(np.array([word(text) for text in texts]))
+    assert (found is not None) == is_numbered
+
+
+@given(st.lists(st.integers(-(10**17), 10**17) | st.integers(-12, 1002)))
+def test_letters_of_numbers(numbers):
+    expected = sum(len(str(number)) for number in numbers)
+    assert n_letters(np.array(numbers, np.int64)) == expected

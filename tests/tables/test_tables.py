@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.io import TableError, read_table, stream_table, write_table
+from plausible.tables import csv_files, open_table
 
 COLUMNS = {
     "item": ["007", "x", None, 'quo"te, |bar|\nline'],
@@ -415,3 +416,40 @@ def test_round_trips(tmp_path_factory, columns, ending):
     write_table(columns, path)
     if n_rows or "json" not in ending:  # without rows, JSON lines have no names
         assert read_table(path).to_pydict() == columns
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 120).map(str)
+            | st.sampled_from(["007", "+5", " 5", "-0", "NA", "", "x"]),
+            st.sampled_from(["a", "", "NA", "10", "1.5"]),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+    st.booleans(),
+)
+def test_whole_numbers_mean_the_same_however_they_are_parsed(rows, end, is_ended):
+    # The first lines promise whole numbers, which the others may not keep.
+    lines = ["item,who", *(f"{k},b" for k in range(20)), *(",".join(row) for row in rows)]
+    text = "\n".join(lines[:21]) + end + end.join(lines[21:]) + end * is_ended
+    found = []
+    for large in (0, 1 << 40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csv_files, "LARGE", large)
+            table = open_table(io.StringIO(text))
+            asked = table.encoded("item")
+            as_text = table.column("item", typed=False).to_pylist()
+            names = [(type(name), name) for name in asked.names.tolist()]
+            kept = table.whole(["item", "who"]).to_pydict()
+            found.append((asked.codes.tolist(), names, as_text, kept, table.notes))
+    assert found[0] == found[1]
+
+
+def test_whole_numbers_of_a_long_file_are_not_kept_as_text(monkeypatch):
+    monkeypatch.setattr(csv_files, "LARGE", 0)
+    lines = [f"{k % 7},b,{k}" for k in range(40)]
+    table = open_table(io.StringIO("\n".join(["item,who,k", *lines]) + "\n"))
+    assert table._written == {"item", "k"}
+    assert table.encoded("item").names.tolist() == list(range(7))

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from plausible.checks import counted
 from plausible.cli.options import (
     EXPORTS,
     add_features,
@@ -50,15 +51,22 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
 @contextmanager
 def kept(given: argparse.Namespace) -> Iterator[None]:
-    """A block in which what comes from standard input is a file, to be read several times."""
-    names = [name for name in ("answers", "features") if getattr(given, name) == "-"]
-    if not names:
+    """A block in which what comes only once, by a pipe, is a file, to be read several times."""
+    once = {
+        name: source for name in ("answers", "features")
+        if (source := getattr(given, name)) == "-" or (source and Path(source).is_fifo())
+    }  # fmt: skip
+    if not once:
         yield
         return
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "standard input"
-        path.write_bytes(sys.stdin.buffer.read())
-        setattr(given, names[0], str(path))
+        for name, source in once.items():
+            called = "standard input" if source == "-" else Path(source).name
+            path = Path(folder) / called
+            path.write_bytes(
+                sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+            )
+            setattr(given, name, str(path))
         yield
 
 
@@ -75,7 +83,8 @@ def look(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     if training is not None:
         found["features"] = _about_features(given.features, training)
         found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
-    found["command"] = _next_command(given, found["to_decide"])
+    can_go_on = known is not None and (given.features is None or training is not None)
+    found["command"] = _next_command(given, found["to_decide"]) if can_go_on else None
     tell(talk, found)
     count = len(found["to_decide"])
     if not count:
@@ -236,11 +245,14 @@ def tell(talk: Talk, found: dict[str, Any]) -> None:
     answers, features = found["answers"], found["features"]
     for number, problem in enumerate(found["to_decide"], 1):
         talk.say(f"{number}. to decide ({problem['about']}): {problem['what']}")
-    if found["to_decide"] and answers is not None:
+    if found["to_decide"] and found["command"]:
         talk.say("If this is decided as in the command below:")
     if answers is not None:
-        said = "" if answers["n_answers"] is None else f"{answers['n_answers']} answers about "
-        talk.say(f"{answers['file']}: {answers['holds']}; {said}{answers['n_items']} items")
+        n_answers = answers["n_answers"]
+        said = "" if n_answers is None else f"{counted(n_answers, 'answer')} about "
+        talk.say(
+            f"{answers['file']}: {answers['holds']}; {said}{counted(answers['n_items'], 'item')}"
+        )
         if answers.get("meanings"):
             talk.say(f"  columns: {shown({v: k for k, v in answers['meanings'].items()}, ' is ')}")
         talk.say(f"  {len(answers['classes'])} classes: {shown(answers['classes'])}")
@@ -257,7 +269,7 @@ def tell(talk: Talk, found: dict[str, Any]) -> None:
         talk.say(f"  features: {shown(features['kinds'], ' is a ')}")
     for note in found["notes"]:
         talk.say(f"note: {note}")
-    talk.say(f"next: {found['command']}")
+    talk.say(f"next: {found['command'] or 'mend what is told above, and check again'}")
 
 
 def shown(counts: dict[str, Any], between: str = " ") -> str:

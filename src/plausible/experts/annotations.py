@@ -123,15 +123,14 @@ class Annotations(Constructors, Selection):
 
     def __post_init__(self) -> None:
         names = {what: check_names(getattr(self, what), what) for what in NAMES}
-        n_answers = len(check_codes(self.item, len(names["items"]), None, "item"))
+        item = check_codes(self.item, len(names["items"]), None, "item")
         rows = check_contours(self.__dict__["rows"], len(names["classes"]))
-        sizes = {"item": "items", "annotator": "annotators"}
-        n_names = {code: len(names[what]) for code, what in sizes.items()}
-        n_names["statement"] = rows.shape[0]
+        n_names = {"annotator": len(names["annotators"]), "statement": rows.shape[0]}
         checked: dict[str, Any] = {
             **names,
-            **{c: check_codes(getattr(self, c), n_names[c], n_answers, c) for c in n_names},
-            "doubt": check_doubt(self.doubt, n_answers),
+            "item": item,
+            **{c: check_codes(getattr(self, c), n_names[c], len(item), c) for c in n_names},
+            "doubt": check_doubt(self.doubt, len(item)),
             "is_bayesian": check_is_bayesian(self.is_bayesian, rows.shape[0]),
         }
         self.__dict__.update(checked)

@@ -1,5 +1,6 @@
 """Answers that somebody gave more than once about the same item."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from plausible.errors import Note
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 REPEATS = ("all", "once", "first", "last")
-N_ENDS = 1 << 16  # of the numbers of pairs, by which most that come once are told
+BLOCK = 1 << 15  # answers that are looked at at a time, so that they stay in the cache
+N_ENDS = 1 << 20  # of the numbers of pairs, by which most that come once are told
 
 
 class Repeated(NamedTuple):
@@ -28,23 +30,18 @@ def settle_repeats(
     check_option(repeats, REPEATS, "repeats")
     if not len(item):
         return Repeated(None, [])
-    n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
-    # Short numbers are sorted in half the time.
-    whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
-    pair = item.astype(whole)
-    pair *= whole(n_people)
-    np.add(pair, annotator, out=pair, casting="unsafe")
-    in_order = np.sort(pair)
-    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    number = _pair_numbers(item, annotator)
+    twice = _repeated(number(slice(None)))
     if not len(twice):
         return Repeated(None, [])
-    # Among the answers about these items, those whose last bits are of a pair that comes again.
-    has_several, may_repeat = np.zeros(n_items, dtype=bool), np.zeros(N_ENDS, dtype=bool)
-    has_several[twice // n_people] = True
+    # Answers whose last bits are of a pair that comes again.
+    may_repeat = np.zeros(N_ENDS, dtype=bool)
     may_repeat[twice & (N_ENDS - 1)] = True
-    several = np.flatnonzero(has_several[item])
-    several = several[may_repeat[pair[several] & (N_ENDS - 1)]]
-    group = _number_repeats(pair[several])
+    parts = [slice(start, start + BLOCK) for start in range(0, len(item), BLOCK)]
+    several = np.concatenate(
+        [np.flatnonzero(may_repeat.take(number(p) & (N_ENDS - 1))) + p.start for p in parts]
+    )
+    group = _number_repeats(number(several))
     several, group = several[group >= 0], group[group >= 0]  # of people who answered again
     said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
@@ -61,6 +58,27 @@ def settle_repeats(
     is_kept[several] = False
     is_kept[several[chosen]] = True
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
+
+
+def _pair_numbers(item: IntArray, annotator: IntArray) -> Callable[[Any], NDArray[Any]]:
+    """A number for each pair of an item and a person, of some answers."""
+    n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
+    # Short numbers are sorted in half the time.
+    whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
+
+    def number(which: Any) -> NDArray[Any]:
+        pair = item[which].astype(whole)
+        pair *= whole(n_people)
+        np.add(pair, annotator[which], out=pair, casting="unsafe")
+        return pair
+
+    return number
+
+
+def _repeated(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that come again, which are sorted in place."""
+    numbers.sort()
+    return numbers[1:][numbers[1:] == numbers[:-1]]
 
 
 def _number_repeats(numbers: NDArray[Any]) -> IntArray:

@@ -30,6 +30,7 @@ from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
+from plausible.io.last_rows import check_last_answer
 from plausible.tables import Source, TableError, floats, open_table
 
 IntArray = NDArray[np.int64]
@@ -160,8 +161,8 @@ class in_words_of:  # noqa: N801
 def coded(table: Source, name: str, gaps: bool = False) -> Codes:
     """A column of names; gaps are refused, or None."""
     codes, names = table.encoded(name)
-    blank = codes < 0
-    has_gaps = bool(blank.any())
+    has_gaps = bool(codes.min(initial=0) < 0)
+    blank = codes < 0 if has_gaps else codes
     if has_gaps and not gaps:
         raise TableError(
             f"Column {name!r} of {table.name} should have an entry in every row, but is empty in "
@@ -193,6 +194,8 @@ def _read_long(
     sure = [meaning for meaning in SURENESS if meaning in found]
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
     table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
+    spoken = [found[meaning] for meaning in CODED[1:] if meaning in found]
+    check_last_answer(table, table.encoded(found["item"]), [table.encoded(n) for n in spoken])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None

@@ -10,9 +10,10 @@ from plausible import belief
 from plausible.checks import check_option
 from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
 from plausible.io.answer_layouts import Plan
-from plausible.io.features import check_last_name, check_rows, read_numbers
+from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
 from plausible.io.label_names import read_names, split_set
+from plausible.io.last_rows import check_last_row
 from plausible.tables import Source, TableError
 
 MOST_COUNTED = 10**8  # answers, each of which takes memory
@@ -22,6 +23,8 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
     """Answers with a column for each class, or for each set of classes."""
     kind, columns = str(plan.kind), plan.columns
     check_option(kind, KINDS, "kind")
+    if "item" in plan.found:
+        check_last_row(table, plan.found["item"])
     numbers = read_numbers(table, columns, "Answers", gaps=False)
     check_rows(table, len(numbers))
     if kind == "count" and np.maximum(numbers, 0.0).sum() > MOST_COUNTED:
@@ -31,8 +34,6 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
             "are these counts? Say {kind} otherwise",
             settings={"kind": None},
         )
-    if "item" in plan.found:
-        check_last_name(table, plan.found["item"])
     more: dict[str, Any] = {
         f"{meaning}s": ids_of(table, plan.found[meaning])
         for meaning in ("item", "annotator")

@@ -41,8 +41,6 @@ from plausible.tables import (
 )
 
 LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
-SUMS = {"total", "totals", "grand total", "sum", "sums", "mean", "average", "summe", "gesamt",
-        "total general", "totale", "somme", "suma"}  # fmt: skip
 ROWS = {"row": None, "row0": 0, "row1": 1}  # numbers of rows as ids, and from where they count
 ITEMS = ("item", "task", "item_id", "task_id", "id")  # columns that name items, in any case
 
@@ -198,20 +196,6 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
         raise TableError(
             f"Features in {table.name} should be at most {LARGEST:g} in size to compute with, but "
             f"{large.places(table, 'larger')}; scale or correct them."
-        )
-
-
-def check_last_name(table: Source, name: str) -> None:
-    """Refuse a last row that is called a sum or mean of all others, as spreadsheets have it."""
-    names = column_of(table, name)
-    is_text = arrow().types.is_string(names.type)
-    last = str(names[-1].as_py()) if is_text and len(names) > 1 else ""
-    if last.strip(" :").casefold() in SUMS:
-        raise TableError(
-            f"Each row of {table.name} should be about an item",
-            f"the last one ({table.places([len(names)])[0]}) is called {last!r}, as if it summed "
-            "up the others",
-            "delete it",
         )
 
 

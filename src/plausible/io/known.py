@@ -29,6 +29,8 @@ from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids
 from plausible.io.label_files import read_with_notes
 from plausible.io.label_words import Reading
+from plausible.io.last_rows import check_last_row
+from plausible.io.pieces import Piece
 from plausible.labels import Labels
 from plausible.tables import (
     Source,
@@ -143,6 +145,8 @@ def read_known(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule, doubt, dependence and gold out."
         )
+    if "item" in found and not isinstance(table, Piece):
+        check_last_row(table, found["item"])
     labels, told = _read_named_labels(stream, found, options)
     items = read_ids(table, found["item"]) if "item" in found else None
     said = int((labels.informativeness > 0).sum())

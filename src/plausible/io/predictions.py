@@ -20,6 +20,8 @@ from plausible.io.features import (
     read_with_id,
 )
 from plausible.io.label_names import write_name, write_set
+from plausible.io.last_rows import check_last_row
+from plausible.io.pieces import Piece
 from plausible.io.writing import write_table
 from plausible.models import FeaturePreparation, believe
 from plausible.tables import Source, TableError, arrow, choose, listed, stream_table
@@ -78,17 +80,28 @@ def read_new(
             f"{listed([shown(name) for name in lost])}; its columns are "
             f"{listed([repr(name) for name in stream.names])}. Add them."
         )
-    free = [name for name in choose(table, None) if name not in (names or ())]
-    if id is not None and (check_text(id, "id") not in ROWS or id in table.names):
-        name: str | None = check_id(table, id)
-    elif id is not None:
-        name = None
-    else:
-        name = usual if usual in free else find_named_id(table, free)
+    name = id_of_new(table, names, id, usual)
+    if name is not None and not isinstance(table, Piece):  # of which the last one is checked
+        check_last_row(table, name)
     read = read_with_id(table, name, names, wanted, words)
     check_usable(read, table, n_features)
     others = _kept_columns(table, read, keep)
     return replace(read, others=others, notes=[*table.notes, *read.notes])
+
+
+def id_of_new(
+    table: Source,
+    names: Sequence[str] | None,
+    id: str | None,  # noqa: A002
+    usual: str | None,
+) -> str | None:
+    """The column that names new items, if there is one."""
+    free = [name for name in choose(table, None) if name not in (names or ())]
+    if id is not None and (check_text(id, "id") not in ROWS or id in table.names):
+        return check_id(table, id)
+    if id is not None:
+        return None
+    return usual if usual in free else find_named_id(table, free)
 
 
 def _kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> Any:

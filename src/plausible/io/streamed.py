@@ -19,10 +19,11 @@ from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, find_named_id, read_with_id
 from plausible.io.known import Known
 from plausible.io.large_known import LargeKnown, read_large_known
+from plausible.io.last_rows import check_last_row
 from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, give_back, has_many_items, pieces
-from plausible.io.training import free_of, read_beside
+from plausible.io.training import check_no_labels, free_of, read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER, is_row_name, says_id
 from plausible.tables import (
@@ -38,6 +39,7 @@ from plausible.tables import (
 )
 
 SAMPLE_ROWS = 100_000  # from which kinds and preparation of columns are learned
+N_LAST = 100  # rows that are looked at to see whether the last one is no item
 FAST_ROWS = 1 << 15  # in a piece of which numbers alone are read
 
 
@@ -245,6 +247,9 @@ def stream_training(
     looked = _look_through(table, known, id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
+    if name is not None:
+        check_last_row(looked.last, name)
+    check_no_labels(known, read, table, wanted)
     is_path = isinstance(features, str | os.PathLike) and features != "-"
     labels = known.labels  # of very many items, the place -1 is that of an unknown one already
     if isinstance(known, Known) and looked.lookup is not None:
@@ -296,6 +301,7 @@ class Looked(NamedTuple):
     n_rows: int
     n_found: int
     dropped: list[str]
+    last: Piece
 
 
 def _look_through(
@@ -321,6 +327,7 @@ def _look_through(
             np.add.at(count, places[places >= 0], 1)  # bincount would be as long as all items
         sample.add(piece.table, piece.start)
         n_rows += piece.table.num_rows
+        last = _last_rows(piece)
     give_back()
     if not n_rows:
         raise TableError(
@@ -335,11 +342,19 @@ def _look_through(
                 "'item' to both."
             )
         named = find_named_id(Piece(table, sample.table(), 0), free)
-        return Looked(named, None, sample.table(), n_rows, n_rows, [])
+        return Looked(named, None, sample.table(), n_rows, n_rows, [], last)
     name = _the_column(table, counts, called)
     items = None if isinstance(known, LargeKnown) else known.items
     lost = check_counts(table, name, counts[name], items, on_unmatched)
-    return Looked(name, lookup, sample.table(), n_rows, int((counts[name] > 0).sum()), lost)
+    n_found = int((counts[name] > 0).sum())
+    return Looked(name, lookup, sample.table(), n_rows, n_found, lost, last)
+
+
+def _last_rows(piece: Piece) -> Piece:
+    """The last rows of a piece."""
+    n_rows = piece.table.num_rows
+    first = max(n_rows - N_LAST, 0)
+    return Piece(piece.longer, piece.table.slice(first), piece.start + first)
 
 
 def _names_of_rows(table: Source, free: Sequence[str]) -> list[str]:

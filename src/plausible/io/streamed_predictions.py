@@ -11,8 +11,9 @@ import numpy as np
 
 from plausible.checks import check_whole
 from plausible.io.features import Features
+from plausible.io.last_rows import check_last_row
 from plausible.io.pieces import PIECE_ROWS, Piece, pieces
-from plausible.io.predictions import decisions_of, read_new
+from plausible.io.predictions import decisions_of, id_of_new, read_new
 from plausible.io.writing import write_table
 from plausible.tables import Source, arrow, open_table
 
@@ -78,7 +79,8 @@ def stream_predictions(
     table = open_table(source)
     told = Decided()
     decide = partial(_decide_piece, model=model, reject=reject, options=options)
-    found = _decided_pieces(decide, pieces(table, table.names, piece_rows), client)
+    parts = with_last_checked(pieces(table, table.names, piece_rows), options)
+    found = _decided_pieces(decide, parts, client)
     tables = _counted_tables(found, told)
     first = next(tables)
     schema = arrow().schema([_with_text(field) for field in first.schema])
@@ -91,6 +93,20 @@ def stream_predictions(
     write_table(arrow().RecordBatchReader.from_batches(schema, batches()), path)
     told.notes = [str(note) for note in table.notes]  # complete after the last row
     return told
+
+
+def with_last_checked(parts: Iterator[Piece], options: dict[str, Any]) -> Iterator[Piece]:
+    """Pieces of a table, of which the last one may not end with a sum or a note."""
+    held: Piece | None = None
+    for piece in parts:
+        if held is not None:
+            yield held
+        held = piece
+    if held is not None:
+        name = id_of_new(held, *(options.get(what) for what in ("names", "id", "usual")))
+        if name is not None:
+            check_last_row(held, name)
+        yield held
 
 
 def _decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterator[Any]:

@@ -17,7 +17,6 @@ from plausible.io.features import (
     Features,
     check_id,
     check_kinds,
-    check_last_name,
     check_rows,
     check_usable,
     column_of,
@@ -26,6 +25,7 @@ from plausible.io.features import (
     read_with_id,
 )
 from plausible.io.known import EXPORTS, Known, read_known
+from plausible.io.last_rows import check_last_row
 from plausible.io.matching import Match, as_names, check_lost, match_items
 from plausible.io.wide_columns import RESULTS
 from plausible.labels import Labels
@@ -157,7 +157,7 @@ def read_training(
     read = read_with_id(table, name, asked, wanted, words)
     check_usable(read, table, n_features)
     if name is not None:
-        check_last_name(table, name)
+        check_last_row(table, name)
     check_no_labels(known, read, table, wanted)
     if found is None:
         found = in_order(known, table, len(read.X))
@@ -165,7 +165,7 @@ def read_training(
 
 
 def check_no_labels(
-    known: Known, read: Features, table: Source, kinds: Mapping[str, str] | None
+    known: Any, read: Features, table: Source, kinds: Mapping[str, str] | None
 ) -> None:
     """Refuse a feature that is called like labels, and holds nothing but the classes."""
     called = {plainly(name) for name in (*ALIASES["label"], *RESULTS)}

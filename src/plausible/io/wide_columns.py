@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
-from plausible.io.features import ITEMS, check_last_name
+from plausible.io.features import ITEMS
+from plausible.io.last_rows import check_last_row
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -78,7 +79,7 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     names = [name for name in choose(table, None) if name not in aside]
     looks = look_at(table, names)
     if "item" in found:
-        check_last_name(table, found["item"])
+        check_last_row(table, found["item"])
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from plausible.tables.columns import values_of
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import places_of
+from plausible.tables.number_codes import encode_numbers, parse_numbers
+from plausible.tables.numbered_names import encode_numbered
 
 Words = list[NDArray[np.uint64]]
 WORD = 8  # bytes of a number
@@ -25,7 +27,6 @@ MASKS = np.array([(1 << 8 * k) - 1 for k in range(WORD + 1)], np.uint64)
 FEW = 50_000  # rows for which it does not matter
 LOOK = 4096  # rows that tell whether there are many names; few of them are found fast as text
 INLINE = 12  # bytes of a name that a view of Arrow holds beside its length
-ROOM = 4  # places of a table of numbers for each row
 MOST_WORDS, MOST_EQUAL = 4, 12  # of names of different lengths, and of the same length
 ODD = np.uint64(0x9E3779B97F4A7C15)  # spreads what differs in a few bits
 HALF = np.uint64(32)
@@ -78,47 +79,43 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
     words = words_of(column)
     if words is None:
         return _by_arrow(column)
-    rows = first_rows(mixed(words))
-    first, codes = _ranked(rows)
+    numbered = encode_numbered(words[0]) if len(words) == 1 else None
+    if numbered is not None:
+        codes, first = numbered
+    else:
+        first, codes = _ranked(first_rows(mixed(words)))
     if len(words) > 1 and not _agree(words, first, codes):
         return _by_arrow(column)  # different names have the same number
-    names = column.take(arrow().array(first))
-    return codes, names.combine_chunks() if hasattr(names, "chunks") else names
+    return codes, _taken(column, first)
+
+
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of a column, in rising order, as one array."""
+    if not hasattr(column, "chunks"):
+        return column.take(arrow().array(rows))
+    ends = np.cumsum([len(chunk) for chunk in column.chunks])
+    parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    taken = [
+        chunk.take(arrow().array(part - (end - len(chunk))))
+        for chunk, part, end in zip(column.chunks, parts, ends, strict=True)
+    ]
+    return arrow().concat_arrays(taken)
 
 
 def whole_numbers(column: Any) -> tuple[Encoded, Any] | None:
-    """Codes of text that writes whole numbers in the usual way, and these; None for other text.
+    """Codes of text that writes whole numbers in the usual way, and these; None for other text."""
+    numbers = parse_numbers(column) if len(column) >= FEW else None
+    encoded = None if numbers is None else encoded_numbers(numbers)
+    return None if encoded is None else (encoded, numbers)
 
-    Text with a sign, blanks or zeros in front is longer than the numbers that it writes: all is
-    well if both have as many digits.
-    """
-    pa, pc = arrow(), arrow(".compute")
-    if column.null_count or len(column) < FEW:
-        return None
-    try:
-        pc.cast(column.slice(0, LOOK), pa.int64())
-        numbers = pc.cast(column, pa.int64())
-    except pa.ArrowInvalid:
+
+def encoded_numbers(numbers: Any) -> Encoded | None:
+    """A column of whole numbers by its distinct values; None if some are missing, or too large."""
+    if numbers.null_count or not len(numbers):
         return None
     values = numbers.to_numpy()
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= ROOM * len(values):
-        return None
-    counts = np.bincount(values)
-    n_digits = sum(int(counts[10**k if k else 0 :].sum()) for k in range(len(str(high))))
-    if n_digits != sum(int(_lengths(chunk).sum()) for chunk in column.chunks):
-        return None
-    first, codes = _ranked(_first_of(values, high))
-    return Encoded(codes, values[first]), numbers
-
-
-def _first_of(values: NDArray[np.int64], high: int) -> NDArray[Any]:
-    """The first row of each of some small numbers, for each row."""
-    rows = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
-    table = np.empty(high + 1, rows.dtype)
-    for part in _blocks(len(values))[::-1]:
-        table[values[part][::-1]] = rows[part][::-1]  # the first row is written last
-    return table.take(values)
+    found = encode_numbers(values)
+    return None if found is None else Encoded(found[0], values[found[1]])
 
 
 def distinct_all(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[np.int64], Any]]:

@@ -1,11 +1,15 @@
 """What is wrong with a CSV file, by row and line; only looked for when it cannot be parsed."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from plausible.tables.csv_lines import Record
 from plausible.tables.errors import MOST, TableError, counted, listed
 
 if TYPE_CHECKING:
     from plausible.tables.csv_files import CsvSource
+
+COMMENTS = ("#", "//", "%")
 
 
 def explain(table: "CsvSource") -> None:
@@ -28,9 +32,14 @@ def check_quotes(table: "CsvSource") -> None:
 def check_cells(table: "CsvSource") -> None:
     """Refuse rows with too few or too many cells."""
     expected = len(table.names)
-    wrong = [(row, record) for row, record in table.records() if record.n_cells != expected]
+    wrong, last = [], 0
+    for last, record in table.records():
+        if record.n_cells != expected:
+            wrong.append((last, record))
     if not wrong:
         return
+    _check_comments(table, wrong)
+    _check_end(table, wrong, last)
     places = [
         f"row {row} on line {record.line} has {counted(record.n_cells, 'cell')}"
         for row, record in wrong[:MOST]
@@ -41,6 +50,54 @@ def check_cells(table: "CsvSource") -> None:
         f"({listed(places, len(wrong))}); put quotes around cells that contain "
         f"{table.delimiter!r}, and fill in what is missing."
     )
+
+
+def _check_comments(table: "CsvSource", wrong: Sequence[tuple[int, Record]]) -> None:
+    """Refuse comments among the rows."""
+    said = _lines_of(table, [record for _, record in wrong])
+    if all(line.startswith(COMMENTS) for line in said):
+        places = [f"line {record.line}: {_short(said[k])!r}" for k, (_, record) in enumerate(wrong)]
+        them = "it" if len(wrong) == 1 else "them"
+        raise TableError(
+            f"{table.name} should hold rows alone below its header, but has "
+            f"{counted(len(wrong), 'comment')} ({listed(places[:MOST], len(wrong))}); delete "
+            f"{them}."
+        )
+
+
+def _check_end(table: "CsvSource", wrong: Sequence[tuple[int, Record]], last: int) -> None:
+    """Refuse notes below the last row, and a last row that is cut off."""
+    expected, rows = len(table.names), [row for row, _ in wrong]
+    if rows != list(range(last - len(rows) + 1, last + 1)) or rows[0] < 2:
+        return
+    said = _lines_of(table, [record for _, record in wrong])
+    if wrong[0][1].n_cells == 1 and all(record.n_cells < expected for _, record in wrong):
+        first = wrong[0][1].line
+        which, it = f"the last line (line {first}) says", "it"
+        if len(wrong) > 1:
+            which, it = f"the last {len(wrong)} (from line {first} on) say", "them"
+        raise TableError(
+            f"Every row of {table.name} should have {counted(expected, 'cell')}, like its header, "
+            f"but {which} only {_short(said[0])!r}, as notes below a table do; delete {it}."
+        )
+    if len(wrong) == 1 and wrong[0][1].n_cells < expected:
+        raise TableError(
+            f"Every row of {table.name} should have {counted(expected, 'cell')}, like its header, "
+            f"but the last one (line {wrong[0][1].line}) ends after "
+            f"{counted(wrong[0][1].n_cells, 'cell')} with {_short(said[0])!r}, as if the file was "
+            "cut off; write or download it again, or complete this line."
+        )
+
+
+def _lines_of(table: "CsvSource", found: Sequence[Record]) -> list[str]:
+    """The first lines of some records, in rising order."""
+    wanted = {record.line for record in found}
+    with table.text.open_text() as file:
+        return [line.strip() for number, line in enumerate(file, 1) if number in wanted]
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:56]} ..."
 
 
 def check_encoding(table: "CsvSource") -> None:

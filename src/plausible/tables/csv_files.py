@@ -7,10 +7,19 @@ a name that comes twice) is looked for here.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from plausible.tables.codes import FEW, Encoded, distinct_all, has_many, recode, whole_numbers
+from plausible.tables.codes import (
+    FEW,
+    Encoded,
+    distinct_all,
+    encoded_numbers,
+    has_many,
+    recode,
+    whole_numbers,
+)
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
@@ -29,12 +38,15 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
+from plausible.tables.number_codes import n_letters, text_size
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
 DAMAGED = "it may be damaged or cut off: write or download it again"
-DIRECT = {INT: "int64", FLOAT: "float64"}  # kinds that pyarrow can parse by itself
+INT64 = "int64"
+DIRECT = {INT: INT64, FLOAT: "float64"}  # kinds that pyarrow can parse by itself
+LARGE = 1 << 20  # bytes from which it matters how whole numbers are parsed
 
 
 class CsvSource(Source):
@@ -48,14 +60,15 @@ class CsvSource(Source):
         self.notes += self.text.notes
         header = read_header(self.text, content.is_tabbed)
         self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
-        self._is_renamed = header.is_renamed
+        self._is_renamed, self._counts = header.is_renamed, header.counts
         self.notes += header.notes
         self.is_empty = header.is_alone
         size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
         self.block = next((block for block in BLOCKS if block > size), BLOCKS[-1])
         self._typings: dict[str, Typing] = {}
         self._kinds: dict[str, str] = {}
-        self._columns: dict[str, Any] = {}  # of short files: text
+        self._columns: dict[str, Any] = {}  # of short files: text, but for `_written`
+        self._written: set[str] = set()  # columns of whole numbers, whose text is not kept
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
         if self.text.is_damaged:
@@ -130,13 +143,18 @@ class CsvSource(Source):
         lost = [name for name in dict.fromkeys(names) if name not in self._codes]
         if self.is_kept and lost:
             rest = [name for name in lost if not self._encode_numbers(name)]
-            found = distinct_all({name: self._columns[name] for name in rest})
+            found = distinct_all({name: self._text(name) for name in rest})
             for name, (codes, cells) in found.items():
                 self._codes[name] = recode(codes, cells, self._read_names(name, cells))
         return super().encoded_all(names)
 
     def _encode_numbers(self, name: str) -> bool:
         """Encode a column, if it holds whole numbers that are written in the usual way."""
+        if name in self._written:
+            encoded = encoded_numbers(self._values[name])
+            if encoded is not None:
+                self._codes[name] = encoded
+            return encoded is not None and self.kind(name) == INT
         found = whole_numbers(self._columns[name]) if name not in self._kinds else None
         if found is not None:
             self._codes[name], self._values[name] = found
@@ -154,8 +172,9 @@ class CsvSource(Source):
 
     def is_measured(self, name: str) -> bool:
         """Whether a column holds so many different numbers that its codes would be no use."""
-        column = self._columns[name] if self.is_kept else ()
-        return len(column) >= FEW and has_many(column) and self.kind(name) == FLOAT
+        if not self.is_kept or name in self._written or len(self._columns[name]) < FEW:
+            return False
+        return has_many(self._columns[name]) and self.kind(name) == FLOAT
 
     def kind(self, name: str) -> str:
         """What kind of values a column holds."""
@@ -187,7 +206,7 @@ class CsvSource(Source):
             return self._typings[name]
         if self.is_kept:
             typing = self._typings[name] = Typing()
-            numbers = typing.add(self._columns[name])
+            numbers = typing.add(self._text(name))
             if numbers is not None:
                 self._values[name] = without_nan(numbers)
             return typing
@@ -203,8 +222,14 @@ class CsvSource(Source):
     def _clean(self, name: str) -> Any:
         """Text of a short file, in which blank cells are missing."""
         if name not in self._clean_ones:
-            self._columns[name] = without_blanks(self._columns[name])
+            self._columns[name] = without_blanks(self._text(name))
             self._clean_ones.add(name)
+        return self._columns[name]
+
+    def _text(self, name: str) -> Any:
+        """Text of a short file; that of whole numbers is written again."""
+        if name not in self._columns:
+            self._columns[name] = self._values[name].cast(arrow().string())
         return self._columns[name]
 
     def _direct(self, columns: Sequence[str]) -> dict[str, str]:
@@ -218,25 +243,42 @@ class CsvSource(Source):
     # -- Parsing
 
     def _parse_whole(self, whole: Any) -> dict[str, Any]:
-        """All columns as text."""
-        pa, pcsv = arrow(), arrow(".csv")
+        """All columns as text, but for those of whole numbers, which are kept as these."""
+        pa = arrow()
         if self.is_empty:
             return {name: pa.chunked_array([], pa.string()) for name in self.names}
+        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
+            with suppress(pa.ArrowInvalid):
+                columns = self._parse_at_once(whole, self.block, dict.fromkeys(self._counts, INT64))
+                if _is_written_so(whole, columns):
+                    return self._keep_numbers(columns)
         reason = ""
         for block in (self.block, len(whole) + 1):  # where a row is longer than a block
             try:
-                table = pcsv.read_csv(
-                    pa.BufferReader(whole),
-                    self._read_options(block_size=block),
-                    self._parse_options(),
-                    self._convert_options(self.names, {}),
-                )
-                return dict(zip(self.names, table.columns, strict=True))
+                return self._parse_at_once(whole, block, {})
             except pa.ArrowInvalid as error:
                 reason = first_line(error)
         del whole
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
+
+    def _parse_at_once(self, whole: Any, block: int, direct: dict[str, str]) -> dict[str, Any]:
+        table = arrow(".csv").read_csv(
+            arrow().BufferReader(whole),
+            self._read_options(block_size=block),
+            self._parse_options(),
+            self._convert_options(self.names, direct),
+        )
+        return dict(zip(self.names, table.columns, strict=True))
+
+    def _keep_numbers(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Keep columns of whole numbers as such; the others are returned."""
+        for name in self._counts:
+            self._written.add(name)
+            self._values[name] = numbers = columns.pop(name)
+            n_cells = len(numbers) - numbers.null_count
+            self._typings[name] = Typing.of_whole_numbers(n_cells)
+        return columns
 
     def _stream(
         self, columns: Sequence[str], direct: dict[str, str], clean: bool = True
@@ -309,3 +351,24 @@ class CsvSource(Source):
             quoted_strings_can_be_null=False,
             check_utf8=False,  # the text was surveyed
         )
+
+
+def _is_written_so(whole: Any, columns: dict[str, Any]) -> bool:
+    """Whether a file is what parsed columns would be written as, by its length.
+
+    A number that is written in another way (with a sign, blanks or zeros in front), NA, empty lines
+    and ends of lines of two letters only make it longer.
+    """
+    letters = memoryview(whole)
+    head = bytes(letters[: 1 << 16]).find(b"\n") + 1
+    n_rows = len(next(iter(columns.values())))
+    size = head + n_rows * len(columns) - (bytes(letters[-1:]) != b"\n")
+    for column in columns.values():
+        if arrow().types.is_string(column.type):
+            size += text_size(column)
+        else:
+            count = n_letters(column.drop_null().to_numpy())
+            if count is None:
+                return False
+            size += count
+    return bool(head) and size == len(whole)

@@ -1,0 +1,75 @@
+"""Last rows of tables that are about no item: sums, means, and notes that stand below them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from plausible.tables import Source, TableError, arrow, choose
+
+SUMS = {"total", "totals", "grand total", "sum", "sums", "mean", "average", "summe", "gesamt",
+        "total general", "totale", "somme", "suma"}  # fmt: skip
+MARKS = ("#", "*", "//")  # with which notes begin
+N_OTHERS = 100  # names that tell whether items are called by several words
+
+
+def check_last_row(table: Source, name: str) -> None:
+    """Refuse a last row that is called a sum of all others, or holds nothing but some words."""
+    names = table.named(name)
+    if not arrow().types.is_string(names.type) or len(names) < 2 or not names[-1].is_valid:
+        return
+    last = names[-1].as_py()
+    if last.strip(" :").casefold() in SUMS:
+        raise TableError(
+            f"Each row of {table.name} should be about an item",
+            f"the last one ({table.places([len(names)])[0]}) is called {last!r}, as if it summed "
+            "up the others",
+            "delete it",
+        )
+    others = names.slice(0, min(N_OTHERS, len(names) - 1)).drop_null().to_pylist()
+    if is_note(last) and not any(map(is_note, others)) and _is_alone(table, name):
+        refuse_note(table, len(names), last)
+
+
+def is_note(name: str) -> bool:
+    """Whether a name is of several words, or begins like a note.
+
+    Examples
+    --------
+    >>> is_note("Source: own survey"), is_note("photo 7"), is_note("* preliminary")
+    (True, True, True)
+    >>> is_note("photo_7.png")
+    False
+    """
+    return len(name.split()) > 1 or name.strip().startswith(MARKS)
+
+
+def _is_alone(table: Source, name: str) -> bool:
+    """Whether all other cells of the last row are empty, and not those of the row before it."""
+    others = [column for column in choose(table, None) if column != name]
+    columns = [table.column(column) for column in others]
+    alone = [column for column in columns if not column[len(column) - 1].is_valid]
+    above = [column for column in columns if not column[len(column) - 2].is_valid]
+    return bool(columns) and len(alone) == len(columns) > len(above)
+
+
+def refuse_note(table: Source, row: int, said: str) -> None:
+    """Refuse a row, from 1, that holds nothing but a note."""
+    shown = said if len(said) <= 60 else f"{said[:56]} ..."
+    raise TableError(
+        f"Each row of {table.name} should be about an item",
+        f"the last one ({table.places([row])[0]}) says only {shown!r}, as notes below a table do",
+        "delete it",
+    )
+
+
+def check_last_answer(table: Source, item: Any, others: Sequence[Any]) -> None:
+    """Refuse a last row of answers that holds nothing but the name of an item, as notes do.
+
+    `item` and `others` are codes and names of columns, as `Source.encoded` gives them.
+    """
+    codes, names = item
+    if len(codes) < 2 or codes[-1] < 0 or any(other[0][-1] >= 0 for other in others):
+        return
+    last = str(names[codes[-1]])
+    rest = [name for name in map(str, names[:N_OTHERS].tolist()) if name != last]
+    if is_note(last) and not any(map(is_note, rest)):
+        refuse_note(table, len(codes), last)
