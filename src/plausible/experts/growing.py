@@ -27,10 +27,11 @@ from plausible.checks import (
 )
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import Parameters, speaking
+from plausible.experts.answer_problem import Parameters, speaking
+from plausible.experts.charts import RateChart
 from plausible.experts.dependence import check_dependence, exponents, temper
 from plausible.experts.pooling import pool_dempster
-from plausible.experts.rate_model import RateChart, RateModel
+from plausible.experts.rate_model import RateModel
 from plausible.experts.reliability import Reliability, climb, conclude, equivalent_doubt
 from plausible.experts.right_shares import flatten, joined_said, right_shares
 from plausible.experts.selection import joined_parts, on_classes
