@@ -54,7 +54,7 @@ class AnswerModel(AnswerProblem):
         pairs, place = different(answers.annotator * len(contours) + answers.statement)
         self.annotator, said = pairs // len(contours), pairs % len(contours)
         self.doubted, self.power, kind = by_doubt(place, answers.doubt, answers._power)
-        self.answers = None
+        self.answers: Any = None
         if self.doubted is not None:
             self.answers = doubted_answers(answers, place, len(pairs))
         n_kinds = len(pairs) if self.doubted is None else len(self.doubted.pair)

@@ -78,8 +78,8 @@ class DoubtedAnswers:
 
         def one(rows: slice) -> tuple[float, FloatArray]:
             in_all = np.zeros(n_classes)
-            found = _posteriors(*_part(self.by_item, rows), whole, prior, known, posterior, in_all)
-            return found, in_all
+            given = whole, prior, known, posterior, in_all
+            return _run(_posteriors, self.by_item, rows, given), in_all
 
         found = _each(one, self.by_item.blocks)
         meant, anything = self.counts(posterior, whole)
@@ -90,7 +90,8 @@ class DoubtedAnswers:
         """Log likelihoods (n, K) of the answers about each item, by class."""
         whole = np.ascontiguousarray(whole)
         found = np.zeros((self.n_items, whole.shape[1]))
-        _each(lambda rows: _logs(*_part(self.by_item, rows), whole, found), self.by_item.blocks)
+        answers = self.by_item
+        _each(lambda rows: _run(_logs, answers, rows, (whole, found)), answers.blocks)
         return found
 
     def counts(self, posterior: FloatArray, whole: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -101,15 +102,15 @@ class DoubtedAnswers:
         """
         whole, posterior = np.ascontiguousarray(whole), np.ascontiguousarray(posterior)
         meant, anything = np.empty_like(whole), np.empty_like(whole)
-        _each(
-            lambda rows: _add(*_part(self.by_pair, rows), whole, posterior, meant, anything),
-            self.by_pair.blocks,
-        )
+        answers, given = self.by_pair, (whole, posterior, meant, anything)
+        _each(lambda rows: _run(_add, answers, rows, given), answers.blocks)
         return meant, anything
 
 
-def _part(answers: Grouped, rows: slice) -> tuple[Any, ...]:
-    return answers.first, answers.other, answers.doubt, answers.power, rows.start, rows.stop
+def _run(kernel: Any, answers: Grouped, rows: slice, given: tuple[Any, ...]) -> Any:
+    """A kernel over some items or pairs."""
+    first, other, doubt, power, _ = answers
+    return kernel(first, other, doubt, power, rows.start, rows.stop, *given)
 
 
 def _each(function: Callable[[slice], Any], blocks: list[slice]) -> list[Any]:
