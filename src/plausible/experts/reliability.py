@@ -362,11 +362,11 @@ def pose(
     if model == "full":
         return AnswerModel(annotations, smoothing, gold, prior)
     if model == "shrunk":
-        return AnswerModel(annotations, smoothing, gold, prior, _own_rates(annotations, gold))
+        return AnswerModel(annotations, smoothing, gold, prior, own_confusions(annotations, gold))
     return RateModel(annotations, model, smoothing, gold, prior)
 
 
-def _own_rates(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
+def own_confusions(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
     """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
     check_confusions(len(annotations.annotators), annotations.n_classes)
     even = np.full(annotations.n_classes, 1 / annotations.n_classes)
