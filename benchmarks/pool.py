@@ -10,7 +10,7 @@ the building of `Annotations` is printed, too. Contestants take turns; the faste
 import copy
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,20 +32,23 @@ DOUBT = 0.3
 FASTER = 20.0
 MORE, MORE_FASTER = 1000, 50.0
 DIFFERENT, AS_FAST = 200_000, 3.0
+MANY_CLASSES, MANY_CLASSES_PEOPLE = 50, 500
 LONGEST = 2.0
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-def draw(seed: int = 0) -> Columns:
+def draw(
+    seed: int = 0, n_items: int = N_ITEMS, n_people: int = N_PEOPLE, n_classes: int = N_CLASSES
+) -> Columns:
     """Items, people and answers, in random order; nobody answers an item twice."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(N_CLASSES, size=N_ITEMS)
-    skill = rng.beta(4.0, 2.0, size=N_PEOPLE)
-    item = np.repeat(np.arange(N_ITEMS), EACH)
-    first, step = rng.integers(N_PEOPLE, size=N_ITEMS), rng.integers(1, N_PEOPLE // EACH, N_ITEMS)
-    person = ((first + np.arange(EACH)[:, None] * step) % N_PEOPLE).T.ravel()
+    y = rng.integers(n_classes, size=n_items)
+    skill = rng.beta(4.0, 2.0, size=n_people)
+    item = np.repeat(np.arange(n_items), EACH)
+    first, step = rng.integers(n_people, size=n_items), rng.integers(1, n_people // EACH, n_items)
+    person = ((first + np.arange(EACH)[:, None] * step) % n_people).T.ravel()
     knows = rng.uniform(size=len(item)) < skill[person]
-    said = np.where(knows, y[item], rng.integers(N_CLASSES, size=len(item)))
+    said = np.where(knows, y[item], rng.integers(n_classes, size=len(item)))
     order = rng.permutation(len(item))
     return item[order], person[order], said[order]
 
@@ -106,41 +109,57 @@ def compare_dempster(columns: Columns, folder: Path) -> list[bool]:
 
 
 def compare_added(columns: Columns) -> list[bool]:
-    """Ratio of a new fit to the adding of some answers, for a million of them."""
+    """Ratio of a new fit to the adding of some answers and a look at their labels, by model.
+
+    A new fit of "auto" is a pool without settings, which looks for people who copy.
+    """
     million = tuple(column[:1_000_000] for column in columns)
-    before = AnswerPool(Annotations.from_long(*(column[:-MORE] for column in million)))
     answers = Annotations.from_long(*million)
+    early = Annotations.from_long(*(column[:-MORE] for column in million))
     late = Annotations.from_long(*(column[-MORE:] for column in million))
-    pools = iter([copy.deepcopy(before) for _ in range(REPEATS)])
-    runs: dict[str, Callable[[], Any]] = {
-        "new fit": lambda: fit_reliability(answers),
-        "add": lambda: next(pools).add(late),
-    }
-    times = interleave(runs, REPEATS)
-    print("Seconds for a million answers:", {k: round(v, 4) for k, v in times.items()})
-    ratio = times["new fit"] / times["add"]
-    name = f"a new fit of a million answers against adding {MORE:,}"
-    return [show(name, ratio, f"at least {MORE_FASTER:g}", ratio >= MORE_FASTER)]
+    touched = np.unique(million[0][-MORE:]).tolist()
+
+    def add(pools: Iterator[AnswerPool]) -> Any:
+        return next(pools).add(late).labels(touched)
+
+    verdicts = []
+    for model in ("one_coin", "class", "full", "auto"):
+        before = AnswerPool(early, model)
+        pools = iter([copy.deepcopy(before) for _ in range(REPEATS)])
+        new = partial(fit_reliability, answers, model) if model != "auto" else answers.pool
+        times = interleave({"new fit": new, "add": partial(add, pools)}, REPEATS)
+        shown = {k: round(v, 4) for k, v in times.items()}
+        print(f"Seconds for a million answers, {model}:", shown)
+        ratio = times["new fit"] / times["add"]
+        name = f"a new fit of a million answers against adding {MORE:,} and their labels, {model}"
+        verdicts.append(show(name, ratio, f"at least {MORE_FASTER:g}", ratio >= MORE_FASTER))
+        del before, pools
+    return verdicts
 
 
 def compare_doubts(columns: Columns) -> list[bool]:
     """Seconds for answers whose doubts are all different, from columns to labels."""
-    some = tuple(column[:DIFFERENT] for column in columns)
+    verdicts = []
     doubt = np.random.default_rng(0).uniform(0, 0.8, DIFFERENT)
+    for n_classes, some in (
+        (N_CLASSES, tuple(column[:DIFFERENT] for column in columns)),
+        (MANY_CLASSES, draw(0, DIFFERENT // EACH, MANY_CLASSES_PEOPLE, MANY_CLASSES)),
+    ):
 
-    def pool(model: str) -> Any:
-        return Annotations.from_long(*some, doubt=doubt).pool(doubt="fit", model=model)
+        def pool(model: str, some: Any = some) -> Any:
+            return Annotations.from_long(*some, doubt=doubt).pool(doubt="fit", model=model)
 
-    runs: dict[str, Callable[[], Any]] = {
-        model: partial(pool, model) for model in ("one_coin", "class", "full")
-    }
-    times = interleave(runs, REPEATS)
-    print(
-        f"Seconds for {DIFFERENT:,} different doubts:", {k: round(v, 2) for k, v in times.items()}
-    )
-    needed = times["one_coin"]
-    name = f"{DIFFERENT:,} answers with different doubts: seconds"
-    return [show(name, needed, f"at most {AS_FAST:g}", needed <= AS_FAST)]
+        runs: dict[str, Callable[[], Any]] = {
+            model: partial(pool, model) for model in ("one_coin", "class", "full")
+        }
+        times = interleave(runs, REPEATS)
+        shown = {k: round(v, 2) for k, v in times.items()}
+        print(f"Seconds for {DIFFERENT:,} different doubts, {n_classes} classes:", shown)
+        for model in ("one_coin",) if n_classes == N_CLASSES else tuple(times):
+            name = f"{DIFFERENT:,} different doubts, {n_classes} classes, {model}: seconds"
+            needed = times[model]
+            verdicts.append(show(name, needed, f"at most {AS_FAST:g}", needed <= AS_FAST))
+    return verdicts
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from plausible.datasets import CrowdData
 from plausible.experiments import crowd_learners, crowd_pools
 from plausible.experiments import crowds as experiment
 from plausible.experiments.common import silent
+from plausible.experiments.kept import Kept
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from support.real_files import write_crowds
@@ -321,3 +322,39 @@ def test_a_process_is_stopped_in_time_and_tells_its_errors():
 
 def test_packages_are_looked_for():
     assert set(crowd_pools.installed()) == set(crowd_pools.PEERS)
+
+
+def test_an_interrupted_run_is_taken_up_by_set_and_method(monkeypatch, tmp_path):
+    """What was found before is not computed again, and nothing else is different."""
+    data = make_data(features=False)
+    monkeypatch.setattr(experiment, "load_crowd", lambda name: replace(data, name=name))
+    monkeypatch.setattr(crowd_pools, "installed", lambda: dict.fromkeys(crowd_pools.PEERS, False))
+    wanted = {"quick": True, "sets": ["dogs", "product"]}
+    at_once = experiment.run(**wanted)
+
+    def interrupted(answers):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setitem(crowd_pools.OURS, "full", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            experiment.run(**wanted, parts=tmp_path)
+    assert len(list(tmp_path.iterdir())) == len(crowd_pools.OURS) - 1
+    with monkeypatch.context() as patch:
+        patch.setitem(crowd_pools.OURS, "class", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            experiment.run(**wanted, parts=tmp_path, seed=1)  # for which nothing is kept
+        found = experiment.run(**wanted | {"sets": ["dogs"]}, parts=tmp_path)
+    assert found["pools"] == at_once["pools"][:1]
+    found = experiment.run(**wanted, parts=tmp_path)
+    assert found.pop("seconds") > 0
+    assert found == at_once
+
+
+def test_what_a_classifier_has_learned_is_kept(monkeypatch, tmp_path):
+    task, kept = crowd_learners.prepare(make_data(), 0), Kept(tmp_path, {"seed": 0})
+    first = crowd_learners.compare_gaussian(task, "discriminant", silent, kept)
+    monkeypatch.setattr(crowd_learners, "clone", None)
+    assert crowd_learners.compare_gaussian(task, "discriminant", silent, kept) == first
+    with pytest.raises(TypeError):
+        crowd_learners.compare_gaussian(task, "discriminant", silent, Kept(tmp_path, {"seed": 1}))

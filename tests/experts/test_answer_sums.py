@@ -3,9 +3,9 @@ import pytest
 from scipy.special import logsumexp
 
 from plausible.experts import Annotations, answer_sums, fit_reliability
-from plausible.experts.answer_model import AnswerModel
 from plausible.experts.answer_sums import SparseSums
 from plausible.experts.compiled_answers import CompiledSums
+from plausible.experts.reliability import pose
 
 
 def draw(n_items, n_kinds, n_answers, n_classes, seed):
@@ -81,29 +81,59 @@ def test_compiled_fits_equal_sparse_ones(model, monkeypatch):
     assert fast.log_likelihood == pytest.approx(slow.log_likelihood, rel=1e-10)
 
 
-@pytest.mark.parametrize("has_gold", [False, True])
-def test_doubts_by_products_are_those_by_logarithms(has_gold, monkeypatch):
-    """Sets, doubts of nearly nothing, hundreds of answers about one item, gold against them."""
-    rng = np.random.default_rng(3)
+def doubted(has_sets, has_power, seed=3):
+    """Sets, doubts of nearly nothing and others, hundreds of answers about one item."""
+    rng = np.random.default_rng(seed)
     n_answers, classes = 900, [2, 0, 1, 4, 3]
     item, who = rng.integers(60, size=n_answers), rng.integers(6, size=n_answers)
     item[:300] = 5
     labels = [
-        {int(a), int(b)} if rng.random() < 0.3 else int(a)
+        {int(a), int(b)} if has_sets and rng.random() < 0.3 else int(a)
         for a, b in rng.integers(5, size=(n_answers, 2))
     ]
     doubt = np.where(rng.random(n_answers) < 0.2, 0.0, rng.uniform(0, 1e-3, n_answers))
+    doubt[600:] = rng.uniform(0, 1, n_answers - 600)
     answers = Annotations.from_long(item, who, labels, doubt=doubt, classes=classes)
+    if has_power:
+        answers = answers._with(_power=np.where(rng.random(n_answers) < 0.5, 1.0, 0.4))
+    return answers, rng
+
+
+@pytest.mark.parametrize("model", ["full", "class"])
+@pytest.mark.parametrize(
+    ("has_gold", "has_sets", "has_power"),
+    [(False, True, False), (True, True, True), (True, False, False), (False, False, True)],
+)
+def test_doubts_by_products_are_those_by_logarithms(
+    model, has_gold, has_sets, has_power, monkeypatch
+):
+    answers, rng = doubted(has_sets, has_power)
     gold = None
-    if has_gold:
+    if has_gold:  # against the answers
         gold = np.where(rng.random((len(answers.items), 5)) < 0.3, -np.inf, 0.0)
         gold[:, 2] = 0.0
+    weighted = rng.dirichlet(np.ones(5), len(answers.items)) * rng.random((60, 1))
     found = []
     for work in (10**9, 0):
-        monkeypatch.setattr("plausible.experts.answer_sums.FAST_WORK", work)
-        model = AnswerModel(answers, 1.0, gold)
-        point = model.solve(model.summarize([model.start()])[0])
-        expectation, in_all = model._expect(point)
-        found.append((*expectation[1:], in_all))
+        monkeypatch.setattr(answer_sums, "FAST_WORK", work)
+        problem = pose(answers, model, 1.0, gold)
+        point = problem.solve(problem.summarize([problem.start()])[0])
+        (_, posterior, counts, log_likelihood), in_all = problem._expect(point)
+        others = problem.evidence(point), problem.vote_shares()
+        counts = problem.tally(counts), problem.tally(problem.expected(weighted, point.learned))
+        learned = problem.solve(problem.summarize([point])[0])
+        found.append((posterior, log_likelihood, in_all, *others, *counts, *learned))
     for slow, fast in zip(*found, strict=True):
-        np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", ["full", "class", "shrunk"])
+def test_fits_with_different_doubts_end_at_the_same_point(model, monkeypatch):
+    answers, _ = doubted(has_sets=True, has_power=False, seed=4)
+    slow = fit_reliability(answers, model, max_iter=2000)
+    monkeypatch.setattr(answer_sums, "FAST_WORK", 0)
+    fast = fit_reliability(answers, model, max_iter=2000)
+    assert fast.n_iter == slow.n_iter
+    np.testing.assert_allclose(fast.posterior, slow.posterior, atol=1e-10)
+    np.testing.assert_allclose(fast.learned, slow.learned, atol=1e-10)
+    np.testing.assert_allclose(fast.low, slow.low, atol=1e-10)

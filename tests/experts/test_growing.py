@@ -75,6 +75,128 @@ def test_adding_answers_one_by_one_equals_fitting_at_once(with_doubts):
     np.testing.assert_allclose(pool.reliability().accuracy, fitted.accuracy, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("model", "with_doubts"),
+    [("class", True), ("class", False), ("full", True), ("full", False), ("shrunk", True),
+     ("shrunk", False), ("auto", True), ("auto", False)],
+)  # fmt: skip
+def test_every_model_grows_to_where_a_fit_to_all_ends(model, with_doubts):
+    items, people, said, doubt = columns(60)
+    n, first = len(items), len(items) - 25
+
+    def part(rows):
+        return answers_of(
+            items[rows], people[rows], said[rows], doubt[rows] if with_doubts else None
+        )
+
+    pool = AnswerPool(part(slice(0, first)), model)
+    for k in range(first, n):
+        pool.add(part(slice(k, k + 1)))
+    before = pool.labels().contour
+    at_once = AnswerPool(part(slice(0, n)), model, tol=1e-13)
+    wanted = at_once.labels().contour
+    assert np.abs(before - wanted).mean() < 0.03  # already close
+    pool.settle(tol=1e-13)
+    assert pool.is_settled
+    np.testing.assert_allclose(pool.learned, at_once.learned, atol=1e-8)
+    np.testing.assert_allclose(pool.rate, at_once.rate, atol=1e-8)
+    np.testing.assert_allclose(pool.labels().contour, wanted, atol=1e-8)
+    np.testing.assert_allclose(pool.reliability().low, at_once.reliability().low, atol=1e-6)
+    if model != "auto":
+        fitted = fit_reliability(part(slice(0, n)), model, tol=1e-12, max_iter=5000)
+        np.testing.assert_allclose(pool.learned, fitted.learned, atol=2e-4)
+        np.testing.assert_allclose(pool.rate, fitted.accuracy, atol=2e-4)
+
+
+@pytest.mark.parametrize("model", ["class", "full", "shrunk"])
+def test_what_is_added_up_of_some_items_is_what_all_add_up_to(model):
+    """Sums of hard answers follow from the class probabilities of items, however they came."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(4, size=50)
+    item, who = np.divmod(rng.permutation(300), 6)
+    said = np.where(rng.random(300) < 0.6, y[item], rng.integers(4, size=300))
+    given = [item, who, np.array(CLASSES)[said]]
+    pool = AnswerPool(
+        Annotations.from_long(*(one[:200] for one in given), classes=CLASSES), model, tol=1e-12
+    )
+    for rows in (slice(200, 201), slice(201, 240), slice(240, 300)):
+        pool.add(Annotations.from_long(*(one[rows] for one in given), classes=CLASSES))
+        state, answers = pool._state, pool.annotations
+        problem = state.problem(answers, slice(None), state.prior)
+        counts = problem.expected(state.posterior, state.learned)
+        np.testing.assert_allclose(state.counts, counts, atol=1e-9)
+        np.testing.assert_allclose(state.in_all, state.posterior.sum(axis=0), atol=1e-9)
+        np.testing.assert_allclose(state.learned, problem._learn(state.counts), atol=1e-9)
+        right, total = problem.tally(state.counts)
+        sure, imagined = problem.imagined()
+        np.testing.assert_allclose(pool.rate, (right + sure) / (total + imagined), atol=1e-12)
+
+
+def test_auto_is_what_pool_does_without_settings():
+    items, people, said, doubt = columns(60)
+    answers = answers_of(items, people, said, doubt)
+    grown = AnswerPool(answers, "auto")
+    np.testing.assert_allclose(grown.labels().contour, answers.pool().contour, atol=1e-12)
+    assert np.isnan(grown.rate).all()
+    assert grown.reliability().accuracy.shape == (5,)
+    plain = answers_of(items, people, said, None)
+    grown = AnswerPool(plain, "auto", tol=1e-9)
+    np.testing.assert_allclose(grown.labels().contour, plain.pool().contour, atol=5e-3)
+
+
+def test_people_who_copy_count_once_also_while_answers_arrive():
+    rng = np.random.default_rng(5)
+    y = rng.integers(3, size=150)
+    skill = [0.75, 0.7, 0.65, 0.6, 0.7]
+    said = np.column_stack(
+        [np.where(rng.random(150) < p, y, rng.integers(3, size=150)) for p in skill]
+    )
+    said = np.column_stack([said, said[:, 4], said[:, 4]])  # two who copy the last one
+    item, who = np.divmod(np.arange(said.size), 7)
+    order = rng.permutation(said.size)
+    columns = [one[order] for one in (item, who, np.array(["u", "b", "m"])[said.ravel()])]
+    pool = AnswerPool(Annotations.from_long(*(one[:900] for one in columns)), "auto")
+    assert [set(group) for group in pool._people.copies] == [{4, 5, 6}]
+    for start in range(900, len(order), 50):
+        late = Annotations.from_long(*(one[start : start + 50] for one in columns))
+        pool.add(late)
+    touched = np.unique(columns[0][1000:]).tolist()
+    whole = Annotations.from_long(*columns)
+    rows = [whole.items.tolist().index(name) for name in touched]
+    near = np.abs(pool.labels(touched).contour - whole.pool().contour[rows])
+    assert near.max() < 0.2
+    pool.settle(tol=1e-12)
+    at_once = AnswerPool(whole, "auto", tol=1e-12)
+    some = pool.labels(at_once.items.tolist()).contour
+    np.testing.assert_allclose(some, at_once.labels().contour, atol=1e-8)
+
+
+def test_without_a_restart_a_pool_goes_on_from_where_it_is():
+    """To a maximum, which with confusions need not be that of a new fit."""
+    items, people, said, _ = columns(60)
+    pool = AnswerPool(answers_of(items[:275], people[:275], said[:275], None), "full")
+    pool.add(answers_of(items[275:], people[275:], said[275:], None))
+    pool.settle(tol=1e-13, restart=False)
+    ended = pool.learned.copy()
+    pool.settle(tol=1e-13, restart=False)
+    np.testing.assert_allclose(pool.learned, ended, atol=1e-8)  # it stays
+    pool.settle(tol=1e-13)
+    assert np.abs(pool.learned - ended).max() > 0.01
+
+
+def test_many_single_answers_are_kept_in_few_parts():
+    items, people, said, doubt = columns(80)
+    pool = AnswerPool(answers_of(items[:300], people[:300], said[:300], doubt[:300]), "class")
+    for k in range(300, 325):
+        pool.add(answers_of(items[k : k + 1], people[k : k + 1], said[k : k + 1], doubt[k : k + 1]))
+        assert len(pool._store._parts) <= 17
+    whole = answers_of(items[:325], people[:325], said[:325], doubt[:325])
+    assert sorted(zip(*pool.annotations.to_table().values(), strict=True)) == sorted(
+        zip(*whole.to_table().values(), strict=True)
+    )
+    assert pool.annotations.facts.rows.shape[0] <= 16
+
+
 def test_before_it_settles_a_pool_is_already_close():
     items, people, said, doubt = columns(120)
     half = len(items) - 30

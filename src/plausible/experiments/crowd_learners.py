@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from plausible.datasets import CrowdData, majority_vote
 from plausible.experiments.common import Progress, bootstrap, seed_of
 from plausible.experiments.crowd_pools import CONSTANT, said
+from plausible.experiments.kept import NOTHING, Kept
 from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
 from plausible.labels import Labels
 from plausible.metrics import soft_accuracy
@@ -149,22 +151,32 @@ def learn_logistic(
     return found, len(ridges) - 1 - np.argmax(scores[::-1], axis=0)
 
 
+def learn_form(
+    task: Task, form: str, ridges: Sequence[float], X: NDArray[Any], X_test: NDArray[Any]
+) -> dict[str, Any]:
+    """Which answers (draws, ridges, rows) of a form are right; best ridges (draws, choices)."""
+    fold = np.random.default_rng(task.seed).permutation(np.arange(len(X)) % N_FOLDS)
+    draws = task.labels.get(form, [task.data.annotations])
+    runs = [learn_logistic(X, X_test, given, form, ridges, fold) for given in draws]
+    hits = [[(found == task.right).astype(int).tolist() for found in each] for each, _ in runs]
+    return {"hits": hits, "best": [best.tolist() for _, best in runs]}
+
+
 def compare_logistic(
-    task: Task, ridges: Sequence[float], progress: Progress
+    task: Task, ridges: Sequence[float], progress: Progress, kept: Kept = NOTHING
 ) -> list[dict[str, Any]]:
     """Accuracy of logistic regression from every form, by each choice of the ridge."""
     name = task.data.name
     X, X_test = task.X.astype(np.float32), task.X_test.astype(np.float32)
-    fold = np.random.default_rng(task.seed).permutation(np.arange(len(X)) % N_FOLDS)
     cells: list[dict[str, Any]] = [{} for _ in CHOICES]
     correct: list[dict[str, FloatArray]] = [{} for _ in CHOICES]
     for form in FORMS:
-        draws = task.labels.get(form, [task.data.annotations])
-        runs = [learn_logistic(X, X_test, given, form, ridges, fold) for given in draws]
-        hits = np.array([[found == task.right for found in each] for each, _ in runs])
+        learn = partial(learn_form, task, form, ridges, X, X_test)
+        found = kept.once(f"{name}, logistic, {form}", learn)
+        hits = np.array(found["hits"], dtype=bool)
         for choice in range(len(CHOICES)):
-            best = [chosen[choice] for _, chosen in runs]
-            correct[choice][form] = hits[np.arange(len(runs)), best].mean(axis=0)
+            best = [chosen[choice] for chosen in found["best"]]
+            correct[choice][form] = hits[np.arange(len(hits)), best].mean(axis=0)
             cells[choice][form] = {
                 "by_ridge": hits.mean(axis=(0, 2)).tolist(),
                 "ridges": [ridges[place] for place in best],
@@ -213,19 +225,27 @@ GAUSSIAN: dict[str, tuple[Callable[[int, int], int], ClassifierMixin]] = {
 }
 
 
-def compare_gaussian(task: Task, model: str, progress: Progress) -> dict[str, Any]:
+def compare_gaussian(
+    task: Task, model: str, progress: Progress, kept: Kept = NOTHING
+) -> dict[str, Any]:
     """Accuracy of a Gaussian classifier from every form that is not joint."""
     n_features, classifier = GAUSSIAN[model]
     n_rows, most = task.X.shape
     votes = task.data.annotations.votes()
     counts = np.bincount(votes[votes.any(axis=1)].argmax(axis=1))
-    kept = min(most, n_features(n_rows, int(counts[counts > 0].min())))
-    reduce = PCA(kept, random_state=0)
+    n_kept = min(most, n_features(n_rows, int(counts[counts > 0].min())))
+    reduce = PCA(n_kept, random_state=0)
     Z, Z_test = reduce.fit_transform(task.X), reduce.transform(task.X_test)
     correct = {}
-    for form, draws in task.labels.items():
+
+    def learn(draws: list[Labels]) -> list[float]:
         fits = (clone(classifier).fit(Z, given) for given in draws)
-        correct[form] = np.mean([fit.predict(Z_test) == task.right for fit in fits], axis=0)
+        right: list[float] = np.mean([f.predict(Z_test) == task.right for f in fits], 0).tolist()
+        return right
+
+    for form, draws in task.labels.items():
+        found = kept.once(f"{task.data.name}, {model}, {form}", partial(learn, draws))
+        correct[form] = np.array(found)
         progress(f"{task.data.name}, {model}, {form}: {correct[form].mean():.4f}")
     return row_of(task.data.name, model, correct, task.seed)
 
@@ -257,9 +277,9 @@ def row_of(
 
 
 def compare_learners(
-    data: CrowdData, ridges: Sequence[float], seed: int, progress: Progress
+    data: CrowdData, ridges: Sequence[float], seed: int, progress: Progress, kept: Kept = NOTHING
 ) -> list[dict[str, Any]]:
     """Every classifier on one set."""
     task = prepare(data, seed)
-    rows = compare_logistic(task, ridges, progress)
-    return rows + [compare_gaussian(task, model, progress) for model in GAUSSIAN]
+    rows = compare_logistic(task, ridges, progress, kept)
+    return rows + [compare_gaussian(task, model, progress, kept) for model in GAUSSIAN]

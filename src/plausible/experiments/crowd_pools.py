@@ -6,6 +6,7 @@ crowd-kit and cleanlab are run beside ours if they are installed; they are no pa
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from typing import Any
@@ -19,13 +20,21 @@ from sklearn.preprocessing import StandardScaler
 
 from plausible.datasets import CrowdData, majority_vote
 from plausible.experiments.common import Progress, bootstrap
+from plausible.experiments.kept import NOTHING, Kept
 from plausible.experts import Annotations, fit_reliability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 CONSTANT = 0.3
-OURS = ("majority", "pool", "pool, doubt 0.3", "pool, fitted", "class", "full")
+OURS: dict[str, Callable[[Annotations], FloatArray]] = {
+    "majority": lambda answers: answers.votes(),
+    "pool": lambda answers: answers.pool().scaled(),
+    "pool, doubt 0.3": lambda answers: answers.pool(doubt=CONSTANT).scaled(),
+    "pool, fitted": lambda answers: answers.pool(doubt="fit").scaled(),
+    "class": lambda answers: fit_reliability(answers, "class").posterior,
+    "full": lambda answers: fit_reliability(answers, "full").posterior,
+}
 PEERS = {
     "crowd-kit": ("DawidSkene", "OneCoinDawidSkene", "GLAD", "Wawa", "MMSR"),
     "cleanlab": ("consensus",),
@@ -35,6 +44,7 @@ SECONDS = 300.0  # of computing that each of them may take on a set
 ONLY_CLASSES = ("crowd-kit MMSR", "cleanlab consensus")  # which say no probabilities
 MODULES = {"crowd-kit": "crowdkit", "cleanlab": "cleanlab"}
 FLOOR = 1e-6  # of probabilities in log loss, or a sure error would be infinite
+UNENDED = "did not end in time"
 N_BINS = 10  # of confidence, in the calibration error
 
 
@@ -56,17 +66,9 @@ def calibration_error(chances: FloatArray, y: IntArray) -> float:
     return float(np.abs(np.bincount(place, said_of - right)).sum() / len(y))
 
 
-def our_scores(answers: Annotations) -> dict[str, FloatArray]:
-    """Probabilities (n, K) of the classes by each of our ways."""
-    found = {
-        "majority": answers.votes(),
-        "pool": answers.pool().scaled(),
-        "pool, doubt 0.3": answers.pool(doubt=CONSTANT).scaled(),
-        "pool, fitted": answers.pool(doubt="fit").scaled(),
-        "class": fit_reliability(answers, "class").posterior,
-        "full": fit_reliability(answers, "full").posterior,
-    }
-    return {name: as_chances(one) for name, one in found.items()}
+def our_scores(method: str, data: CrowdData) -> FloatArray:
+    """Probabilities (n, K) of the classes by one of our ways."""
+    return OURS[method](data.annotations)
 
 
 def as_chances(scores: FloatArray) -> FloatArray:
@@ -156,25 +158,43 @@ SCORERS: dict[str, Callable[[str, CrowdData], FloatArray]] = {
 
 
 def all_scores(
-    data: CrowdData, quick: bool, seconds: float
+    data: CrowdData, quick: bool, seconds: float, kept: Kept = NOTHING
 ) -> tuple[dict[str, FloatArray], list[str]]:
     """Probabilities (n, K) by all methods that are there, and who did not end within `seconds`."""
-    found, there = our_scores(data.annotations), installed()
-    unended = []
+    found, unended = {}, []
+    for name, find in contestants(data, quick, seconds):
+        scores = kept.once(f"{data.name}, {name}", partial(_as_list, find))
+        if scores == UNENDED:
+            unended.append(name)
+        else:
+            found[name] = as_chances(np.array(scores))
+    return found, unended
+
+
+def contestants(
+    data: CrowdData, quick: bool, seconds: float
+) -> list[tuple[str, Callable[[], FloatArray | None]]]:
+    """Names of methods, and what finds their scores; None if it took too long."""
+    there = installed()
+    found: list[tuple[str, Callable[[], FloatArray | None]]] = [
+        (name, partial(our_scores, name, data)) for name in OURS
+    ]
     for package, methods in PEERS.items():
         for method in methods:
             if not there[package] or (quick and method in SLOW):
                 continue
-            name = f"{package} {method}"
+            find: Callable[[], FloatArray | None] = partial(SCORERS[package], method, data)
             if method in SLOW:
-                scores = ended(SCORERS[package], (method, without_features(data)), seconds)
-            else:
-                scores = SCORERS[package](method, data)
-            if scores is None:
-                unended.append(name)
-            else:
-                found[name] = as_chances(scores)
-    return found, unended
+                alone = method, without_features(data)
+                find = partial(ended, SCORERS[package], alone, seconds)
+            found.append((f"{package} {method}", find))
+    return found
+
+
+def _as_list(find: Callable[[], FloatArray | None]) -> Any:
+    """Scores as JSON has them."""
+    scores = find()
+    return UNENDED if scores is None else scores.tolist()
 
 
 def without_features(data: CrowdData) -> CrowdData:
@@ -240,10 +260,11 @@ def compare_pools(
     quick: bool = False,
     seed: int = 0,
     seconds: float = SECONDS,
+    kept: Kept = NOTHING,
 ) -> dict[str, Any]:
     """Accuracy, log loss and calibration error of all methods on the answers of one set."""
     answers, y = data.annotations, data.y
-    scores, unended = all_scores(data, quick, seconds)
+    scores, unended = all_scores(data, quick, seconds, kept)
     accuracy = {name: float(credit(one, y).mean()) for name, one in scores.items()}
     likely = {name: one for name, one in scores.items() if name not in ONLY_CLASSES}
     loss = {name: losses(one, y) for name, one in likely.items()}

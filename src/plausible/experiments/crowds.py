@@ -68,7 +68,9 @@ from plausible.experiments.common import (
 )
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.experiments.crowd_learners import CHOICES, FORMS, HARDENED, JOINT, POOLS
+from plausible.experiments.kept import Kept
 
+RESUMES = True  # `run` can go on with what an interrupted one has left
 RIDGES = (1.0, 10.0, 100.0, 1000.0)
 QUICK_ROWS, QUICK_TEST_ROWS, QUICK_FEATURES = 200, 1000, 100
 SAME_CLASSES = ("majority", "pool, doubt 0.3")
@@ -85,6 +87,7 @@ def run(
     *,
     sets: Sequence[str] = CROWD_NAMES,
     seconds: float = crowd_pools.SECONDS,
+    parts: Path | None = None,
 ) -> Results:
     """Accuracy of pooled answers, and of what is learned from them.
 
@@ -98,6 +101,8 @@ def run(
     sets : sequence of names that `load_crowd` knows
     seconds : float
         After which GLAD and MMSR are stopped on a set; the tables then say so.
+    parts : path, optional
+        Folder for what each method found on each set, so that an interrupted run can be taken up.
     """
     loaded = [load_crowd(name) for name in sets]  # all, so that a missing set is known at once
     if quick:
@@ -112,17 +117,20 @@ def run(
         "not_installed": [name for name, there in crowd_pools.installed().items() if not there],
     }
     results = describe("crowds", seed, quick, settings)
+    kept = Kept(parts, settings | {"seed": seed, "quick": quick})
     results["pools"] = [
-        crowd_pools.compare_pools(data, progress, quick, seed, seconds) for data in loaded
+        crowd_pools.compare_pools(data, progress, quick, seed, seconds, kept) for data in loaded
     ]
     results["learners"] = [
         row
         for data in loaded
         if data.X is not None
-        for row in crowd_learners.compare_learners(data, ridges, seed, progress)
+        for row in crowd_learners.compare_learners(data, ridges, seed, progress, kept)
     ]
     results["claims"] = judge_pools(results["pools"], quick)
     results["claims"] += [one for row in results["learners"] for one in judge(row, quick)]
+    if kept.folder is not None:
+        results["seconds"] = kept.seconds()
     return results
 
 

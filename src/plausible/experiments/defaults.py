@@ -51,7 +51,7 @@ from plausible.experiments.common import (
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.experiments.crowd_pools import installed
 from plausible.experiments.default_peers import hard_labels, log_loss, tuned
-from plausible.experiments.kept import Kept, Scores
+from plausible.experiments.kept import Kept
 from plausible.experts import Annotations
 from plausible.labels import Labels
 from plausible.metrics import (
@@ -63,6 +63,7 @@ from plausible.models import AutoClassifier
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Scores = dict[str, dict[str, float]]
 
 N_SPLITS, N_ROWS, N_TEST, N_DRAWN = 10, 300, 1000, 3
 N_FEATURES = 40

@@ -139,7 +139,8 @@ def attempt(
         parts = folder / f"{experiment.name}.parts"  # of a run that was interrupted
         further = {"parts": parts} if getattr(module, "RESUMES", False) else {}
         found: Results = module.run(quick=quick, seed=seed, progress=progress, **further)
-        results = rounded(found | {"seconds": round(perf_counter() - start, 1)})
+        seconds = found.get("seconds") or round(perf_counter() - start, 1)
+        results = rounded(found | {"seconds": seconds})
         path = folder / f"{experiment.name}.json"
         write_json(results, path)
         picture: Path | None = path.with_suffix(".png")

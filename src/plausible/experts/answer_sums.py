@@ -29,7 +29,7 @@ class DoubtedSums(NamedTuple):
     """Posterior (n, K), its sums by pair and in all (K,), and the log likelihood.
 
     Sums by pair (V, K) are of those who meant what they said, and, for each unit of probability, of
-    those who may have meant anything; see `answer_model`.
+    those who may have meant anything; see `kinds`.
     """
 
     posterior: FloatArray
@@ -100,11 +100,16 @@ def normalize(
     return posterior, (top + np.log(total))[:, 0]
 
 
+def is_much_work(n_answers: int, n_classes: int) -> bool:
+    """Whether compiled passes pay."""
+    return n_answers * n_classes >= FAST_WORK
+
+
 def answer_sums(
     item: IntArray, kind: IntArray, n_items: int, n_kinds: int, n_classes: int
 ) -> AnswerSums:
     """Sums over answers (A,) by the way that suits their number."""
-    if len(item) * n_classes < FAST_WORK:
+    if not is_much_work(len(item), n_classes):
         return SparseSums(item, kind, n_items, n_kinds)
     from plausible.experts.compiled_answers import CompiledSums
 

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from plausible.engine import in_order, one_blas_thread
-from plausible.experts.answer_sums import DoubtedSums, FloatArray, IntArray, Sums
+from plausible.experts.answer_sums import FloatArray, IntArray, Sums
 
 TILE = 40_000  # probabilities at a time
 MOST_BLOCKS = 8  # of items; their number must not depend on the machine, nor so the rounding
@@ -71,25 +71,6 @@ class CompiledSums:
 
         sums = (_total(parts) for parts in zip(*self._each(one), strict=True))
         return Sums(posterior, *sums)
-
-    def expect_doubted(
-        self, kinds: Any, whole: FloatArray, prior: FloatArray, known: FloatArray | None
-    ) -> DoubtedSums:
-        """The E step where kinds are pairs (whose likelihoods are `whole`) with doubts.
-
-        Likelihoods of the answers about an item are multiplied, and one logarithm is taken of the
-        product, where `expect` takes one for each answer.
-        """
-        n_classes = len(prior)
-        posterior = np.empty((self.n_items, n_classes))
-        meant, anything = np.zeros_like(whole), np.zeros_like(whole)
-        in_all = np.zeros(n_classes)
-        known = np.zeros((0, n_classes)) if known is None else np.ascontiguousarray(known)
-        log_likelihood = _expect_doubted(
-            self.first, self.kind, np.ascontiguousarray(kinds.pair), kinds.doubt, whole, prior,
-            known, posterior, meant, anything, in_all,
-        )  # fmt: skip
-        return DoubtedSums(posterior, meant, anything, in_all, log_likelihood)
 
     def _first(self, rows: slice) -> IntArray:
         """Where the answers about these items begin, and the last of them end."""
@@ -170,54 +151,3 @@ def _divide(likelihoods, shares):  # type: ignore[no-untyped-def]  # pragma: no 
             shares[k] += row[k]
         sum_of_logs += np.log(total)
     return sum_of_logs
-
-
-@numba.njit(nogil=True, cache=True)
-def _expect_doubted(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, kind, pair, doubt, whole, prior, known, posterior, meant, anything, in_all
-):
-    """Fills the tables from `posterior` on; gives the log likelihood."""
-    n_classes = len(prior)
-    shares, start = np.exp(prior), np.empty(n_classes)
-    log_likelihood = 0.0
-    for i in range(len(posterior)):
-        row = posterior[i]
-        top = 0.0
-        for k in range(n_classes):
-            start[k] = shares[k] if len(known) == 0 else shares[k] * np.exp(known[i, k])
-            row[k] = start[k]
-        for a in range(first[i], first[i + 1]):
-            d, chance = doubt[kind[a]], whole[pair[kind[a]]]
-            largest = 0.0
-            for k in range(n_classes):
-                row[k] *= d + (1 - d) * chance[k]
-                largest = max(largest, row[k])
-            if 0.0 < largest < 1e-150:
-                for k in range(n_classes):
-                    row[k] /= largest
-                top += np.log(largest)
-        total = row.sum()
-        if not total > 1e-250:  # too small for products: by logarithms
-            top = -np.inf
-            for k in range(n_classes):
-                row[k] = prior[k] if len(known) == 0 else prior[k] + known[i, k]
-                for a in range(first[i], first[i + 1]):
-                    d = doubt[kind[a]]
-                    row[k] += np.log(d + (1 - d) * whole[pair[kind[a]], k])
-                top = max(top, row[k])
-            for k in range(n_classes):
-                row[k] = np.exp(row[k] - top)
-            total = row.sum()
-        log_likelihood += top + np.log(total)
-        for k in range(n_classes):
-            row[k] /= total
-            in_all[k] += row[k]
-        for a in range(first[i], first[i + 1]):
-            d, p = doubt[kind[a]], pair[kind[a]]
-            chance, said, other = whole[p], meant[p], anything[p]
-            for k in range(n_classes):
-                likely = (1 - d) * chance[k]
-                share = row[k] / (likely + d)
-                said[k] += likely * share
-                other[k] += d * share
-    return log_likelihood

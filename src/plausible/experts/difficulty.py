@@ -21,7 +21,7 @@ from scipy.special import expit
 from plausible.engine import maximize
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import FLOOR, TINY, speaking
+from plausible.experts.answer_problem import FLOOR, TINY, speaking
 from plausible.experts.answer_sums import normalize
 from plausible.experts.intervals import (
     Tally,

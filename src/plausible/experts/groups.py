@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import speaking
+from plausible.experts.answer_problem import speaking
 from plausible.experts.pairs import Pairs, agreement_expected, fit_factor
 
 FloatArray = NDArray[np.float64]

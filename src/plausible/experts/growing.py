@@ -1,16 +1,10 @@
-r"""Answers that arrive after a fit: incremental EM, which touches only what changed.
+"""Answers that arrive one after the other, taken in without starting anew.
 
-With one rate c of being right for each person ("one_coin"), EM needs of an answer only with which
-probability :math:`r_a` its author was right; rates are means of these, with imagined answers. These
-shares are kept. When answers arrive, the shares of all answers about the items they speak of are
-computed anew and replace the old ones in the sums of their authors, whose rates follow
-(R. Neal and G. Hinton, A view of the EM algorithm that justifies incremental, sparse, and other
-variants, 1998). Everything else stays as it is, until `settle` climbs from there to where a fit to
-all answers at once ends.
+What is known of people are sums over answers (see `growing_states`). `add` changes those of the
+items that new answers speak of; `settle` climbs from there to where a fit to all answers ends.
 """
 
-from collections.abc import Container, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +12,7 @@ from numpy.typing import NDArray
 
 from plausible.checks import (
     as_list,
+    check_flag,
     check_kind,
     check_number,
     check_option,
@@ -27,21 +22,22 @@ from plausible.checks import (
 )
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import Parameters, speaking
-from plausible.experts.dependence import check_dependence, exponents, temper
-from plausible.experts.pooling import pool_dempster
-from plausible.experts.rate_model import RateChart, RateModel
-from plausible.experts.reliability import Reliability, climb, conclude, equivalent_doubt
-from plausible.experts.right_shares import flatten, joined_said, right_shares
-from plausible.experts.selection import joined_parts, on_classes
-from plausible.experts.statements import add_up, expand
+from plausible.experts.answer_problem import MODELS, Parameters
+from plausible.experts.answer_store import AnswerStore
+from plausible.experts.dependence import Dependence, check_dependence, exponents, temper
+from plausible.experts.growing_states import GrowingState, state_of
+from plausible.experts.pooling import (
+    counted_once,
+    default_model,
+    doubts_at,
+    pool_dempster,
+    who_err_together,
+)
+from plausible.experts.reliability import Reliability, conclude, fit_reliability, relative
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-LOCAL_STEPS = 3  # over the items that were spoken of
-FEW = 0.1  # share of late answers from which all are ordered anew
 
 
 class AnswerPool:
@@ -50,11 +46,17 @@ class AnswerPool:
     Parameters
     ----------
     answers : Annotations
-    smoothing : float
+    model : {"one_coin", "class", "full", "shrunk", "auto"}
+        What is learned of people, see `fit_reliability`. "auto" does what `Annotations.pool` and
+        the command ``plausible pool`` do if nothing is said: doubts that come with the first
+        answers, those of calibrated words among them, are taken as they are; else it is "shrunk"
+        (from 5 million confusions on "one_coin"), and people who copy each other count once, groups
+        that err together less. Both are looked for whenever the pool settles.
+    smoothing : float, optional
         Imagined answers of each person; see `fit_reliability`.
     dependence : {"auto", "none"}, float or Dependence
-        As for `Annotations.pool`; "auto" assumes that half of what moves people is shared. People
-        who copy each other are not looked for.
+        As for `Annotations.pool`; "auto" assumes that half of what moves people is shared (with
+        doubts that are taken as they are: nothing).
     tol : float
         Of the first `settle`.
 
@@ -62,15 +64,19 @@ class AnswerPool:
     ----------
     items, annotators, classes : arrays of names
     rate : array (R,)
-        How often each person is right.
+        How often each person is right, in all classes together; NaN where doubts are taken as they
+        are, and nothing is learned.
+    learned : array (R, 1), (R, K) or (R, K, K)
+        What the model has learned of people, as in `Reliability`.
     is_settled : bool
         Whether nothing was added since `settle`.
 
     Notes
     -----
-    The model is "one_coin". `add` computes anew what is known of the items that the new answers are
-    about, and the rates of the people who spoke of them, which takes a time that depends on these
-    alone. `settle` goes on until nothing changes any more, to where a fit to all answers ends.
+    `add` computes anew what is known of the items that the new answers are about, and of the people
+    who spoke of them, which takes a time that depends on these alone. `settle` goes on until
+    nothing changes any more, to where a fit to all answers ends. With rates by class or confusions
+    there may be more than one such place: it then starts from the votes, as a new fit does.
 
     Examples
     --------
@@ -85,29 +91,40 @@ class AnswerPool:
     True
     """
 
-    rate: FloatArray
-    right: FloatArray
-    total: FloatArray
-
     def __init__(
         self,
         answers: Annotations,
+        model: str = "one_coin",
         *,
-        smoothing: float = 1.0,
+        smoothing: float | None = None,
         dependence: Any = "auto",
         tol: float = 1e-6,
     ) -> None:
         check_kind(answers, Annotations, "answers", "make them with Annotations.from_long")
         if not len(answers):
             raise InputError("answers should hold some", "there are none", "give some")
-        self.smoothing = check_number(smoothing, "smoothing", 0.0)
+        check_option(model, (*MODELS, "auto"), "model")
+        if smoothing is not None:
+            check_number(smoothing, "smoothing", 0.0)
         check_dependence(dependence, "dempster")
         if isinstance(dependence, str):
             check_option(dependence, ("auto", "none"), "dependence")
-        self.dependence = dependence
-        self._start_with(answers)
-        problem = self._problem()
-        self._climb(problem, problem.start(), tol, 1000)
+        check_number(tol, "tol", 0.0)
+        self.model, self.smoothing, self.dependence = model, smoothing, dependence
+        self._begin(answers, tol)
+
+    def _begin(self, answers: Annotations, tol: float) -> None:
+        """A new fit."""
+        self._store = AnswerStore(answers)
+        self._state: GrowingState | None = None
+        self._people = self.dependence if isinstance(self.dependence, Dependence) else None
+        model = self.model
+        if model == "auto":
+            model = default_model(answers) if answers.doubt is None else "given"
+        if model != "given":
+            all_alike = self.model == "one_coin" and self._people is None
+            self._state = state_of(model, self.smoothing, len(self.classes), all_alike)
+        self._fit(True, tol, 1000)
 
     def __repr__(self) -> str:
         names = ", ".join(map(str, self.classes[:6].tolist()))
@@ -119,34 +136,39 @@ class AnswerPool:
         )
 
     def __len__(self) -> int:
-        return sum(map(len, self._parts))
+        return len(self._store)
 
     # What there is.
 
-    def _start_with(self, answers: Annotations) -> None:
-        """Keep answers ordered by item, and their names."""
-        order = np.argsort(answers.item, kind="stable")
-        self.items, self.annotators = answers.items, answers.annotators
-        self.classes = answers.classes
-        self._parts = [answers.select(order)]
-        self._shares = [np.zeros(len(answers))]
-        self._places = {
-            "items": {name: k for k, name in enumerate(answers.items.tolist())},
-            "annotators": {name: k for k, name in enumerate(answers.annotators.tolist())},
-        }
-        counts = np.bincount(answers.item, minlength=len(answers.items))
-        self._first = np.concatenate([[0], np.cumsum(counts)])
+    @property
+    def items(self) -> NDArray[Any]:
+        """Names of the items."""
+        return self._store.items
+
+    @property
+    def annotators(self) -> NDArray[Any]:
+        """Names of the people."""
+        return self._store.annotators
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Names of the classes."""
+        return self._store.classes
 
     @property
     def annotations(self) -> Annotations:
         """All answers so far."""
-        if len(self._parts) > 1:
-            self._start_with(joined_parts(self._named(part) for part in self._parts))
-            self._share_all()
-        return self._named(self._parts[0])
+        return self._store.answers
 
-    def _named(self, part: Annotations) -> Annotations:
-        return part._with(items=self.items, annotators=self.annotators)
+    @property
+    def rate(self) -> FloatArray:
+        """How often (R,) people are right, in all classes together."""
+        return np.full(len(self.annotators), np.nan) if self._state is None else self._state.rate
+
+    @property
+    def learned(self) -> FloatArray:
+        """What the model has learned of people."""
+        return self.rate[:, None] if self._state is None else self._state.learned
 
     def add(self, answers: Annotations) -> Self:
         """Take more answers, about these items or others, by these people or others.
@@ -161,26 +183,21 @@ class AnswerPool:
         if not len(answers):
             return self
         self._check_names(answers)
-        self.is_settled = False
         if not set(answers.classes.tolist()) <= set(self.classes.tolist()):
-            self._start_with(
-                Annotations.concatenate([self.annotations, _as_doubted(answers, self)])
-            )
-            problem = self._problem()
-            self._climb(problem, problem.start(), 1e-6, 1000)
+            together = Annotations.concatenate(_doubted_alike(self.annotations, answers))
+            self._begin(together, 1e-6)
+            self.is_settled = False
             return self
-        part = on_classes(answers, self.classes)
-        part = part._with(
-            item=self._codes("items", answers.items)[answers.item],
-            annotator=self._codes("annotators", answers.annotators)[answers.annotator],
-        )
-        self._parts.append(part)
-        self._shares.append(np.zeros(len(part)))
-        people = part.annotator[speaking(part)]
-        self.total += np.bincount(people, minlength=len(self.annotators))
-        self._update(np.unique(part.item))
-        if len(self) > (1 + FEW) * len(self._parts[0]):
-            _ = self.annotations
+        self.is_settled = False
+        n_before = len(self)
+        items = self._store.add(answers)
+        if self._state is not None:
+            self._state.grow(len(self.items), len(self.annotators), len(self))
+            after, number = self._store.about(items)
+            people, place = np.unique(after.annotator, return_inverse=True)
+            after = after._with(annotators=self.annotators[people], annotator=place.ravel())
+            before, after = map(self._counted_once, (after.select(number < n_before), after))
+            self._state.update(items, people, before, after, number)
         return self
 
     def _check_names(self, answers: Annotations) -> None:
@@ -194,152 +211,94 @@ class AnswerPool:
                     parameter="answers",
                 )
 
-    def _codes(self, what: str, names: NDArray[Any]) -> IntArray:
-        """Places of names among those known; new ones are added."""
-        places, listed = self._places[what], names.tolist()
-        new = [name for name in listed if name not in places]
-        for name in new:
-            places[name] = len(places)
-        if new:
-            setattr(self, what, np.concatenate([getattr(self, what), np.array(new)]))
-        if new and what == "annotators":
-            rate = (1 + 1 / len(self.classes)) / 2
-            self.rate = np.append(self.rate, np.full(len(new), rate))
-            self.right, self.total = (
-                np.append(one, np.zeros(len(new))) for one in (self.right, self.total)
-            )
-        return np.array([places[name] for name in listed], dtype=np.int64)
+    def _counted_once(self, answers: Annotations) -> Annotations:
+        """Answers of which those of people who err together count less."""
+        return answers if self._people is None else counted_once(answers, self._people)
 
     # What follows.
 
-    def _about(self, items: IntArray) -> list[tuple[int, IntArray]]:
-        """Parts, and which of their answers are about some items."""
-        known = items[items < len(self._first) - 1]
-        found = [(0, expand(known, self._first)[1])]
-        wanted = np.zeros(len(self.items), dtype=bool)
-        wanted[items] = True
-        for number, part in enumerate(self._parts[1:], start=1):
-            found.append((number, np.flatnonzero(wanted[part.item])))
-        return [(number, rows) for number, rows in found if len(rows)]
-
-    def _update(self, items: IntArray) -> None:
-        """Some steps of EM over these items alone."""
-        place = np.empty(len(self.items), dtype=np.int64)
-        place[items] = np.arange(len(items))
-        chosen = []
-        for number, rows in self._about(items):
-            part = self._parts[number]
-            chosen.append((number, rows[speaking(part.select(rows))]))
-        said = joined_said([flatten(self._parts[n].select(rows)) for n, rows in chosen])
-        said = said._replace(item=place[said.item])
-        old = np.concatenate([self._shares[n][rows] for n, rows in chosen])
-        for _ in range(LOCAL_STEPS):
-            shares = right_shares(said, self.rate, len(items), len(self.classes))
-            self.right += add_up(said.who, shares - old, len(self.annotators))
-            old = shares
-            self.rate = self._rates()
-        ends = np.cumsum([len(rows) for _, rows in chosen])[:-1]
-        for (number, rows), some in zip(chosen, np.split(old, ends), strict=True):
-            self._shares[number][rows] = some
-
-    def _rates(self) -> FloatArray:
-        sure = self.smoothing * (1 + 1 / len(self.classes)) / 2
-        total = self.total + self.smoothing
-        rate = np.full(len(total), 1 / len(self.classes))
-        np.divide(self.right + sure, total, out=rate, where=total > 0)
-        return np.clip(rate, 0.0, 1.0)
-
-    def _share_all(self) -> None:
-        """Shares and sums of all answers at the present rates."""
-        part = self._parts[0]
-        rows = np.flatnonzero(speaking(part))
-        said = flatten(part.select(rows))
-        shares = right_shares(said, self.rate, len(self.items), len(self.classes))
-        self._shares = [np.zeros(len(part))]
-        self._shares[0][rows] = shares
-        self.right = add_up(said.who, shares, len(self.annotators))
-        self.total = np.bincount(said.who, minlength=len(self.annotators)).astype(np.float64)
-
-    def settle(self, tol: float = 1e-6, max_iter: int = 1000) -> Self:
+    def settle(
+        self, tol: float = 1e-6, max_iter: int = 1000, *, restart: bool | None = None
+    ) -> Self:
         """Go on until nothing changes: to where a fit to all answers at once ends.
 
         Parameters
         ----------
         tol : float
-            Stop when a step gains less than this for each item, and changes no rate by more than a
-            tenth of it.
+            Stop when a step gains less than this for each item, and changes no probability by more
+            than a tenth of it.
         max_iter : int
+        restart : bool, optional
+            Start from the votes, as a new fit does, and not from where we are. If not given, it is
+            True but for "one_coin". False is quicker, and may end at another maximum.
         """
         check_number(tol, "tol", 0.0)
         check_whole(max_iter, "max_iter", 1)
-        even = np.full(len(self.classes), 1 / len(self.classes))
-        return self._climb(self._problem(), Parameters(even, self.rate[:, None]), tol, max_iter)
+        if restart is None:
+            restart = self._state is not None and self._state.model != "one_coin"
+        return self._fit(check_flag(restart, "restart"), tol, max_iter)
 
-    def _problem(self) -> RateModel:
-        even = np.full(len(self.classes), 1 / len(self.classes))
-        return RateModel(self.annotations, "one_coin", self.smoothing, None, even)
-
-    def _climb(self, problem: RateModel, start: Parameters, tol: float, max_iter: int) -> Self:
-        self._result = climb(problem, start, tol=tol, max_iter=max_iter, chart=RateChart())
-        point = self._result.parameters
-        for _ in range(max_iter):
-            last, point = point, problem.solve(problem.summarize([point])[0])
-            if np.abs(point.learned - last.learned).max() <= tol / 10:
-                break
-        self._result = replace(self._result, parameters=point)
-        self.rate = point.learned[:, 0].copy()
-        self._share_all()
+    def _fit(self, restart: bool, tol: float, max_iter: int) -> Self:
+        if self.model == "auto" and self._state is not None and self._is_unknown():
+            self._people = who_err_together(self.annotations)
+        if self._state is not None:
+            answers = self._counted_once(self.annotations)
+            self._state.fit(answers, self._store.number, restart, tol, max_iter)
         self.is_settled = True
         return self
 
+    def _is_unknown(self) -> bool:
+        """Whether those who err together are to be looked for."""
+        return isinstance(self.dependence, str) and self.dependence == "auto"
+
     def labels(self, items: Iterable[Any] | None = None) -> Labels:
-        """Labels of all items, or of some by name, with the rates as they are now."""
-        part = self.annotations if items is None else self._some(items)
-        size = np.maximum(part.facts.size, 1.0)[part.statement]
-        own = 0.0 if part.doubt is None else part.doubt
-        error = 1 - self.rate[part.annotator]
-        doubts = equivalent_doubt(error, len(self.classes), size, own)
-        labels = pool_dempster(part, doubts, "unknown")
-        return temper(labels, exponents(self.dependence, part))
+        """Labels of all items, or of some by name, with what is known of people now."""
+        answers = self.annotations if items is None else self._some(items)
+        if self._state is None:
+            together = "none" if self._is_unknown() else self.dependence
+            return answers.pool(dependence=together, on_conflict="unknown")
+        people, place = np.unique(answers.annotator, return_inverse=True)
+        answers = answers._with(annotators=self.annotators[people], annotator=place.ravel())
+        kept = self._counted_once(answers)
+        doubts = doubts_at(kept, self._state.rate[people])
+        labels = pool_dempster(kept, doubts, "unknown")
+        if self._state.model != "one_coin":
+            problem = self._state.problem(kept, people, self._state.prior)
+            point = Parameters(self._state.prior, self._state.learned[people])
+            contour = relative(problem.evidence(point))
+            labels = Labels(contour, self.classes.tolist(), conflict=labels.conflict)
+        return temper(labels, exponents(self.dependence, kept))
 
     def _some(self, items: Iterable[Any]) -> Annotations:
         """What was said about some items, in this order."""
         names = as_list(items, "items", "names of items")
-        known = self._places["items"]
-        lost = [name for name in names if not _is_among(name, known)]
+        places = [self._store.place_of(name) for name in names]
+        lost = [name for name, place in zip(names, places, strict=True) if place is None]
         if lost:
             raise InputError("items should be items of the answers", f"{shown(lost[0])} is not")
-        wanted = np.array([self._places["items"][name] for name in names], dtype=np.int64)
-        rows = self._about(np.unique(wanted))
-        parts = [self._named(self._parts[number].select(some)) for number, some in rows]
-        few, where = np.unique(wanted, return_inverse=True)
-        place = np.empty(len(self.items), dtype=np.int64)
-        place[few] = np.arange(len(few))
-        together = joined_parts(parts) if parts else self._named(self._parts[0].select([]))
-        return together._with(items=self.items[few], item=place[together.item])[where.ravel()]
+        few, where = np.unique(np.array(places, dtype=np.int64), return_inverse=True)
+        answers = self._store.about(few)[0]
+        if len(few) == len(names) and np.array_equal(where.ravel(), np.arange(len(few))):
+            return answers
+        return answers[where.ravel()]
 
     def reliability(self) -> Reliability:
         """How far people can be trusted, with intervals; settles first."""
         if not self.is_settled:
             self.settle()
-        found: Reliability = conclude(self.annotations, self._problem(), self._result)
+        if self._state is None:
+            return fit_reliability(self.annotations)
+        answers = self._counted_once(self.annotations)
+        problem = self._state.problem(answers, slice(None), self._state.prior)
+        found: Reliability = conclude(answers, problem, self._state.result)
         return found
 
 
-def _as_doubted(answers: Annotations, pool: AnswerPool) -> Annotations:
-    """Answers with doubts where those before have some."""
-    has_doubt = pool.annotations.doubt is not None
-    if has_doubt == (answers.doubt is not None):
-        return answers
-    if has_doubt:
-        return answers._with(doubt=np.zeros(len(answers)))
-    pool._parts = [part._with(doubt=np.zeros(len(part))) for part in pool._parts]
-    return answers
-
-
-def _is_among(name: Any, known: Container[Any]) -> bool:
-    """Whether a name is known; what cannot be looked up is not."""
-    try:
-        return name in known
-    except TypeError:
-        return False
+def _doubted_alike(first: Annotations, second: Annotations) -> list[Annotations]:
+    """Both with doubts, if either has some."""
+    if (first.doubt is None) == (second.doubt is None):
+        return [first, second]
+    return [
+        one if one.doubt is not None else one._with(doubt=np.zeros(len(one)))
+        for one in (first, second)
+    ]

@@ -58,7 +58,7 @@ from plausible.checks import (
 from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import MODELS, TINY, AnswerProblem, AnswerStatistics
+from plausible.experts.answer_problem import MODELS, TINY, AnswerProblem, AnswerStatistics
 from plausible.experts.dependence import Dependence, check_dependence, exponents
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.pooling import counted_once

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import AnswerModel, Parameters
+from plausible.experts.answer_model import AnswerModel
+from plausible.experts.answer_problem import Parameters
 from plausible.experts.rate_model import confusions
 from plausible.experts.reliability import Reliability, relative
 

@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from plausible.engine import maximize
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import (
+from plausible.experts.answer_model import AnswerModel
+from plausible.experts.answer_problem import (
     FLOOR,
-    AnswerModel,
     AnswerProblem,
     AnswerStatistics,
-    LogChart,
     Parameters,
 )
+from plausible.experts.charts import LogChart, RateChart
 from plausible.experts.intervals import (
     Tally,
     confirmed_items,
@@ -28,7 +28,7 @@ from plausible.experts.intervals import (
 )
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.parts import AnnotationParts
-from plausible.experts.rate_model import RateChart, RateModel, confusions
+from plausible.experts.rate_model import RateModel, confusions
 
 FloatArray = NDArray[np.float64]
 
@@ -208,4 +208,5 @@ def own_rates(parts: AnnotationParts, gold: Mapping[Any, Any] | None) -> FloatAr
 
 def chart_of(problem: PartedProblem) -> Any:
     """Coordinates in which steps may be extrapolated."""
-    return LogChart() if isinstance(problem.light, AnswerModel) else RateChart()
+    light = problem.light
+    return LogChart(light.logs) if isinstance(light, AnswerModel) else RateChart()

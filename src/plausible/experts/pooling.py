@@ -213,7 +213,7 @@ def _resolve_doubt(
         check_option(doubt, ("fit",), "doubt")
         found = fit_reliability(annotations, gold=gold, **options)
         has_confusions = options.get("model", "one_coin") != "one_coin"
-        doubts = _doubts_at(annotations, found.accuracy)
+        doubts = doubts_at(annotations, found.accuracy)
         return doubts, found.evidence if has_confusions else None
     if gold is not None or options:
         raise InputError(
@@ -223,12 +223,12 @@ def _resolve_doubt(
         )
     if isinstance(doubt, Reliability):
         rates, confusion = known_people(doubt, annotations)
-        doubts = _doubts_at(annotations, rates)
+        doubts = doubts_at(annotations, rates)
         return doubts, None if confusion is None else evidence_of(annotations, confusion)
     return _with_own(_given_doubt(annotations, doubt), own), None
 
 
-def _doubts_at(annotations: Annotations, rates: FloatArray) -> FloatArray:
+def doubts_at(annotations: Annotations, rates: FloatArray) -> FloatArray:
     """Doubts (A,) that equal these rates (R,) of being right."""
     size = np.maximum(annotations.facts.size, 1.0)[annotations.statement]
     own = 0.0 if annotations.doubt is None else annotations.doubt

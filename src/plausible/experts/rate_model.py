@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import (
+from plausible.experts.answer_problem import (
     FLOOR,
     TINY,
     AnswerProblem,
@@ -30,12 +30,14 @@ from plausible.experts.answer_model import (
     FloatArray,
     IntArray,
     Parameters,
-    different,
     speaking,
 )
-from plausible.experts.answer_sums import normalize
+from plausible.experts.answer_sums import is_much_work, normalize
+from plausible.experts.doubted_rates import DoubtedRates
+from plausible.experts.kinds import different
 from plausible.experts.statements import add_up, expand
 
+FEW_ALIKE = 4  # answers of a group on average, below which they are gone through one by one
 TILE = 1 << 18  # probabilities of items that are gone through at a time
 
 
@@ -93,23 +95,6 @@ class Cells(NamedTuple):
     all_named: NDArray[np.bool_]
 
 
-class RateChart:
-    """Log shares of classes and log odds of being right, in which steps may be extrapolated."""
-
-    def flatten(self, parameters: Parameters) -> FloatArray:
-        """Logs of the shares, and log odds of one annotator after the other."""
-        rate = np.clip(parameters.learned, FLOOR, 1 - FLOOR)
-        logs = np.log(np.maximum(parameters.prior, TINY))
-        return np.concatenate([logs, np.log(rate / (1 - rate)).ravel()])
-
-    def restore(self, vector: FloatArray, like: Parameters) -> Parameters:
-        """The shares and rates with these coordinates."""
-        n_classes = len(like.prior)
-        prior = np.exp(vector[:n_classes] - vector[:n_classes].max())
-        rate = 1 / (1 + np.exp(-np.clip(vector[n_classes:], -30, 30)))
-        return Parameters(prior / prior.sum(), rate.reshape(like.learned.shape))
-
-
 class RateModel(AnswerProblem):
     """One rate of being right for each annotator ("one_coin"), or one in each class ("class")."""
 
@@ -127,10 +112,18 @@ class RateModel(AnswerProblem):
         if (np.diff(answers.item) < 0).any():
             answers = answers.select(np.argsort(answers.item, kind="stable"))
         self.groups, group = _group_answers(answers)
+        self.doubted = self._with_doubts(answers)
         self._name_classes(answers, group)
         is_sparse = self.n_cells == 1 and gold is None
         self.cells = self._find_cells() if is_sparse else None
         self._cut_tiles(answers, group)
+
+    def _with_doubts(self, answers: Annotations) -> DoubtedRates | None:
+        """Answers by pair, where a rate for each class meets doubts that are mostly different."""
+        is_different = len(self.groups.who) * FEW_ALIKE > len(answers)
+        if self.n_cells == 1 or not is_different or not self.groups.doubt.any():
+            return None
+        return DoubtedRates(answers) if is_much_work(len(answers), self.n_classes) else None
 
     def _name_classes(self, answers: Annotations, group: IntArray) -> None:
         """What kinds of answers say of the classes they name, and where answers do so."""
@@ -213,6 +206,8 @@ class RateModel(AnswerProblem):
 
     def evidence(self, point: Parameters) -> FloatArray:
         """Log likelihood (n, K) of the answers about each item, by class."""
+        if self.doubted is not None:
+            return self.doubted.evidence(*self._rates(point.learned))
         found = np.empty((self.n_items, self.n_classes))
         of_named = self._of_named(point.learned)[0]
         for tile in self.tiles:
@@ -235,14 +230,21 @@ class RateModel(AnswerProblem):
 
     def expected(self, posterior: FloatArray, learned: FloatArray) -> Counts:
         """How often annotators are right and answer, at probabilities (n, K) of classes."""
+        if self.doubted is not None:
+            return Counts(*self.doubted.expected(posterior, *self._rates(learned)))
         counter = Counter(self, learned)
         for tile in self.tiles:
             counter.add(tile, posterior[tile.rows])
         return counter.counts()
 
     def _expect(self, point: Parameters) -> tuple[Expectation, FloatArray]:
+        prior = np.log(np.maximum(point.prior, TINY))
+        if self.doubted is not None:
+            found = self.doubted.expect(*self._rates(point.learned), prior, self.gold)
+            counts = Counts(found.right, found.total)
+            return Expectation(point, found.posterior, counts, found.log_likelihood), found.in_all
         posterior = np.empty((self.n_items, self.n_classes))
-        of_named, prior = self._of_named(point.learned)[0], np.log(np.maximum(point.prior, TINY))
+        of_named = self._of_named(point.learned)[0]
         counter = Counter(self, point.learned)
         shares, log_likelihood = np.zeros(self.n_classes), 0.0
         for tile in self.tiles:

@@ -1,4 +1,4 @@
-"""How far annotators can be trusted, learned from their agreement; see `answer_model`."""
+"""How far annotators can be trusted, learned from their agreement; see `answer_problem`."""
 
 import warnings
 from collections.abc import Mapping
@@ -20,17 +20,9 @@ from plausible.checks import (
 from plausible.engine import maximize
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import (
-    FLOOR,
-    MODELS,
-    MOST_PROBABILITIES,
-    SMOOTHING,
-    AnswerModel,
-    AnswerProblem,
-    LogChart,
-    Parameters,
-    check_confusions,
-)
+from plausible.experts.answer_model import MOST_PROBABILITIES, AnswerModel, check_confusions
+from plausible.experts.answer_problem import FLOOR, MODELS, SMOOTHING, AnswerProblem, Parameters
+from plausible.experts.charts import LogChart, RateChart
 from plausible.experts.intervals import (
     SHARED_ERRORS,
     Interval,
@@ -50,7 +42,7 @@ from plausible.experts.parted_reliability import (
     refuse_what_needs_all,
 )
 from plausible.experts.parts import AnnotationParts
-from plausible.experts.rate_model import RateChart, RateModel, confusions
+from plausible.experts.rate_model import RateModel, confusions
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -211,7 +203,7 @@ def fit_reliability(
     annotations : Annotations or AnnotationParts
         Of answers in parts, what is learned of people is the same; nothing is kept of items.
     model : {"one_coin", "class", "full", "shrunk", "difficulty"}
-        What is learned of an annotator; see `plausible.experts.answer_model`. "full" needs many
+        What is learned of an annotator; see `plausible.experts.answer_problem`. "full" needs many
         answers of each annotator in each class; "shrunk" draws the confusions of those who gave few
         towards the rate of "one_coin". Both need memory for a table (R, K, K): what has more than
         50 million entries is refused. "difficulty" learns abilities of people and difficulties of
@@ -283,7 +275,7 @@ def fit_reliability(
         how = {"tol": tol, "max_iter": max_iter, "accelerate": accelerate, "callback": callback}
         return fit_difficulty(annotations, smoothing, known, shares, shared_errors, how)
     problem = pose(annotations, model, smoothing, known, shares)
-    chart: Any = LogChart() if isinstance(problem, AnswerModel) else RateChart()
+    chart: Any = LogChart(problem.logs) if isinstance(problem, AnswerModel) else RateChart()
     settings = {"tol": tol, "max_iter": max_iter, "chart": chart if accelerate else None}
     result = climb(problem, problem.start(), callback=callback, **settings)
     rates = None
@@ -370,11 +362,11 @@ def pose(
     if model == "full":
         return AnswerModel(annotations, smoothing, gold, prior)
     if model == "shrunk":
-        return AnswerModel(annotations, smoothing, gold, prior, _own_rates(annotations, gold))
+        return AnswerModel(annotations, smoothing, gold, prior, own_confusions(annotations, gold))
     return RateModel(annotations, model, smoothing, gold, prior)
 
 
-def _own_rates(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
+def own_confusions(annotations: Annotations, gold: FloatArray | None) -> FloatArray:
     """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
     check_confusions(len(annotations.annotators), annotations.n_classes)
     even = np.full(annotations.n_classes, 1 / annotations.n_classes)

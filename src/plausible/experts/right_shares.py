@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_model import FLOOR, TINY
+from plausible.experts.answer_problem import FLOOR, TINY
 from plausible.experts.statements import add_up, expand
 
 FloatArray = NDArray[np.float64]
