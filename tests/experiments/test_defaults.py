@@ -73,12 +73,11 @@ def test_verdicts(gain, ratio, high, holds):
 def test_an_interrupted_run_is_taken_up(tmp_path, monkeypatch):
     asked = []
 
-    def scored(name, split, n_rows, seed):
-        if len(asked) == 2:
+    def scored(name, split, n_rows, seed, side):
+        if len(asked) == 3:
             raise KeyboardInterrupt
-        asked.append((name, split))
-        one = dict.fromkeys(experiment.SCORES, 0.1 * len(asked))
-        return {"default": one, "peer": one}
+        asked.append((name, split, side))
+        return {side: dict.fromkeys(experiment.SCORES, 0.1 * len(asked))}
 
     def compare(settings):
         kept = experiment.Kept(tmp_path / "parts", settings)
@@ -87,13 +86,20 @@ def test_an_interrupted_run_is_taken_up(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "score_split", scored)
     with pytest.raises(KeyboardInterrupt):
         compare({"rows": 10})
-    asked[:] = [("one", 9)] * 5  # the next is the sixth
+    asked[:] = [("one", 9, "peers")] * 5  # the next is the sixth
     found = compare({"rows": 10})
-    assert asked[5:] == [("one", 2)]
+    rest = [(split, side) for split in range(3) for side in experiment.SIDES][3:]
+    assert asked[5:] == [("one", *one) for one in rest]
     assert found["splits"] == 3
-    assert found["scores"]["peer"]["u65"]["mean"] == pytest.approx((0.1 + 0.2 + 0.6) / 3)
-    compare({"rows": 20})
-    assert asked[6:] == [("one", 0), ("one", 1), ("one", 2)]
+    assert found["scores"]["peers"]["u65"]["mean"] == pytest.approx((0.2 + 0.6 + 0.8) / 3)
+    assert found["gain"]["peers"]["u65"]["mean"] == pytest.approx((0.1 + 0.3 + 0.7 - 1.6) / 3)
+    del asked[:]
+    (tmp_path / "parts" / "one_1_default.json").unlink()
+    compare({"rows": 10})
+    assert asked == [("one", 1, "default")]
+    with pytest.raises(KeyboardInterrupt):  # other settings
+        compare({"rows": 20})
+    assert asked[1:] == [("one", 0, side) for side in experiment.SIDES]
 
 
 @pytest.mark.long

@@ -118,24 +118,44 @@ def test_weights_count_rows(data):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_votes_have_the_lowest_loss_of_all_averages(seed):
+def test_votes_have_the_lowest_loss_with_a_row_for_each_candidate(seed):
     random = np.random.default_rng(seed)
     labels = Labels.from_plausibility(random.uniform(0.01, 1.0, size=(40, 3)), CLASSES)
     bets = random.dirichlet(np.ones(3), size=(4, 40))
     weight = random.uniform(0.2, 1.0, size=40)
     known = choice.what_is_known(labels.scaled(), weight)
-    votes = choice.fit_votes(np.log(bets), known, weight)
+    votes = choice.fit_votes(np.log(bets), known, weight, 40)
     assert votes.sum() == pytest.approx(1.0)
+    entropy = 0.5 * (weight @ (1.0 - labels.scaled().min(axis=1)))
+    a_row = (weight.sum() + entropy) / 40
 
     def loss(v):
-        return loss_of(np.tensordot(v, bets, 1), labels, weight)
+        with np.errstate(divide="ignore"):
+            own = -a_row * np.log(v).sum() / weight.sum()
+        return loss_of(np.tensordot(v, bets, 1), labels, weight) + own
 
     found = minimize(
         lambda v: loss(np.abs(v) / np.abs(v).sum()), np.full(4, 0.25), method="Nelder-Mead",
         options={"maxiter": 500, "xatol": 1e-6, "fatol": 1e-8},
     )  # fmt: skip
     assert loss(votes) <= found.fun + 2e-4
-    assert loss(votes) <= min(loss(one) for one in np.eye(4)) + 1e-12
+    assert np.ptp(votes) > 0.05
+
+
+def test_votes_are_near_even_for_few_rows_and_go_to_the_best_for_many():
+    """The more rows say the same, the less the row of each candidate counts."""
+    bets = np.array([[[0.8, 0.1, 0.1]], [[0.4, 0.3, 0.3]], [[0.1, 0.8, 0.1]]])
+    shares = []
+    for n in (2, 20, 200, 2000):
+        known = choice.what_is_known(np.tile([1.0, 0.2, 0.2], (n, 1)), np.ones(n))
+        votes = choice.fit_votes(np.log(np.tile(bets, (1, n, 1))), known, np.ones(n), n)
+        assert votes[0] > votes[1] > votes[2] > 0.0
+        shares.append(votes[0])
+        again = choice.fit_votes(np.log(np.tile(bets, (1, n, 1))), known, np.full(n, 0.3), n)
+        np.testing.assert_allclose(again, votes, atol=1e-9)  # weights have no unit
+    assert shares == sorted(shares)
+    assert shares[0] < 0.55
+    assert shares[-1] > 0.99
 
 
 def test_bets_that_are_too_sure_are_tempered_to_what_labels_bear():

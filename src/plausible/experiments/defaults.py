@@ -71,6 +71,7 @@ RESUMES = True  # `run` can go on with splits that an interrupted one has left
 ENOUGH_VOTES = 6
 SHARE = 0.9  # of the bets, in a set
 DEFAULT = "default"
+SIDES = (DEFAULT, "peers")  # kept apart: a new ladder leaves the peers as they are
 LEARNERS = ("logistic", "LDA", "boosting")
 SCORES = ("accuracy", "log loss", "ECE", "coverage", "u65")
 WORSE = {"log loss", "ECE"}  # lower is better
@@ -250,13 +251,14 @@ def run(
     return results
 
 
-def score_split(name: str, split: int, n_rows: int, seed: int) -> Scores:
-    """Scores of all methods on one split of a set."""
+def score_split(name: str, split: int, n_rows: int, seed: int, side: str) -> Scores:
+    """Scores of the default or of its peers on one split of a set."""
     own = seed_of(seed, list(TASKS).index(name), split)
     task = reduced(TASKS[name](name, np.random.default_rng(own), n_rows), split)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of others, about classes of few items
-        bets = {DEFAULT: default_bets(task, 0), **peer_bets(task, split)}
+        ours = side == DEFAULT
+        bets = {DEFAULT: default_bets(task, 0)} if ours else peer_bets(task, split)
     return {method: score(one, task) for method, one in bets.items()}
 
 
@@ -288,13 +290,15 @@ def compare(
     kept: Kept,
 ) -> dict[str, Any]:
     """All methods on the splits of one set."""
-    splits = []
+    splits: list[Scores] = []
     for split in range(n_splits):
-        scores = kept.find(f"{name}_{split}")
-        if scores is None:
-            scores = score_split(name, split, n_rows, seed)
-            kept.keep(f"{name}_{split}", scores)
-        splits.append(scores)
+        splits.append({})
+        for side in SIDES:
+            scores = kept.find(f"{name}_{split}_{side}")
+            if scores is None:
+                scores = score_split(name, split, n_rows, seed, side)
+                kept.keep(f"{name}_{split}_{side}", scores)
+            splits[-1].update(scores)
         told = ", ".join(f"{method} {one['accuracy']:.3f}" for method, one in splits[-1].items())
         progress(f"{name}, split {split + 1} of {n_splits}: {told}")
     return gather(name, splits)

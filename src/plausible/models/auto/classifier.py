@@ -252,18 +252,16 @@ class AutoClassifier(NamedEnsemble):
     def _vote(self, trials: list[Trial], rows: Rows, rng: np.random.RandomState) -> FloatArray:
         """Votes (m,) of the candidates, most of them zero; keeps what was found."""
         able = [number for number, trial in enumerate(trials) if trial.logs is not None]
-        known, weight = rows.known, rows.share
+        known, weight, kind = rows.known, rows.share, rows.kind[rows.tested]
         losses = np.array([trials[number].losses for number in able])
         if self.combination == "best":
             share = np.eye(len(able))[(losses @ weight).argmin()]
         else:
             logs = np.array([trials[number].tempered for number in able])
-            share = kept_votes(fit_votes(logs, known, weight))
+            share = kept_votes(fit_votes(logs, known, weight, len(np.unique(kind))))
         votes = np.zeros(len(trials))
         votes[able] = share
-        self.results_ = tabulate(
-            trials, votes, rows, chances(losses, weight, rows.kind[rows.tested], rng)
-        )
+        self.results_ = tabulate(trials, votes, rows, chances(losses, weight, kind, rng))
         chosen = np.flatnonzero(votes)
         self.votes_ = votes[chosen]
         self.exponents_ = np.array([trials[number].exponent for number in chosen])
