@@ -12,6 +12,7 @@ from plausible.labels import Labels
 from plausible.models import (
     AutoClassifier,
     DiscriminantClassifier,
+    EmptyClassWarning,
     PartialLogisticRegression,
     SoftNearestCentroid,
 )
@@ -242,6 +243,19 @@ def test_a_candidate_that_fails_is_told_and_not_taken(data):
     assert "it alone answers" in model.summary()
     with pytest.raises(InputError, match="none is, the first of which failed: These rows"):
         AutoClassifier(ladder[:1], cv=2).fit(X, labels)
+
+
+def test_a_class_that_nobody_named_is_told_once(data):
+    X, labels, _, _ = data
+    contour = np.c_[
+        np.where(labels.is_unknown[:, None], [0.0, 1.0, 1.0], labels.contour), np.zeros(90)
+    ]
+    with pytest.warns(EmptyClassWarning, match=r"\['z'\] never are") as told:
+        model = AutoClassifier(LADDER, cv=2).fit(
+            X, Labels.from_plausibility(contour, [*CLASSES, "z"])
+        )
+    assert len(told) == 1
+    assert model.predict_proba(X)[:, 3].max() < 1e-3
 
 
 def test_time_and_callbacks_end_the_trials(data):
