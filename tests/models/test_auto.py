@@ -119,7 +119,7 @@ def test_weights_count_rows(data):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_votes_have_the_lowest_loss_with_a_row_for_each_candidate(seed):
+def test_votes_have_the_lowest_loss_with_half_a_row_for_each_candidate(seed):
     random = np.random.default_rng(seed)
     labels = Labels.from_plausibility(random.uniform(0.01, 1.0, size=(40, 3)), CLASSES)
     bets = random.dirichlet(np.ones(3), size=(4, 40))
@@ -128,11 +128,11 @@ def test_votes_have_the_lowest_loss_with_a_row_for_each_candidate(seed):
     votes = choice.fit_votes(np.log(bets), known, weight, 40)
     assert votes.sum() == pytest.approx(1.0)
     entropy = 0.5 * (weight @ (1.0 - labels.scaled().min(axis=1)))
-    a_row = (weight.sum() + entropy) / 40
+    half_a_row = 0.5 * (weight.sum() + entropy) / 40
 
     def loss(v):
         with np.errstate(divide="ignore"):
-            own = -a_row * np.log(v).sum() / weight.sum()
+            own = -half_a_row * np.log(v).sum() / weight.sum()
         return loss_of(np.tensordot(v, bets, 1), labels, weight) + own
 
     found = minimize(
@@ -144,7 +144,7 @@ def test_votes_have_the_lowest_loss_with_a_row_for_each_candidate(seed):
 
 
 def test_votes_are_near_even_for_few_rows_and_go_to_the_best_for_many():
-    """The more rows say the same, the less the row of each candidate counts."""
+    """The more rows say the same, the less those of the candidates count."""
     bets = np.array([[[0.8, 0.1, 0.1]], [[0.4, 0.3, 0.3]], [[0.1, 0.8, 0.1]]])
     shares = []
     for n in (2, 20, 200, 2000):
@@ -155,7 +155,7 @@ def test_votes_are_near_even_for_few_rows_and_go_to_the_best_for_many():
         again = choice.fit_votes(np.log(np.tile(bets, (1, n, 1))), known, np.full(n, 0.3), n)
         np.testing.assert_allclose(again, votes, atol=1e-9)  # weights have no unit
     assert shares == sorted(shares)
-    assert shares[0] < 0.55
+    assert shares[0] < 0.65
     assert shares[-1] > 0.99
 
 

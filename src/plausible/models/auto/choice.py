@@ -18,9 +18,10 @@ been given four times; half as much of it as of the first (:math:`\lambda` = 0.5
 becoming sure of what labels never said, and prefers those that rank classes as labels do.
 
 Few rows cannot tell candidates apart, and votes that follow every chance of them are worse than
-equal ones. So each candidate is given one row of its own, which no other explains: votes maximize
+equal ones. So each candidate is given half a row of its own, which no other explains: votes
+maximize
 
-.. math:: -\frac{\text{loss}}{w} + \sum_m \log v_m
+.. math:: -\frac{\text{loss}}{w} + \frac{1}{2} \sum_m \log v_m
 
 where w is the mean weight of distinct rows. Votes are nearly equal for a handful of rows, and those
 of the lowest loss for many. The criterion is concave: they are found by EM, as the weights of a
@@ -50,7 +51,7 @@ LEAST_VOTE = 0.02  # below, a candidate is left out
 MOST_STEPS, ENOUGH = 1000, 1e-4  # of EM for the votes
 N_RESAMPLES = 400
 SPREAD = 0.5  # of the second part of the loss; 0.25 to 1 serve alike on real crowds
-OWN_ROWS = 1.0  # of each candidate, when votes are counted
+OWN_ROWS = 0.5  # of each candidate, when votes are counted; 0.5 and 1 serve alike
 SHARPNESS = 4  # of labels in it, as if they had been given so often; 2 to 8 serve alike
 
 
@@ -117,7 +118,7 @@ def earned(logs: FloatArray, known: Known) -> FloatArray:
 def fit_votes(logs: FloatArray, known: Known, share: FloatArray, n_kinds: int) -> FloatArray:
     """Votes (m,) of the candidates, from their tempered log bets (m, n, K).
 
-    `n_kinds` is the number of distinct rows; each candidate has one more to itself.
+    `n_kinds` is the number of distinct rows; each candidate has half a row more to itself.
     """
     bets = np.exp(logs)
     likelihood = np.einsum("mnk,nk->mn", bets, known.scaled)

@@ -86,8 +86,8 @@ class AutoClassifier(NamedEnsemble):
     Features are standardized. Each candidate bets on rows that it has not seen; its bets are
     tempered by one exponent, so that they are as sure as held-out labels allow, and judged by their
     loss, which is the soft log-loss and a part of the cross-entropy. The average of bets with the
-    lowest loss of all averages gives the votes, and the candidates that have some are fitted to all
-    rows and answer together.
+    lowest loss gives the votes, where each candidate has half a row of its own, so that few rows do
+    not decide; the candidates that have votes are fitted to all rows and answer together.
 
     Parameters
     ----------
