@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from plausible.experiments import crowd_pools, default_peers
+from plausible.experiments import crowd_pools, default_peers, default_sets
 from plausible.experiments import defaults as experiment
 from plausible.labels import Labels
 from plausible.models import SoftNearestCentroid
@@ -54,15 +54,16 @@ def row(gain, ratio, high=0.01):
     for one in scores.values():
         one["accuracy"] = {"mean": 0.5}
     gained = {"accuracy": {"mean": gain, "low": gain - 0.01, "high": high}}
-    return {"set": "one", "scores": scores, "gain": {"peer": gained}}
+    held = {"ours coverage": {"mean": 0.9 + ratio - 1.0, "low": 0.8, "high": 1.0}}
+    return {"set": "one", "scores": scores, "gain": {"peer": gained}, "gold": held}
 
 
 @pytest.mark.parametrize(
     ("gain", "ratio", "high", "holds"),
     [
-        (0.01, 0.9, 0.02, [True, True, True]),
-        (-0.019, 1.19, -0.001, [False, True, True]),
-        (-0.021, 1.21, 0.001, [True, False, False]),
+        (0.01, 0.981, 0.02, [True, True, True, True]),
+        (-0.019, 1.19, -0.001, [False, True, True, False]),
+        (-0.021, 1.21, 0.001, [True, False, False, False]),
     ],
 )
 def test_verdicts(gain, ratio, high, holds):
@@ -73,12 +74,11 @@ def test_verdicts(gain, ratio, high, holds):
 def test_an_interrupted_run_is_taken_up(tmp_path, monkeypatch):
     asked = []
 
-    def scored(name, split, n_rows, seed):
-        if len(asked) == 2:
+    def scored(name, split, n_rows, seed, side):
+        if len(asked) == 3:
             raise KeyboardInterrupt
-        asked.append((name, split))
-        one = dict.fromkeys(experiment.SCORES, 0.1 * len(asked))
-        return {"default": one, "peer": one}
+        asked.append((name, split, side))
+        return {side: dict.fromkeys((*experiment.SCORES, "ours size"), 0.1 * len(asked))}
 
     def compare(settings):
         kept = experiment.Kept(tmp_path / "parts", settings)
@@ -87,13 +87,38 @@ def test_an_interrupted_run_is_taken_up(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "score_split", scored)
     with pytest.raises(KeyboardInterrupt):
         compare({"rows": 10})
-    asked[:] = [("one", 9)] * 5  # the next is the sixth
+    asked[:] = [("one", 9, "peers")] * 5  # the next is the sixth
     found = compare({"rows": 10})
-    assert asked[5:] == [("one", 2)]
+    rest = [(split, side) for split in range(3) for side in experiment.SIDES][3:]
+    assert asked[5:] == [("one", *one) for one in rest]
     assert found["splits"] == 3
-    assert found["scores"]["peer"]["u65"]["mean"] == pytest.approx((0.1 + 0.2 + 0.6) / 3)
-    compare({"rows": 20})
-    assert asked[6:] == [("one", 0), ("one", 1), ("one", 2)]
+    assert found["gold"]["ours size"]["mean"] == pytest.approx((0.1 + 0.3 + 0.7) / 3)
+    assert found["scores"]["peers"]["u65"]["mean"] == pytest.approx((0.2 + 0.6 + 0.8) / 3)
+    assert found["gain"]["peers"]["u65"]["mean"] == pytest.approx((0.1 + 0.3 + 0.7 - 1.6) / 3)
+    del asked[:]
+    (tmp_path / "parts" / "one_1_default.json").unlink()
+    compare({"rows": 10})
+    assert asked == [("one", 1, "default")]
+    with pytest.raises(KeyboardInterrupt):  # other settings
+        compare({"rows": 20})
+    assert asked[1:] == [("one", 0, side) for side in experiment.SIDES]
+
+
+def test_gold_sets_leave_out_classes_below_the_quantile_of_gold():
+    random = np.random.default_rng(3)
+    names = np.array(["c", "a", "b", "d"])
+    y = random.integers(4, size=150)
+    X = random.normal(size=(150, 2)) + np.array([[0, 0], [2, 0], [0, 2], [2, 2]])[y]
+    model = SoftNearestCentroid().fit(X[:30], names[y[:30]])
+    found = default_sets.gold_scores(model, X[30:], names[y[30:]])
+    bets = model.predict_proba(X[30:])
+    true = np.searchsorted(model.classes_, names[y[30:]])
+    right = np.sort(1.0 - bets[np.arange(60), true[:60]])  # 60 of 120 are gold
+    least = right[int(np.ceil(0.9 * 61)) - 1]
+    sets = 1.0 - bets[60:] <= least + 1e-12
+    assert found["ours coverage"] == pytest.approx(sets[np.arange(60), true[60:]].mean())
+    assert found["ours size"] == pytest.approx(sets.sum(axis=1).mean())
+    assert 1.0 < found["ours size"] < 4.0
 
 
 @pytest.mark.long
@@ -112,7 +137,7 @@ def test_default_and_peers_are_scored_on_the_same_splits(tmp_path, monkeypatch):
                 means = (one["scores"][m][score]["mean"] for m in ("default", method))
                 assert gains[score]["mean"] == pytest.approx(next(means) - next(means))
     tables = experiment.tables(results)
-    assert set(tables) == {"accuracy", "log_loss", "ece", "coverage", "u65", "gains"}
+    assert set(tables) == {"accuracy", "log_loss", "ece", "coverage", "u65", "gains", "sets"}
     experiment.draw(results, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 1000
 

@@ -12,6 +12,7 @@ from plausible.labels import Labels
 from plausible.models import (
     AutoClassifier,
     DiscriminantClassifier,
+    EmptyClassWarning,
     PartialLogisticRegression,
     SoftNearestCentroid,
 )
@@ -118,24 +119,44 @@ def test_weights_count_rows(data):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_votes_have_the_lowest_loss_of_all_averages(seed):
+def test_votes_have_the_lowest_loss_with_half_a_row_for_each_candidate(seed):
     random = np.random.default_rng(seed)
     labels = Labels.from_plausibility(random.uniform(0.01, 1.0, size=(40, 3)), CLASSES)
     bets = random.dirichlet(np.ones(3), size=(4, 40))
     weight = random.uniform(0.2, 1.0, size=40)
     known = choice.what_is_known(labels.scaled(), weight)
-    votes = choice.fit_votes(np.log(bets), known, weight)
+    votes = choice.fit_votes(np.log(bets), known, weight, 40)
     assert votes.sum() == pytest.approx(1.0)
+    entropy = 0.5 * (weight @ (1.0 - labels.scaled().min(axis=1)))
+    half_a_row = 0.5 * (weight.sum() + entropy) / 40
 
     def loss(v):
-        return loss_of(np.tensordot(v, bets, 1), labels, weight)
+        with np.errstate(divide="ignore"):
+            own = -half_a_row * np.log(v).sum() / weight.sum()
+        return loss_of(np.tensordot(v, bets, 1), labels, weight) + own
 
     found = minimize(
         lambda v: loss(np.abs(v) / np.abs(v).sum()), np.full(4, 0.25), method="Nelder-Mead",
         options={"maxiter": 500, "xatol": 1e-6, "fatol": 1e-8},
     )  # fmt: skip
     assert loss(votes) <= found.fun + 2e-4
-    assert loss(votes) <= min(loss(one) for one in np.eye(4)) + 1e-12
+    assert np.ptp(votes) > 0.05
+
+
+def test_votes_are_near_even_for_few_rows_and_go_to_the_best_for_many():
+    """The more rows say the same, the less those of the candidates count."""
+    bets = np.array([[[0.8, 0.1, 0.1]], [[0.4, 0.3, 0.3]], [[0.1, 0.8, 0.1]]])
+    shares = []
+    for n in (2, 20, 200, 2000):
+        known = choice.what_is_known(np.tile([1.0, 0.2, 0.2], (n, 1)), np.ones(n))
+        votes = choice.fit_votes(np.log(np.tile(bets, (1, n, 1))), known, np.ones(n), n)
+        assert votes[0] > votes[1] > votes[2] > 0.0
+        shares.append(votes[0])
+        again = choice.fit_votes(np.log(np.tile(bets, (1, n, 1))), known, np.full(n, 0.3), n)
+        np.testing.assert_allclose(again, votes, atol=1e-9)  # weights have no unit
+    assert shares == sorted(shares)
+    assert shares[0] < 0.65
+    assert shares[-1] > 0.99
 
 
 def test_bets_that_are_too_sure_are_tempered_to_what_labels_bear():
@@ -222,6 +243,19 @@ def test_a_candidate_that_fails_is_told_and_not_taken(data):
     assert "it alone answers" in model.summary()
     with pytest.raises(InputError, match="none is, the first of which failed: These rows"):
         AutoClassifier(ladder[:1], cv=2).fit(X, labels)
+
+
+def test_a_class_that_nobody_named_is_told_once(data):
+    X, labels, _, _ = data
+    contour = np.c_[
+        np.where(labels.is_unknown[:, None], [0.0, 1.0, 1.0], labels.contour), np.zeros(90)
+    ]
+    with pytest.warns(EmptyClassWarning, match=r"\['z'\] never are") as told:
+        model = AutoClassifier(LADDER, cv=2).fit(
+            X, Labels.from_plausibility(contour, [*CLASSES, "z"])
+        )
+    assert len(told) == 1
+    assert model.predict_proba(X)[:, 3].max() < 1e-3
 
 
 def test_time_and_callbacks_end_the_trials(data):

@@ -152,7 +152,8 @@ def _tell_preparation(model: Any, training: Any) -> list[str]:
     if preparation is None or not hasattr(training.X, "columns"):
         return []
     told = preparation.fit(training.X).explain()
-    if "category" in training.kinds.values() and preparation.full_rank:
+    one_model = not hasattr(models.last_step(model), "summary")  # else held-out items choose
+    if "category" in training.kinds.values() and preparation.full_rank and one_model:
         told.append(
             "categories are no Gaussians, which this model assumes; --model logistic suits them"
         )

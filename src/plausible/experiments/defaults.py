@@ -22,7 +22,8 @@ sjaffe              mean ratings as plausibilities, and their highest as truth: 
 ==================  ============================================================================
 
 Accuracy, log loss (bets below 1e-6 count as that), expected calibration error, and for the smallest
-sets of classes whose bets sum to 0.9: how often they hold the truth, and their utility u65.
+sets of classes whose bets sum to 0.9: how often they hold the truth, and their utility u65. Sets
+that are calibrated on gold stand beside MAPIE's (`default_sets`).
 """
 
 import warnings
@@ -51,6 +52,7 @@ from plausible.experiments.common import (
 from plausible.experiments.comparison import Claim, Results, Table, claim
 from plausible.experiments.crowd_pools import installed
 from plausible.experiments.default_peers import hard_labels, log_loss, tuned
+from plausible.experiments.default_sets import KEYS, gold_scores, judge_sets, sets_table
 from plausible.experiments.kept import Kept
 from plausible.experts import Annotations
 from plausible.labels import Labels
@@ -72,6 +74,7 @@ RESUMES = True  # `run` can go on with splits that an interrupted one has left
 ENOUGH_VOTES = 6
 SHARE = 0.9  # of the bets, in a set
 DEFAULT = "default"
+SIDES = (DEFAULT, "peers")  # kept apart: a new ladder leaves the peers as they are
 LEARNERS = ("logistic", "LDA", "boosting")
 SCORES = ("accuracy", "log loss", "ECE", "coverage", "u65")
 WORSE = {"log loss", "ECE"}  # lower is better
@@ -167,12 +170,13 @@ TASKS: dict[str, Callable[[str, np.random.Generator, int], Task]] = {
 }
 
 
-def default_bets(task: Task, seed: int) -> FloatArray:
-    """Bets (n, K) of the default, in the order of the task's classes."""
+def default_scores(task: Task, seed: int) -> dict[str, float]:
+    """Scores of the default, and those of its gold-calibrated sets."""
     model = AutoClassifier(random_state=seed).fit(task.X, task.labels)
     place = {name: k for k, name in enumerate(model.classes_.tolist())}
     columns = [place[name] for name in task.classes.tolist()]
-    return np.asarray(model.predict_proba(task.X_test)[:, columns])
+    bets = np.asarray(model.predict_proba(task.X_test)[:, columns])
+    return score(bets, task) | gold_scores(model, task.X_test, task.classes[task.y_test])
 
 
 def peer_bets(task: Task, seed: int) -> dict[str, FloatArray]:
@@ -251,14 +255,15 @@ def run(
     return results
 
 
-def score_split(name: str, split: int, n_rows: int, seed: int) -> Scores:
-    """Scores of all methods on one split of a set."""
+def score_split(name: str, split: int, n_rows: int, seed: int, side: str) -> Scores:
+    """Scores of the default or of its peers on one split of a set."""
     own = seed_of(seed, list(TASKS).index(name), split)
     task = reduced(TASKS[name](name, np.random.default_rng(own), n_rows), split)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of others, about classes of few items
-        bets = {DEFAULT: default_bets(task, 0), **peer_bets(task, split)}
-    return {method: score(one, task) for method, one in bets.items()}
+        if side == DEFAULT:
+            return {DEFAULT: default_scores(task, 0)}
+        return {method: score(one, task) for method, one in peer_bets(task, split).items()}
 
 
 def gather(name: str, splits: list[Scores]) -> dict[str, Any]:
@@ -268,9 +273,11 @@ def gather(name: str, splits: list[Scores]) -> dict[str, Any]:
         for method in splits[0]
     }
     ours = columns[DEFAULT]
+    gold = [key for key in KEYS if key in splits[0][DEFAULT]]
     return {
         "set": name,
         "splits": len(splits),
+        "gold": {key: summary(np.array([one[DEFAULT][key] for one in splits])) for key in gold},
         "scores": {m: {s: summary(v) for s, v in one.items()} for m, one in columns.items()},
         "gain": {
             m: {s: summary(ours[s] - v) for s, v in one.items()}
@@ -289,13 +296,15 @@ def compare(
     kept: Kept,
 ) -> dict[str, Any]:
     """All methods on the splits of one set."""
-    splits = []
+    splits: list[Scores] = []
     for split in range(n_splits):
-        scores = kept.find(f"{name}_{split}")
-        if scores is None:
-            scores = score_split(name, split, n_rows, seed)
-            kept.keep(f"{name}_{split}", scores)
-        splits.append(scores)
+        splits.append({})
+        for side in SIDES:
+            scores = kept.find(f"{name}_{split}_{side}")
+            if scores is None:
+                scores = score_split(name, split, n_rows, seed, side)
+                kept.keep(f"{name}_{split}_{side}", scores)
+            splits[-1].update(scores)
         told = ", ".join(f"{method} {one['accuracy']:.3f}" for method, one in splits[-1].items())
         progress(f"{name}, split {split + 1} of {n_splits}: {told}")
     return gather(name, splits)
@@ -325,7 +334,8 @@ def judge(rows: list[dict[str, Any]]) -> list[Claim]:
         verdicts.append(claim(text, ours <= 1.2 * theirs, f"{ours / theirs:.2f}", asked=True))
     text = "most sets: the best, or the best peer is within its interval"
     most = within > len(rows) / 2
-    return [claim(text, most, f"{within} of {len(rows)}", asked=True), *verdicts]
+    first = claim(text, most, f"{within} of {len(rows)}", asked=True)
+    return [first, *verdicts, *judge_sets(rows)]
 
 
 def tables(results: Results) -> dict[str, Table]:
@@ -356,7 +366,7 @@ def tables(results: Results) -> dict[str, Table]:
         head,
         lines,
     )
-    return found
+    return found | {"sets": sets_table(rows)}
 
 
 def gains_of(row: dict[str, Any], name: str, scale: float, digits: int) -> list[str]:

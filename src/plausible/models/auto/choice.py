@@ -15,9 +15,17 @@ with exponents t and votes v that minimize a loss of held-out labels,
 The first part is the soft log-loss: right where a label is evidence about one true class, and
 content with any bet inside a set. The second asks for bets like the label, sharpened as if it had
 been given four times; half as much of it as of the first (:math:`\lambda` = 0.5) keeps bets from
-becoming sure of what labels never said, and prefers those that rank classes as labels do. In the
-votes the loss is convex: they are found by EM, as the weights of a mixture whose components are
-known. Candidates that are right about different rows share the votes.
+becoming sure of what labels never said, and prefers those that rank classes as labels do.
+
+Few rows cannot tell candidates apart, and votes that follow every chance of them are worse than
+equal ones. So each candidate is given half a row of its own, which no other explains: votes
+maximize
+
+.. math:: -\frac{\text{loss}}{w} + \frac{1}{2} \sum_m \log v_m
+
+where w is the mean weight of distinct rows. Votes are nearly equal for a handful of rows, and those
+of the lowest loss for many. The criterion is concave: they are found by EM, as the weights of a
+mixture whose components are known. Candidates that are right about different rows share the votes.
 
 References
 ----------
@@ -43,6 +51,7 @@ LEAST_VOTE = 0.02  # below, a candidate is left out
 MOST_STEPS, ENOUGH = 1000, 1e-4  # of EM for the votes
 N_RESAMPLES = 400
 SPREAD = 0.5  # of the second part of the loss; 0.25 to 1 serve alike on real crowds
+OWN_ROWS = 0.5  # of each candidate, when votes are counted; 0.5 and 1 serve alike
 SHARPNESS = 4  # of labels in it, as if they had been given so often; 2 to 8 serve alike
 
 
@@ -106,16 +115,22 @@ def earned(logs: FloatArray, known: Known) -> FloatArray:
     return np.asarray((known.credit * best).sum(axis=1) / best.sum(axis=1))
 
 
-def fit_votes(logs: FloatArray, known: Known, share: FloatArray) -> FloatArray:
-    """Votes (m,) with the lowest loss, from tempered log bets (m, n, K) of the candidates."""
+def fit_votes(logs: FloatArray, known: Known, share: FloatArray, n_kinds: int) -> FloatArray:
+    """Votes (m,) of the candidates, from their tempered log bets (m, n, K).
+
+    `n_kinds` is the number of distinct rows; each candidate has half a row more to itself.
+    """
     bets = np.exp(logs)
     likelihood = np.einsum("mnk,nk->mn", bets, known.scaled)
     spread = share[:, None] * known.spread
-    total = share.sum() + spread.sum()
+    told = share.sum() + spread.sum()
+    own = OWN_ROWS * told / n_kinds
+    total = told + own * len(logs)
     votes = np.full(len(logs), 1.0 / len(logs))
     for _ in range(MOST_STEPS):
         evidence = likelihood @ (share / (votes @ likelihood))
         pull = evidence + np.einsum("mnk,nk->m", bets, spread / np.tensordot(votes, bets, 1))
+        pull += own / votes
         votes = votes * pull / total
         if pull.max() / total - 1.0 < ENOUGH:  # at the optimum, no vote pulls more than one
             break

@@ -13,7 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import SharpenedLabelsWarning, check_features, check_labels_and_weights
+from plausible.base import (
+    EmptyClassWarning,
+    SharpenedLabelsWarning,
+    check_features,
+    check_labels_and_weights,
+)
 from plausible.checks import (
     check_callable,
     check_flag,
@@ -49,12 +54,17 @@ from plausible.models.ensemble.members import (
     check_names,
 )
 from plausible.models.folds import content_folds, given_folds
+from plausible.models.gaussian import SingularCovarianceWarning, UnlabeledRowsWarning
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MOST_ROWS = 4000  # on which candidates are compared
 FARTHEST = 1e100  # of standardized features
+JUDGED = (  # what candidates say about their fits to all rows; held-out rows have judged them
+    ConvergenceWarning, EmptyClassWarning, SharpenedLabelsWarning, SingularCovarianceWarning,
+    UnlabeledRowsWarning,
+)  # fmt: skip
 LARGEST_SEED = np.iinfo(np.int32).max
 
 
@@ -76,8 +86,8 @@ class AutoClassifier(NamedEnsemble):
     Features are standardized. Each candidate bets on rows that it has not seen; its bets are
     tempered by one exponent, so that they are as sure as held-out labels allow, and judged by their
     loss, which is the soft log-loss and a part of the cross-entropy. The average of bets with the
-    lowest loss of all averages gives the votes, and the candidates that have some are fitted to all
-    rows and answer together.
+    lowest loss gives the votes, where each candidate has half a row of its own, so that few rows do
+    not decide; the candidates that have votes are fitted to all rows and answer together.
 
     Parameters
     ----------
@@ -192,6 +202,7 @@ class AutoClassifier(NamedEnsemble):
         self.classes_ = labels.classes
         self.mean_, self.scale_ = standardization(data[counted], weight[counted])
         scaled, labels, weight = self._standard(data[counted]), labels[counted], weight[counted]
+        self._warn_of_absent(labels)
         folds = self._folds(scaled, labels, weight) if dealt is None else dealt[counted]
         rng = random_from(self.random_state)
         rungs = self._rungs(int(rng.randint(LARGEST_SEED)))
@@ -214,6 +225,16 @@ class AutoClassifier(NamedEnsemble):
         check_n_jobs(self.n_jobs)
         if self.callback is not None:
             check_callable(self.callback, "callback", "the progress")
+
+    def _warn_of_absent(self, labels: Labels) -> None:
+        absent = self.classes_[~(labels.contour > 0.0).any(axis=0)].tolist()
+        if absent:
+            warnings.warn(
+                f"Every class should be plausible for some item, but {absent} never are; no "
+                "candidate can learn them.",
+                EmptyClassWarning,
+                stacklevel=3,
+            )
 
     def _standard(self, X: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
@@ -252,18 +273,16 @@ class AutoClassifier(NamedEnsemble):
     def _vote(self, trials: list[Trial], rows: Rows, rng: np.random.RandomState) -> FloatArray:
         """Votes (m,) of the candidates, most of them zero; keeps what was found."""
         able = [number for number, trial in enumerate(trials) if trial.logs is not None]
-        known, weight = rows.known, rows.share
+        known, weight, kind = rows.known, rows.share, rows.kind[rows.tested]
         losses = np.array([trials[number].losses for number in able])
         if self.combination == "best":
             share = np.eye(len(able))[(losses @ weight).argmin()]
         else:
             logs = np.array([trials[number].tempered for number in able])
-            share = kept_votes(fit_votes(logs, known, weight))
+            share = kept_votes(fit_votes(logs, known, weight, len(np.unique(kind))))
         votes = np.zeros(len(trials))
         votes[able] = share
-        self.results_ = tabulate(
-            trials, votes, rows, chances(losses, weight, rows.kind[rows.tested], rng)
-        )
+        self.results_ = tabulate(trials, votes, rows, chances(losses, weight, kind, rng))
         chosen = np.flatnonzero(votes)
         self.votes_ = votes[chosen]
         self.exponents_ = np.array([trials[number].exponent for number in chosen])
@@ -286,7 +305,7 @@ class AutoClassifier(NamedEnsemble):
         """Fit all that have votes to all rows."""
         self.named_estimators_: dict[str, Any] = {}
         with warnings.catch_warnings():
-            for category in (ConvergenceWarning, SharpenedLabelsWarning):  # held-out rows judge
+            for category in JUDGED:
                 warnings.simplefilter("ignore", category)
             for rung in (rungs[number] for number in np.flatnonzero(votes)):
                 self.named_estimators_[rung.name] = fit_rung(rung, X, labels, weight)
