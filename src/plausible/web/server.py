@@ -109,8 +109,9 @@ def open_study(
             said.append(f"classes of {save_gold(store, _read_gold(gold), found.classes)} items "
                         "are known")  # fmt: skip
     except BaseException:
+        was_closed = store.is_closed  # by a signal, which has told what is there
         store.close()
-        if is_new:  # and has nothing in it
+        if is_new and not was_closed:  # and has nothing in it
             for ending in ("", "-wal", "-shm"):
                 Path(f"{db}{ending}").unlink(missing_ok=True)
         raise
@@ -172,16 +173,65 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
-def run_app(app: Any, made: socket.socket) -> None:
-    """Serve an application on a socket, until the process is asked to end."""
+class Stop:
+    """Ends a server that runs in a thread of its own, where signals are heard by somebody else.
+
+    An event loop in the main thread would take the signals for itself, each kind of loop in
+    another way; in any other thread it leaves them alone.
+    """
+
+    def __init__(self) -> None:
+        self.server: Any = None
+        self.is_asked = False
+        self.ended = threading.Event()
+        self.error: BaseException | None = None
+
+    def __call__(self, patience: float) -> None:
+        """Take no more requests, and wait some seconds until those under way are answered."""
+        self.is_asked = True
+        if self.server is not None:
+            self.server.should_exit = True
+            self.ended.wait(patience)
+
+    def hurry(self) -> None:
+        """Wait for nothing more."""
+        if self.server is not None:
+            self.server.force_exit = True
+        self.ended.set()
+
+    def run(self, server: Any, made: socket.socket) -> None:
+        """Serve until this is called."""
+        self.server = server
+        if self.is_asked:
+            return
+        thread = threading.Thread(target=self._run, args=[made], name="server", daemon=True)
+        thread.start()
+        thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def _run(self, made: socket.socket) -> None:
+        try:
+            self.server.run(sockets=[made])
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.ended.set()
+
+
+def run_app(app: Any, made: socket.socket, stop: Stop | None = None) -> None:
+    """Serve an application on a socket, until the process is asked to end, or by `stop`."""
     import uvicorn
 
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan="off", ws="none",
         proxy_headers=False, server_header=False,
-        loop="asyncio",  # others are quicker, but hear signals before we do
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[made])
+    server = uvicorn.Server(config)
+    if stop is None:
+        server.run(sockets=[made])
+    else:
+        stop.run(server, made)
 
 
 def serve(
@@ -193,6 +243,7 @@ def serve(
     browse: bool = True,
     tell: Callable[[str], Any] = print,
     ready: Callable[[str], Any] | None = None,
+    stop: Stop | None = None,
 ) -> None:
     """Serve a study until it is interrupted.
 
@@ -209,6 +260,8 @@ def serve(
         Takes lines for the terminal.
     ready : function, optional
         Called with the address once the socket listens.
+    stop : Stop, optional
+        Ends the server when it is called; by default, Ctrl-C and SIGTERM do.
 
     Examples
     --------
@@ -236,4 +289,4 @@ def serve(
             ready(base)
         if browse:
             threading.Timer(0.5, webbrowser.open, [address]).start()
-        run_app(make_app(room, tell), made)
+        run_app(make_app(room, tell), made, stop)
