@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from support.serving import Client, Served, wait_for_answers, write_items
+from support.served import Client, Served, wait_for_answers, write_items
 
 KILLS = 20
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at any moment: one exit code, one file, and no answer that was kept is lost."""
+"""Ctrl-C and SIGTERM at any moment: one exit code, one file, no answer that was kept is lost."""
 
 import random
 import signal
@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 import pytest
 from hypothesis import settings
 
-from support.serving import Client, Served, wait_for_answers, write_items
+from support.served import Client, Served, wait_for_answers, write_items
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 LONG = settings().max_examples > 100

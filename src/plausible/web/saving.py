@@ -106,7 +106,9 @@ ON_SQLITE, ON_POSTGRES = (
     .returning(schema.answer.c.token, schema.answer.c.id, schema.answer.c.person)
     for insert in (sqlite.insert, postgresql.insert)
 )
-SHOWN = schema.shown.insert().returning(schema.shown.c.id, sort_by_parameter_order=True)
+SHOWN = schema.shown.insert().returning(
+    schema.shown.c.person, schema.shown.c.item, schema.shown.c.id
+)  # in any order, or SQLite is asked for one row after the other
 
 
 def insert_once(
@@ -240,11 +242,15 @@ def keep_shown(
                 "arm": offer.arm,
                 "at": now,
             })  # fmt: skip
-    numbers = connection.execute(SHOWN, rows).scalars() if rows else iter(())
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for person, item, number in connection.execute(SHOWN, rows) if rows else ():
+        numbers.setdefault((person, item), []).append(number)
     return [
         offer if offer.shown is not None
-        else offer._replace(shown=int(next(numbers)), until=now + LEASE)
-        for _, offer in shown
+        else offer._replace(
+            shown=numbers[person, room.live.items[offer.item].id].pop(), until=now + LEASE
+        )
+        for person, offer in shown
     ]  # fmt: skip
 
 
