@@ -8,7 +8,7 @@ import threading
 import urllib.error
 import urllib.request
 
-from support.command import be_heard, environment
+from support.command import be_heard, environment, wait_until
 from support.studies import CLASSES
 
 # Tells when the command listens to signals; "asyncio" as its first word leaves out other loops.
@@ -23,6 +23,7 @@ print("begun", flush=True)
 from plausible.cli import main
 sys.exit(main())
 """
+ADDRESS = re.compile(r"(http://[\d.:]+)/\?token=(\S+)\n")
 
 
 def write_items(folder, count=4000):
@@ -31,13 +32,18 @@ def write_items(folder, count=4000):
     (folder / "items.csv").write_text(f"item,text\n{rows}")
 
 
+def words_for(*more):
+    """The words of the command."""
+    return ["annotate", "items.csv", "--classes", ",".join(CLASSES), "--no-browser", "--name",
+            "ann", "--answers", "3", *more]  # fmt: skip
+
+
 class Served:
     """The command; `base` and `token` are its address, once `wait` has returned."""
 
     def __init__(self, folder, *words, loop="uvloop"):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", BEGIN, loop, "annotate", "items.csv", "--classes",
-             ",".join(CLASSES), "--no-browser", "--name", "ann", "--answers", "3", *words],
+            [sys.executable, "-c", BEGIN, loop, *words_for(*words)],
             cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, env=environment(PYTHONUNBUFFERED="1"), preexec_fn=be_heard,
         )  # fmt: skip
@@ -46,7 +52,7 @@ class Served:
     def wait(self):
         """Until the server listens."""
         for line in self.process.stdout:
-            found = re.search(r"(http://[\d.:]+)/\?token=(\S+)", line)
+            found = ADDRESS.search(line)
             if found:
                 self.base, self.token = found[1], found[2]
                 return self
@@ -61,6 +67,32 @@ class Served:
         """The exit code, and what was said on standard error, once it has ended."""
         _, told = self.process.communicate(timeout=120)
         return self.process.returncode, told
+
+
+class Forked:
+    """The same from a server of commands, which has everything imported."""
+
+    def __init__(self, server, folder, streams, loop):
+        self.told = {name: streams / name for name in ("stdout", "stderr")}
+        for path in self.told.values():
+            path.write_text("")
+        without = ["uvloop"] if loop == "asyncio" else []
+        self.running = server.start(*words_for(), folder=folder, without=without, **self.told)
+
+    def wait(self):
+        """Until the server listens."""
+        found = wait_until(lambda: ADDRESS.search(self.told["stdout"].read_text()), "the server")
+        self.base, self.token = found[1], found[2]
+        return self
+
+    def send(self, *numbers):
+        """Signals, one after the other."""
+        for number in numbers:
+            self.running.interrupt(number)
+
+    def end(self):
+        """The exit code, and what was said on standard error, once it has ended."""
+        return self.running.wait(), self.told["stderr"].read_text()
 
 
 class Client(threading.Thread):

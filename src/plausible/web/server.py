@@ -1,6 +1,7 @@
 """A study from tables, and the server that asks about it."""
 
 import contextlib
+import importlib
 import os
 import secrets
 import socket
@@ -8,13 +9,14 @@ import threading
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from plausible.errors import InputError
 from plausible.io import read_known, read_table
 from plausible.web.app import make_app
 from plausible.web.guard import LOCAL
 from plausible.web.people import find_or_add
+from plausible.web.protocol import joined_protocol
 from plausible.web.room import Room
 from plausible.web.store import Store, is_database
 from plausible.web.study import (
@@ -219,14 +221,27 @@ class Stop:
             self.ended.set()
 
 
+def quickest_loop() -> Literal["uvloop", "asyncio"]:
+    """The event loop to serve by: uvloop where it is installed."""
+    try:
+        importlib.import_module("uvloop")
+    except ImportError:
+        return "asyncio"
+    return "uvloop"
+
+
 def run_app(app: Any, made: socket.socket, stop: Stop | None = None) -> None:
     """Serve an application on a socket, until the process is asked to end, or by `stop`."""
     import uvicorn
 
+    loop = quickest_loop()
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan="off", ws="none",
-        proxy_headers=False, server_header=False,
+        proxy_headers=False, server_header=False, loop=loop,
     )  # fmt: skip
+    config.load()
+    if loop == "asyncio":
+        config.http_protocol_class = joined_protocol(config.http_protocol_class)
     server = uvicorn.Server(config)
     if stop is None:
         server.run(sockets=[made])

@@ -7,20 +7,18 @@ import time
 from contextlib import closing, suppress
 
 import pytest
-from hypothesis import settings
 
-from support.served import Client, Served, wait_for_answers, write_items
+from support.served import Client, Forked, Served, wait_for_answers, write_items
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-LONG = settings().max_examples > 100
 MOMENTS = "start", "ready", "load", "twice", "closing"
 ROUNDS = 60  # of each loop, in long tests
 
 
-def one_round(folder, loop, moment, draw, acknowledged, unsure):
+def one_round(start, folder, moment, draw, acknowledged, unsure):
     """A server that is stopped at some moment."""
     first, second = draw.choices(list(CODES), k=2)
-    served, clients = Served(folder, loop=loop), []
+    served, clients = start(), []
     if moment == "start":
         time.sleep(draw.uniform(0.0, 3.0))  # whatever it does then
     else:
@@ -52,20 +50,41 @@ def one_round(folder, loop, moment, draw, acknowledged, unsure):
     assert left in allowed, (moment, left)
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-def test_a_signal_at_any_moment(tmp_path, loop):
-    if loop == "uvloop":
-        pytest.importorskip("uvloop")
-    write_items(tmp_path, 2000)
-    draw = random.Random(None if LONG else loop)
-    acknowledged, unsure = {}, set()
-    moments = [MOMENTS[k % len(MOMENTS)] for k in range(ROUNDS)] if LONG else ["load", "closing"]
-    for moment in moments:
-        one_round(tmp_path, loop, moment, draw, acknowledged, unsure)
-    with closing(sqlite3.connect(tmp_path / "items.answers.db")) as database:
+def check_answers(folder, acknowledged, unsure):
+    """All that was acknowledged is there, once, and nothing that nobody said."""
+    with closing(sqlite3.connect(folder / "items.answers.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         rows = database.execute("SELECT token, id FROM answer").fetchall()
     stored = dict(rows)
     assert len(rows) == len(stored)
     assert acknowledged.items() <= stored.items()
-    assert stored.keys() <= acknowledged.keys() | unsure  # and nothing that nobody said
+    assert stored.keys() <= acknowledged.keys() | unsure
+
+
+def try_moments(start, folder, moments, seed=None):
+    write_items(folder, 2000)
+    draw, acknowledged, unsure = random.Random(seed), {}, set()
+    for moment in moments:
+        one_round(start, folder, moment, draw, acknowledged, unsure)
+    check_answers(folder, acknowledged, unsure)
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def loop(request):
+    if request.param == "uvloop":
+        pytest.importorskip("uvloop")
+    return request.param
+
+
+def test_a_signal_at_some_moments(server, tmp_path, loop):
+    streams = tmp_path / "streams"
+    streams.mkdir()
+    (tmp_path / "here").mkdir()
+    try_moments(lambda: Forked(server, tmp_path / "here", streams, loop), tmp_path / "here",
+                MOMENTS[1:], seed=loop)  # fmt: skip
+
+
+@pytest.mark.long
+def test_a_signal_at_any_moment(tmp_path, loop):
+    moments = [MOMENTS[k % len(MOMENTS)] for k in range(ROUNDS)]
+    try_moments(lambda: Served(tmp_path, loop=loop), tmp_path, moments)
