@@ -24,7 +24,7 @@ QUIET = {
     "COLUMNS": "80",
     "TERM": "xterm-256color",
 }
-ROOMS = "io", "experts", "models", "metrics", "report"
+ROOMS = "io", "experts", "models", "metrics", "report", "web"
 MODULES = "email.policy", "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress"
 PATIENCE = 120.0  # seconds
 
