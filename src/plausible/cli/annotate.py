@@ -104,6 +104,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as-of", type=whole, metavar="N", help="export as it was after the answer number N"
     )
     moved.add_argument(
+        "--full", action="store_true",
+        help="a mass for each set of classes in the table, exactly as answers are pooled",
+    )  # fmt: skip
+    moved.add_argument(
         "--spreadsheet", action="store_true",
         help="cells of the export that begin like a formula get an apostrophe in front",
     )  # fmt: skip
@@ -123,6 +127,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--model and --features should come together; give both, or neither.")
     if given.as_of is not None and given.export is None:
         raise UsageError("--as-of should come with --export.")
+    if given.full and (given.export in (None, "label-studio", "doccano") or given.spreadsheet):
+        raise UsageError("--full should come with --export and a file, and without --spreadsheet.")
     try:
         from plausible import web
     except ImportError as error:
@@ -255,7 +261,7 @@ def _move(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[s
         talk.say(f"{found['taken']} answers were added")
     if given.export is not None:
         found["output"] = web.write_out(
-            store, given.export, as_of=given.as_of, spreadsheet=given.spreadsheet,
+            store, given.export, as_of=given.as_of, spreadsheet=given.spreadsheet, full=given.full,
             beside=given.items or given.db,
         )  # fmt: skip
         talk.say(f"Answers: {found['output']}")

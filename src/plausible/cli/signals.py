@@ -136,9 +136,7 @@ def _hear(reader: int) -> None:
             continue
         state.heard.append(number)
         if len(state.heard) > 1 or not (state.saves or state.stopped):
-            _thread.start_new_thread(
-                _leave, (state.heard[0],)
-            )  # and hear more
+            _thread.start_new_thread(_leave, (state.heard[0],))  # and hear more
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
