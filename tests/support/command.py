@@ -24,7 +24,7 @@ QUIET = {
     "COLUMNS": "80",
     "TERM": "xterm-256color",
 }
-ROOMS = "io", "experts", "models", "metrics", "report"
+ROOMS = "io", "experts", "models", "metrics", "report", "web"
 MODULES = "email.policy", "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress"
 PATIENCE = 120.0  # seconds
 
@@ -103,9 +103,13 @@ class Server:
         assert line.startswith(kind), f"{kind!r} was expected, but {line!r} came"
         return int(line.split()[1])
 
-    def start(self, *words, folder, stdin="/dev/null", stdout="/dev/null", stderr="/dev/null"):
-        """Start a command whose streams are files, pipes or terminals with a name."""
-        request = {"words": list(map(str, words)), "folder": str(folder)}
+    def start(self, *words, folder, stdin="/dev/null", stdout="/dev/null", stderr="/dev/null",
+              without=()):  # fmt: skip
+        """Start a command whose streams are files, pipes or terminals with a name.
+
+        Packages that it should do without are as if they were not installed.
+        """
+        request = {"words": list(map(str, words)), "folder": str(folder), "without": list(without)}
         request["streams"] = [str(stdin), str(stdout), str(stderr)]
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
@@ -171,6 +175,7 @@ def be_the_command(request) -> None:
         for number, mode in enumerate(("r", "w", "w"))
     )
     os.chdir(request["folder"])
+    sys.modules |= dict.fromkeys(request["without"])
     sys.argv = ["plausible", *request["words"]]
     os._exit(run_main())
 

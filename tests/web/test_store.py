@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from plausible.errors import InputError
 from plausible.web import Room, Store, schema
 from plausible.web.asking import Offer
 from plausible.web.people import event_hash
+from plausible.web.protocol import Joined
 from plausible.web.saving import ForbiddenError, keep_shown, save
+from plausible.web.store import AwayError
 from support.studies import Visitor, invitation, new_token, open_room
 
 ANSWERS = "SELECT id, token, item, kind, picks, word FROM answer"
@@ -209,3 +212,68 @@ def test_answers_that_wait_together_are_kept_like_one_after_the_other(tmp_path):
     assert found[0][0] == found[1][0]
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
     assert found[0][2].tolist() == found[1][2].tolist()
+
+
+class Pieces:
+    """A transport that notes what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def write(self, data):
+        self.told.append(data)
+
+    def close(self):
+        self.told.append("closed")
+
+    def is_closing(self):
+        return "closed" in self.told
+
+
+def test_what_is_written_in_one_turn_is_sent_as_one_piece():
+    async def turns():
+        plain = Pieces()
+        joined = Joined(plain, asyncio.get_running_loop())
+        joined.write(b"head, ")
+        joined.write(b"body")
+        assert plain.told == []
+        await asyncio.sleep(0)
+        assert plain.told == [b"head, body"]
+        joined.write(b"last ")
+        joined.write(b"words")
+        joined.close()
+        assert joined.is_closing()
+        await asyncio.sleep(0)
+        return plain.told
+
+    assert asyncio.run(turns()) == [b"head, body", b"last words", "closed"]
+
+
+def test_a_closed_database_is_not_opened_again_by_those_who_read(tmp_path):
+    room = open_room(tmp_path / "trees.db")
+    room.close()
+    for use in (lambda: room.store.ask("SELECT 1"), lambda: room.store.write(lambda c: 1)):
+        with pytest.raises(AwayError):
+            use()
+    assert [path.name for path in tmp_path.iterdir()] == ["trees.db"]
+    room.close()  # once more is nothing
+
+
+def test_who_reads_is_waited_for(tmp_path):
+    room = open_room(tmp_path / "trees.db")
+    reading, ended = threading.Event(), []
+
+    def read():
+        with room.store.read() as connection:
+            reading.set()
+            while not room.store.is_closed:
+                time.sleep(0.001)
+            ended.append(connection.exec_driver_sql("SELECT count(*) FROM item").scalar())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    reading.wait()
+    room.close()
+    thread.join()
+    assert ended == [len(room.live.items)]
+    assert [path.name for path in tmp_path.iterdir()] == ["trees.db"]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from plausible.web import Room
 from plausible.web.figures import of_people
 from plausible.web.suggest import USUAL_PULL, count_arms, pull_from, pulls, save_suggestions
-from support.studies import Visitor, with_model
+from support.studies import Visitor, generous, new_token, with_model
 
 ARMS = ("hidden", "after", "before")
 
@@ -108,14 +109,61 @@ def test_a_model_of_other_classes_is_refused(room):
         save_suggestions(room.store, ["tree 0"], np.ones((1, 2)), ["elm", "fig"], "0")
 
 
-def test_who_asks_for_the_model_says_so(tmp_path):
+def seen(room):
+    rows = room.store.ask("SELECT item, saw_suggestion FROM answer ORDER BY id")
+    return [(item, bool(saw)) for item, saw in rows]
+
+
+def test_who_asks_for_the_model_is_noted_by_the_server(tmp_path):
     room = with_model(tmp_path / "t.db", "asked")
+    ann, bob = Visitor(room, "ann"), Visitor(room, "bob")
+    first, second, third = ann.state()["items"]
+    assert first["asked"] is True  # and nothing of what it says
+    assert not {"suggested", "after"} & first.keys()
+    assert ann.say(first["id"], ["oak"]).json()["after"] is None
+    for _ in range(2):  # asked twice, it is kept once
+        assert ann.post("/look", {"item": second["id"]}).json() == {"suggested": ["elm", "ash"]}
+    rows = room.store.ask("SELECT item, person, reason, arm FROM shown WHERE reason = 'model'")
+    assert rows == [(second["id"], ann.person.id, "model", "asked")]
+    # A page that is loaded anew does not know what was seen, but is told again.
+    again = {one["id"]: one for one in ann.state()["items"]}
+    assert again[second["id"]]["suggested"] == ["elm", "ash"]
+    assert "suggested" not in again[third["id"]]
+    ann.say(second["id"], ["oak"], saw=False)
+    assert ann.post("/look", {"item": third["id"]}).status_code == 200
+    room = generous(Room(room.store, room.settings, 0))  # as after a new start
     ann = Visitor(room, "ann")
-    for saw in (False, True):
-        item = ann.state()["items"][0]
-        assert item["asked"] == ["elm", "ash"]
-        assert "suggested" not in item
-        assert ann.say(item["id"], ["oak"], saw=saw).json()["after"] is None
-    rows = room.store.ask("SELECT saw_suggestion FROM answer ORDER BY id")
-    assert [bool(saw) for (saw,) in rows] == [False, True]
+    assert third["id"] in [one["id"] for one in ann.state()["items"]]
+    ann.say(third["id"], ["oak"], saw=False)
+    assert seen(room) == [(first["id"], False), (second["id"], True), (third["id"], True)]
+    assert bob.post("/look", {"item": third["id"]}).status_code == 403  # it was not shown to them
+    assert ann.post("/look", {"item": 10**9}).status_code == 404
+    room.close()
+
+
+@pytest.mark.parametrize("how", ["never", "after", "before"])
+def test_nobody_is_told_on_request_where_that_is_not_allowed(tmp_path, how):
+    room = with_model(tmp_path / "t.db", how)
+    ann = Visitor(room, "ann")
+    item = ann.state()["items"][0]["id"]
+    assert ann.post("/look", {"item": item}).status_code == 404
+    room.close()
+
+
+@pytest.mark.parametrize("how", ["after", "before"])
+def test_who_has_seen_a_suggestion_cannot_unsee_it(tmp_path, how):
+    """Also not by undo, by a change from the list of one's answers, or by a new start."""
+    room = with_model(tmp_path / "t.db", how)
+    ann = Visitor(room, "ann")
+    item = ann.state()["items"][0]["id"]
+    token = new_token()
+    ann.say(item, ["oak"], token=token)
+    ann.post("/undo", {"token": new_token(), "undoes": token})
+    ann.say(item, ["elm"], saw=False)
+    room = generous(Room(room.store, room.settings, 0))
+    ann = Visitor(room, "ann")
+    ann.get(f"/?item={item}")
+    ann.say(item, ["ash"], saw=False)
+    expected = [how == "before", False, True, True]  # the second row takes the first one back
+    assert seen(room) == [(item, saw) for saw in expected]
     room.close()

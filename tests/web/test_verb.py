@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
 from plausible import web
@@ -32,6 +33,11 @@ def test_out_and_in_again(answered, capsys):
         read = read_annotations(there, classes=CLASSES)
         assert len(read) == 6
         assert set(map(str, read.annotators.tolist())) == {"ann"}
+    assert main(["annotate", "trees.answers.db", "--export", "full.csv", "--full"]) == 0
+    found, expected = (read_annotations(name) for name in ("full.csv", "trees.answers.db"))
+    assert found.classes.tolist() == expected.classes.tolist() == CLASSES
+    assert np.array_equal(found.pool().contour, expected.pool().contour)
+    assert 0.4 in found.contours  # who comes first is not lost
     assert main(["annotate", "trees.answers.db", "--export", "p.csv", "--as-of", "2"]) == 0
     with open("p.csv") as file:
         assert [row["answer"] for row in csv.DictReader(file)] == ["1", "2"]
@@ -55,6 +61,8 @@ def test_out_and_in_again(answered, capsys):
         (["none.answers.db"], 1, "none.answers.db"),
         (["trees.csv", "--classes", "oak,elm", "--image", "photo"], 1, "column 'photo'"),
         (["trees.csv", "--classes", "oak,elm", "--as-of", "3"], 2, "--as-of should come with"),
+        (["trees.answers.db", "--full"], 2, "--full should come with --export"),
+        (["trees.answers.db", "--export", "doccano", "--full"], 2, "and a file"),
         (["trees.csv", "--classes", "oak,elm", "--trust-header", "X"], 2, "--trusted-proxy"),
         (["trees.csv", "--classes", "oak,elm", "--model", "m.skops"], 2, "--features"),
         (["trees.csv", "--classes", "oak,elm", "--db", "mysql://x/y", "--export", "a.csv"], 1, ""),

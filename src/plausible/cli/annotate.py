@@ -14,6 +14,7 @@ from plausible.cli import signals
 from plausible.cli.options import add_trust, names, share
 from plausible.cli.talk import Talk, UsageError
 
+NOTHING = "Interrupted; nothing was written."
 SUGGEST = ("never", "after", "coin", "before", "asked")
 
 
@@ -103,6 +104,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as-of", type=whole, metavar="N", help="export as it was after the answer number N"
     )
     moved.add_argument(
+        "--full", action="store_true",
+        help="a mass for each set of classes in the table, exactly as answers are pooled",
+    )  # fmt: skip
+    moved.add_argument(
         "--spreadsheet", action="store_true",
         help="cells of the export that begin like a formula get an apostrophe in front",
     )  # fmt: skip
@@ -122,6 +127,8 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         raise UsageError("--model and --features should come together; give both, or neither.")
     if given.as_of is not None and given.export is None:
         raise UsageError("--as-of should come with --export.")
+    if given.full and (given.export in (None, "label-studio", "doccano") or given.spreadsheet):
+        raise UsageError("--full should come with --export and a file, and without --spreadsheet.")
     try:
         from plausible import web
     except ImportError as error:
@@ -129,6 +136,15 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             f"plausible annotate needs {error.name}, which is not installed; run pip install "
             '"plausible[web]".'
         ) from None
+    place, stop = _place_of(given, web), web.Stop()
+
+    def leave() -> None:
+        stop(signals.LAST_WORDS)
+        web.end_all(signals.LAST_WORDS)
+        is_there = "://" in place or Path(place).exists()
+        talk.leave(f"Stopped; answers are in {_shown(place)}." if is_there else NOTHING)
+
+    signals.state.farewell, signals.state.hurry = leave, stop.hurry
     notes: list[str] = []
     classes, help_ = _read_classes(given.classes)
     store = web.open_study(
@@ -143,9 +159,19 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
             return _move(given, talk, store, web) | {"notes": notes}
         if given.model is not None:
             _suggest(given, talk, store, web)
-        return _serve(given, talk, store, web) | {"notes": notes}
+        return _serve(given, talk, store, web, stop) | {"notes": notes}
     finally:
         store.close()
+
+
+def _place_of(given: argparse.Namespace, web: Any) -> str:
+    """The file or the address of the database."""
+    return str(given.db if given.db is not None else web.database_of(given.items))
+
+
+def _shown(place: str) -> str:
+    """An address without who may open it."""
+    return place.rpartition("@")[2]
 
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:
@@ -197,7 +223,9 @@ def _suggest(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> Non
     talk.note(f"{given.model}: suggestions for {count} items")
 
 
-def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[str, Any]:
+def _serve(
+    given: argparse.Namespace, talk: Talk, store: Any, web: Any, stop: Any
+) -> dict[str, Any]:
     """Ask until Ctrl-C."""
     media = given.media or (str(Path(given.items).absolute().parent) if given.items else None)
     settings = web.Settings(
@@ -207,7 +235,7 @@ def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[
         secure=bool(given.address and given.address.startswith("https:")),
     )
     room = web.Room(store, settings)
-    place = store.url.rpartition("@")[2]
+    place = _shown(store.url)
     talk.say(f"Answers are kept in {place}; Ctrl-C ends this, and the same command goes on.")
 
     def ready(base: str) -> None:
@@ -218,14 +246,9 @@ def _serve(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[
             ).result()
             talk.say(f"{given.invite} people can join at {base.rstrip('/')}/join/{token}")
 
-    def leave() -> None:
-        store.close(signals.LAST_WORDS)
-        talk.leave(f"Stopped; answers are in {place}.")
-
-    signals.state.farewell = leave
     web.serve(
         room, host=given.host, port=given.port, name=given.name, browse=not given.no_browser,
-        tell=talk.say, ready=ready,
+        tell=talk.say, ready=ready, stop=stop if signals.state.armed else None,
     )  # fmt: skip
     return {"database": place, "n_answers": int(room.live.answers.size)}
 
@@ -238,7 +261,7 @@ def _move(given: argparse.Namespace, talk: Talk, store: Any, web: Any) -> dict[s
         talk.say(f"{found['taken']} answers were added")
     if given.export is not None:
         found["output"] = web.write_out(
-            store, given.export, as_of=given.as_of, spreadsheet=given.spreadsheet,
+            store, given.export, as_of=given.as_of, spreadsheet=given.spreadsheet, full=given.full,
             beside=given.items or given.db,
         )  # fmt: skip
         talk.say(f"Answers: {found['output']}")

@@ -147,7 +147,8 @@ def _run_verb(given: argparse.Namespace) -> int:
         warnings.showwarning = talk.show_warning  # type: ignore[assignment]
         signals.state.farewell = lambda: talk.leave(INTERRUPTED)
         code, message, result = attempt(given, talk)
-        signals.state.farewell = None
+        signals.give_way()
+        signals.state.farewell = signals.state.hurry = None
     if message:
         talk.fail(message)
     shown = {"error": message} if message and not result else result

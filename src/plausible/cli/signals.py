@@ -33,6 +33,7 @@ class State:
         self.saves = False  # whether a fit runs that would save what it has
         self.leaving = _thread.allocate_lock()
         self.farewell: Callable[[], None] | None = None
+        self.hurry: Callable[[], None] | None = None  # for a farewell that takes too long
         self.starting = _thread.allocate_lock()
         self.child: Any = None
 
@@ -68,6 +69,14 @@ def finish() -> None:
     """Let no signal change what the command has done, while the interpreter ends."""
     for number in state.armed:
         signal.signal(number, signal.SIG_IGN)
+    if state.armed:
+        state.leaving.acquire()  # for good; whoever is about to end the process does so
+
+
+def give_way() -> None:
+    """Do nothing more if the process is about to end."""
+    if state.leaving.locked():
+        state.leaving.acquire()
 
 
 def exit_code() -> int:
@@ -127,7 +136,7 @@ def _hear(reader: int) -> None:
             continue
         state.heard.append(number)
         if len(state.heard) > 1 or not (state.saves or state.stopped):
-            _leave(state.heard[0])
+            _thread.start_new_thread(_leave, (state.heard[0],))  # and hear more
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -142,6 +151,8 @@ def _handle(number: int, frame: FrameType | None) -> None:
 def _leave(number: int) -> None:
     """End the process: nothing unfinished stays."""
     if not state.leaving.acquire(blocking=False):
+        if len(state.heard) > 1 and state.hurry is not None:
+            state.hurry()
         return
     with suppress(Exception):
         state.starting.acquire(timeout=LAST_WORDS)

@@ -15,6 +15,9 @@ from plausible.web.exchange import take_in as take_in
 from plausible.web.exchange import write_out as write_out
 from plausible.web.people import find_or_add as find_or_add
 from plausible.web.people import invite as invite
+from plausible.web.server import Stop as Stop
+from plausible.web.server import database_of as database_of
+from plausible.web.store import end_all as end_all
 from plausible.web.store import is_database as is_database
 from plausible.web.suggest import digest_of as digest_of
 from plausible.web.suggest import save_suggestions as save_suggestions

@@ -92,6 +92,7 @@ def routes() -> list[Route]:
         Route("/", ask.enter),
         Route("/later", ask.post_answer, methods=["POST"]),
         Route("/undo", ask.post_undo, methods=["POST"]),
+        Route("/look", ask.post_look, methods=["POST"]),
         Route("/next", ask.next_page),
         Route("/media/{item:int}", ask.media),
         Route("/static/{name}", static),

@@ -19,6 +19,7 @@ from plausible.web.saving import (
     GoneError,
     item_payload,
     keep_shown,
+    look,
     next_offers,
     payload,
     progress,
@@ -59,7 +60,7 @@ async def ask(request: Request, room: Room, person: Person) -> Response:
         ],
         "words": words_for(room, person),
         "use_words": bool(study.options["words"]),
-        "items": [payload(room, one) for one in offers],
+        "items": [payload(room, one, person) for one in offers],
         "progress": progress(room, person),
         "last": last_actions(room, person),
     }
@@ -82,7 +83,7 @@ async def show(room: Room, person: Person) -> list[Offer]:
 
     def after(kept: list[Offer]) -> None:
         for one in kept:
-            room.asking.hold(person.id, one)
+            room.show(person.id, one)
 
     shown = [(person.id, one) for one in offers]
     kept: list[Offer] = await room.store.keep(lambda c: keep_shown(c, room, shown), after)
@@ -166,7 +167,7 @@ async def post_answer(request: Request, room: Room, person: Person) -> Response:
     return JSONResponse(
         {
             "answer": reply.answer,
-            "next": [payload(room, one) for one in reply.offers],
+            "next": [payload(room, one, person) for one in reply.offers],
             "progress": done,
             "words": words_for(room, person) if done["done"] % TELL_WORDS == 0 else None,
             "after": reply.after,
@@ -182,8 +183,17 @@ async def post_undo(request: Request, room: Room, person: Person) -> Response:
     reply = await undo(room, person, await json_of(request))
     return JSONResponse(
         {"answer": reply.answer, "next": [], "progress": progress(room, person),
-         "item": payload(room, reply.offers[0])}
+         "item": payload(room, reply.offers[0], person)}
     )  # fmt: skip
+
+
+@for_role("annotator")
+async def post_look(request: Request, room: Room, person: Person) -> Response:
+    """Tell what the model says of an item, to somebody who asks for it."""
+    if not room.limits.answers.take(person.id):
+        return JSONResponse({"error": "This is too fast."}, 429)
+    found = await look(room, person, (await json_of(request)).get("item"))
+    return JSONResponse({"suggested": found})
 
 
 @for_role("annotator")
@@ -191,7 +201,7 @@ async def next_page(request: Request, room: Room, person: Person) -> Response:
     """More items for a page that has run out, as leases of others have ended."""
     offers = await show(room, person)
     return JSONResponse(
-        {"next": [payload(room, one) for one in offers], "progress": progress(room, person)}
+        {"next": [payload(room, one, person) for one in offers], "progress": progress(room, person)}
     )
 
 

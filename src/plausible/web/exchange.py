@@ -14,12 +14,14 @@ from plausible.errors import InputError
 from plausible.experts import CANNOT_TELL, NONE_OF_THESE
 from plausible.io import (
     SETTLED,
+    annotations_of,
     new_file,
     places_of,
     read_annotations,
     standing,
     statement_of,
     worth_in,
+    write_annotations,
     write_table,
 )
 from plausible.web import schema
@@ -64,10 +66,11 @@ def table_of(store: Store, as_of: int | None = None) -> dict[str, list[Any]]:
         comment, seconds, at, reason = more[row.id]
         label = _label(row.kind, [found.classes[k] for k in said.picks])
         lines.append((found.items[row.item], found.people[row.person], label,
-                      0.0 if row.kind == "cannot" else doubt, row.word or "", comment or "",
+                      0.0 if row.kind == "cannot" else doubt, row.word or "",
+                      "yes" if row.level else "", _odds(row.numbers), comment or "",
                       seconds, reason or "", _moment(at), row.id))  # fmt: skip
-    heads = ("item", "annotator", "label", "doubt", "word", "comment", "seconds", "reason", "at",
-             "answer")  # fmt: skip
+    heads = ("item", "annotator", "label", "doubt", "word", "equally", "odds", "comment", "seconds",
+             "reason", "at", "answer")  # fmt: skip
     return {head: [line[k] for line in lines] for k, head in enumerate(heads)}
 
 
@@ -76,6 +79,11 @@ def _label(kind: str, names: list[str]) -> str:
     if kind != "said":
         return CANNOT_TELL if kind == "cannot" else NONE_OF_THESE
     return "|".join(json.dumps(n, ensure_ascii=False) if "|" in n else n for n in names)
+
+
+def _odds(numbers: str | None) -> str:
+    """How likely the classes of an answer are to each other, if that was said: "5 to 2 to 1"."""
+    return " to ".join(map(str, json.loads(numbers))) if numbers else ""
 
 
 def _moment(at: float) -> str:
@@ -145,9 +153,14 @@ def write_out(
     *,
     as_of: int | None = None,
     spreadsheet: bool = False,
+    full: bool = False,
     beside: str | None = None,
 ) -> str:
-    """Write answers as a table, or for a tool; where they were written."""
+    """Write answers as a table, or for a tool; where they were written.
+
+    A full table has a mass for each set of classes, as answers are pooled; the other one has what
+    people read: the classes in their order, and the word.
+    """
     stem = Path(beside or "answers").name.partition(".")[0] if "://" not in (beside or "") else (
         "answers")  # fmt: skip
     folder = Path(beside).parent if beside and "://" not in beside else Path()
@@ -166,6 +179,9 @@ def write_out(
                     f"{json.dumps(line, ensure_ascii=False)}\n".encode() for line in lines
                 )
         return str(path)
+    if full:
+        write_annotations(annotations_of(told(store, as_of)), target)
+        return target
     columns = table_of(store, as_of)
     if spreadsheet:
         columns = {name: [safe_cell(cell) for cell in cells] for name, cells in columns.items()}

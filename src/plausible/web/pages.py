@@ -20,7 +20,15 @@ from plausible.io import annotations_of
 from plausible.report import render, summarize
 from plausible.web import schema, settle
 from plausible.web.doors import for_role, form_of, page
-from plausible.web.exchange import doccano, file_name, label_studio, safe_cell, table_of, take_in
+from plausible.web.exchange import (
+    doccano,
+    file_name,
+    label_studio,
+    safe_cell,
+    table_of,
+    take_in,
+    write_out,
+)
 from plausible.web.figures import STATES, conflicts, elicited, of_people, overview, states
 from plausible.web.markdown import to_html
 from plausible.web.people import ROLES, Person, invite, set_role, sign_out
@@ -177,6 +185,10 @@ def export(request: Request, room: Room, person: Person) -> Response:
     if form == "csv":
         safe = request.query_params.get("spreadsheet") == "on"
         return _download(_csv(table_of(room.store, upto), safe), "text/csv", "answers.csv")
+    if form == "masses":
+        with tempfile.TemporaryDirectory(prefix="plausible-") as folder:
+            path = write_out(room.store, f"{folder}/answers.csv", as_of=upto, full=True)
+            return _download(Path(path).read_bytes(), "text/csv", "answers.csv")
     if form == "label-studio":
         text = json.dumps(label_studio(room.store, upto), ensure_ascii=False)
         return _download(text, "application/json", "answers.label-studio.json")
@@ -187,7 +199,7 @@ def export(request: Request, room: Room, person: Person) -> Response:
                 text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
                 file.writestr(f"{file_name(who)}.jsonl", text)
         return _download(packed.getvalue(), "application/zip", "answers.doccano.zip")
-    raise InputError("as should be csv, label-studio or doccano", f"is {form!r}")
+    raise InputError("as should be csv, masses, label-studio or doccano", f"is {form!r}")
 
 
 def _csv(columns: dict[str, list[Any]], safe: bool) -> str:

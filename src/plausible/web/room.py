@@ -21,7 +21,7 @@ from plausible.web.people import Person, Sessions, people_of, secret_of
 from plausible.web.similar import Similar
 from plausible.web.store import Store
 from plausible.web.study import load_items, load_study
-from plausible.web.suggest import Suggestion, doubt_in_model, load_suggestions, pulls
+from plausible.web.suggest import Suggestion, doubt_in_model, load_seen, load_suggestions, pulls
 
 REFRESH = 5.0  # seconds between looks at all items, while somebody answers
 SHARE = 20.0  # so many times as long as a look takes, if that is more
@@ -107,6 +107,7 @@ class Room:
         self.model_told = ""
         self.pulls: dict[int, Any] = {}
         self.suggestions: dict[int, Suggestion] = {}
+        self.told: set[tuple[int, int]] = set()  # people, and items of which they know what it says
         self.hear_model()
         self.fresh, self.patience = (self.live.upto, time.monotonic()), REFRESH
 
@@ -130,7 +131,7 @@ class Room:
             live.seen_by(one.person)[live.place[one.item]] = True
         for row in rows:
             item = live.place.get(row.item)
-            if item is None or row.id in said or row.reason == "review":
+            if item is None or row.id in said or row.reason in ("review", "model"):
                 continue
             if not live.done_by(row.person)[item] or row.reason == "repeat":
                 offer = Offer(item, row.reason, row.value or 0.0, row.id, row.at + LEASE, row.arm)
@@ -174,6 +175,7 @@ class Room:
             return
         if not self.suggestions:
             return
+        self.told = {(who, self.live.place[item]) for who, item in load_seen(self.store)}
         doubt = doubt_in_model(self.suggestions, self.live.gold)
         logs = np.zeros_like(self.live.logs)
         for row, one in self.suggestions.items():
@@ -185,6 +187,12 @@ class Room:
             f"A model suggests classes of {len(self.suggestions)} items; it is believed with a "
             f"doubt of {doubt:.2f}, and answers that saw it count less by {pull:.2f}."
         )
+
+    def show(self, person: int, offer: Offer) -> None:
+        """Leave an item to somebody who is shown it, perhaps with what the model says."""
+        self.asking.hold(person, offer)
+        if offer.arm == "before":
+            self.told.add((person, offer.item))
 
     def pull_of(self, person: int) -> Any:
         """How far suggestions pull somebody; None where that is not known."""

@@ -106,7 +106,9 @@ ON_SQLITE, ON_POSTGRES = (
     .returning(schema.answer.c.token, schema.answer.c.id, schema.answer.c.person)
     for insert in (sqlite.insert, postgresql.insert)
 )
-SHOWN = schema.shown.insert().returning(schema.shown.c.id, sort_by_parameter_order=True)
+SHOWN = schema.shown.insert().returning(
+    schema.shown.c.person, schema.shown.c.item, schema.shown.c.id
+)  # in any order, or SQLite is asked for one row after the other
 
 
 def insert_once(
@@ -164,7 +166,9 @@ class Keeping(NamedTuple):
                 row = as_row(values, number)
                 new.append(Answer(row, seconds, saw, task.reason, values["at"]))
             for one in offers:
-                self.room.asking.hold(values["person"], one)
+                self.room.show(values["person"], one)
+            if task.after is not None:
+                self.room.told.add((values["person"], self.room.live.place[values["item"]]))
         self.room.live.add(*sorted(new, key=lambda answer: answer.row.id))
 
 
@@ -184,7 +188,7 @@ async def save(room: Room, person: Person, body: Mapping[str, Any]) -> Reply:
     values |= {"person": person.id, "at": time.time()}
     reason, arm = (None, None) if offer is None else (offer.reason, offer.arm)
     values["saw_suggestion"] = place in room.suggestions and (
-        values["saw_suggestion"] or arm == "before"
+        values["saw_suggestion"] or arm == "before" or (person.id, place) in room.told
     )
     room.asking.release(person.id, place)
     task = Said(values, next_offers(room, person, body, place), reason,
@@ -240,11 +244,15 @@ def keep_shown(
                 "arm": offer.arm,
                 "at": now,
             })  # fmt: skip
-    numbers = connection.execute(SHOWN, rows).scalars() if rows else iter(())
+    numbers: dict[tuple[int, int], list[int]] = {}
+    for person, item, number in connection.execute(SHOWN, rows) if rows else ():
+        numbers.setdefault((person, item), []).append(number)
     return [
         offer if offer.shown is not None
-        else offer._replace(shown=int(next(numbers)), until=now + LEASE)
-        for _, offer in shown
+        else offer._replace(
+            shown=numbers[person, room.live.items[offer.item].id].pop(), until=now + LEASE
+        )
+        for person, offer in shown
     ]  # fmt: skip
 
 
@@ -280,20 +288,39 @@ async def undo(room: Room, person: Person, body: Mapping[str, Any]) -> Reply:
         is_new, offer, row = result
         if is_new:
             room.live.add(Answer(row, None, False, None, now))
-        room.asking.hold(person.id, offer)
+        room.show(person.id, offer)
 
     _, offer, row = await room.store.keep(work, after)
     return Reply(row.id, [offer], None)
 
 
-def payload(room: Room, offer: Offer) -> dict[str, Any]:
+async def look(room: Room, person: Person, item: Any) -> list[str]:
+    """What the model says, for somebody who asks; that they were told is kept first."""
+    place = room.live.place.get(item) if isinstance(item, int) else None
+    allowed = room.study.options["suggest"] == "asked"
+    if place is None or not allowed or place not in room.suggestions:
+        raise GoneError("What a model says is not shown here.")
+    check_shown(room, person, place, {"item": item, "token": ""})
+    idea = room.suggestions[place]
+    row = {"item": item, "person": person.id, "reason": "model", "value": None,
+           "suggestion": idea.id, "arm": "asked", "at": time.time()}  # fmt: skip
+    if (person.id, place) not in room.told:
+        await room.store.keep(
+            lambda connection: connection.execute(schema.shown.insert(), [row]) and None,
+            lambda _: room.told.add((person.id, place)),
+        )
+    return list(idea.classes)
+
+
+def payload(room: Room, offer: Offer, person: Person) -> dict[str, Any]:
     """What a page is told of an item; nothing of why it is shown."""
     one = room.live.items[offer.item]
     told = item_payload(one) | {"shown": offer.shown}
-    if offer.arm == "before":
+    has_asked = offer.arm == "asked" and (person.id, offer.item) in room.told
+    if offer.arm == "before" or has_asked:
         told["suggested"] = list(room.suggestions[offer.item].classes)
     elif offer.arm == "asked":
-        told["asked"] = list(room.suggestions[offer.item].classes)
+        told["asked"] = True  # what it is, is told to whoever asks
     elif offer.arm == "after":
         told["after"] = True  # what it is, the reply to the answer tells
     return told

@@ -1,6 +1,7 @@
 """A study from tables, and the server that asks about it."""
 
 import contextlib
+import importlib
 import os
 import secrets
 import socket
@@ -8,13 +9,14 @@ import threading
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from plausible.errors import InputError
 from plausible.io import read_known, read_table
 from plausible.web.app import make_app
 from plausible.web.guard import LOCAL
 from plausible.web.people import find_or_add
+from plausible.web.protocol import joined_protocol
 from plausible.web.room import Room
 from plausible.web.store import Store, is_database
 from plausible.web.study import (
@@ -109,8 +111,9 @@ def open_study(
             said.append(f"classes of {save_gold(store, _read_gold(gold), found.classes)} items "
                         "are known")  # fmt: skip
     except BaseException:
+        was_closed = store.is_closed  # by a signal, which has told what is there
         store.close()
-        if is_new:  # and has nothing in it
+        if is_new and not was_closed:  # and has nothing in it
             for ending in ("", "-wal", "-shm"):
                 Path(f"{db}{ending}").unlink(missing_ok=True)
         raise
@@ -172,16 +175,78 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
-def run_app(app: Any, made: socket.socket) -> None:
-    """Serve an application on a socket, until the process is asked to end."""
+class Stop:
+    """Ends a server that runs in a thread of its own, where signals are heard by somebody else.
+
+    An event loop in the main thread would take the signals for itself, each kind of loop in
+    another way; in any other thread it leaves them alone.
+    """
+
+    def __init__(self) -> None:
+        self.server: Any = None
+        self.is_asked = False
+        self.ended = threading.Event()
+        self.error: BaseException | None = None
+
+    def __call__(self, patience: float) -> None:
+        """Take no more requests, and wait some seconds until those under way are answered."""
+        self.is_asked = True
+        if self.server is not None:
+            self.server.should_exit = True
+            self.ended.wait(patience)
+
+    def hurry(self) -> None:
+        """Wait for nothing more."""
+        if self.server is not None:
+            self.server.force_exit = True
+        self.ended.set()
+
+    def run(self, server: Any, made: socket.socket) -> None:
+        """Serve until this is called."""
+        self.server = server
+        if self.is_asked:
+            return
+        thread = threading.Thread(target=self._run, args=[made], name="server", daemon=True)
+        thread.start()
+        thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def _run(self, made: socket.socket) -> None:
+        try:
+            self.server.run(sockets=[made])
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.ended.set()
+
+
+def quickest_loop() -> Literal["uvloop", "asyncio"]:
+    """The event loop to serve by: uvloop where it is installed."""
+    try:
+        importlib.import_module("uvloop")
+    except ImportError:
+        return "asyncio"
+    return "uvloop"
+
+
+def run_app(app: Any, made: socket.socket, stop: Stop | None = None) -> None:
+    """Serve an application on a socket, until the process is asked to end, or by `stop`."""
     import uvicorn
 
+    loop = quickest_loop()
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan="off", ws="none",
-        proxy_headers=False, server_header=False,
-        loop="asyncio",  # others are quicker, but hear signals before we do
+        proxy_headers=False, server_header=False, loop=loop,
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[made])
+    config.load()
+    if loop == "asyncio":
+        config.http_protocol_class = joined_protocol(config.http_protocol_class)
+    server = uvicorn.Server(config)
+    if stop is None:
+        server.run(sockets=[made])
+    else:
+        stop.run(server, made)
 
 
 def serve(
@@ -193,6 +258,7 @@ def serve(
     browse: bool = True,
     tell: Callable[[str], Any] = print,
     ready: Callable[[str], Any] | None = None,
+    stop: Stop | None = None,
 ) -> None:
     """Serve a study until it is interrupted.
 
@@ -209,6 +275,8 @@ def serve(
         Takes lines for the terminal.
     ready : function, optional
         Called with the address once the socket listens.
+    stop : Stop, optional
+        Ends the server when it is called; by default, Ctrl-C and SIGTERM do.
 
     Examples
     --------
@@ -236,4 +304,4 @@ def serve(
             ready(base)
         if browse:
             threading.Timer(0.5, webbrowser.open, [address]).start()
-        run_app(make_app(room, tell), made)
+        run_app(make_app(room, tell), made, stop)

@@ -10,6 +10,7 @@ import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import groupby
@@ -22,9 +23,14 @@ from plausible.errors import InputError
 from plausible.web import schema
 
 MOST_TOGETHER = 256  # jobs in one commit
+PATIENCE = 5.0  # seconds for those who read while a database is closed
 TRUSTED = 5.0  # seconds without writing, after which a connection is tried before it is used
 LOCK = 7106128405  # number of the lock in PostgreSQL by which one server holds a database
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000")
+
+
+_opening = threading.Lock()
+_opened: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
 class AwayError(Exception):
@@ -120,30 +126,54 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.lock = _Lock(url)
-        self.engine = make_engine(url)
         self.writer: sa.Connection | None = None
         self.used = 0.0
+        self.trouble: str | None = None
+        self.gate, self.is_closed, self.n_reading = threading.Condition(), False, 0
+        self.closing = threading.Lock()
+        self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._run, name="writer", daemon=True)
+        with _opening:  # a signal that comes now waits, and then finds all that there is to close
+            self._open()
+            _opened.add(self)
+
+    def _open(self) -> None:
+        self.lock = _Lock(self.url)
         try:
+            self.engine = make_engine(self.url)
             writer = self._connect()
             with writer.begin():
                 schema.prepare(writer)
         except BaseException:
             self._disconnect()
-            self.engine.dispose()
+            if hasattr(self, "engine"):
+                self.engine.dispose()
             self.lock.release()
             raise
-        self.trouble: str | None = None
-        self.closing = threading.Lock()
-        self.jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self.thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self.thread.start()
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """A connection that sees one state."""
-        with self.engine.connect() as connection:
-            yield connection
+        with self.gate:
+            self._check_open()
+            self.n_reading += 1
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        finally:
+            with self.gate:
+                self.n_reading -= 1
+                self.gate.notify_all()
+
+    def _check_open(self) -> None:
+        if self.is_closed:  # a new connection would leave files behind
+            raise AwayError("it was closed")
+
+    def _put(self, job: Job) -> None:
+        with self.gate:
+            self._check_open()
+            self.jobs.put(job)
 
     def ask(self, words: str) -> list[tuple[Any, ...]]:
         """The rows of a query of plain SQL."""
@@ -155,7 +185,7 @@ class Store:
     ) -> Future[Any]:
         """Have something written; `after` is called with its result once it is kept, in order."""
         future: Future[Any] = Future()
-        self.jobs.put(Job(Alone(work, after), None, future))
+        self._put(Job(Alone(work, after), None, future))
         return future
 
     def keep(
@@ -168,20 +198,28 @@ class Store:
         """Have a task written at once with others of its kind, for a coroutine to wait for."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self.jobs.put(Job(together, task, future, loop))
+        self._put(Job(together, task, future, loop))
         return future
 
     def close(self, patience: float | None = None) -> None:
         """Write what waits, and end, with one file left; some seconds of patience, or all."""
-        with self.closing:  # a signal may end the process while this goes on
+        with self.gate:
+            self.is_closed = True  # nothing more comes in
+        if not self.closing.acquire(timeout=-1 if patience is None else patience):
+            return  # what is kept is kept, in more files than one
+        try:
             if self.thread.is_alive():
                 self.jobs.put(None)
                 self.thread.join(patience)
-                if self.thread.is_alive():  # what is kept is kept, in more files than one
+                if self.thread.is_alive():
                     return
+            with self.gate:
+                self.gate.wait_for(lambda: not self.n_reading, patience or PATIENCE)
             self.engine.dispose()
             self._disconnect()
             self.lock.release()
+        finally:
+            self.closing.release()
 
     def _connect(self) -> sa.Connection:
         """The connection that writes; a new one if need be, which nobody else may have."""
@@ -248,6 +286,13 @@ class Store:
             return error
         self.trouble = " ".join(str(getattr(error, "orig", error)).split())
         return AwayError(self.trouble)
+
+
+def end_all(patience: float) -> None:
+    """Close all databases, and let none be opened any more: the process is about to end."""
+    _opening.acquire(timeout=patience)
+    for store in list(_opened):
+        store.close(patience)
 
 
 def _finish(

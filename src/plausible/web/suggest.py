@@ -98,6 +98,21 @@ def load_suggestions(store: Store, place: dict[int, int]) -> dict[int, Suggestio
         }
 
 
+def load_seen(store: Store) -> list[tuple[int, int]]:
+    """People and items of which they were told what a model says: before, after, or when asked."""
+    seen, table = schema.shown, schema.answer
+    queries = (
+        sa.select(seen.c.person, seen.c.item).where(
+            (seen.c.arm == "before") | (seen.c.reason == "model")
+        ),
+        sa.select(table.c.person, table.c.item)
+        .join(seen, seen.c.id == table.c.shown)
+        .where(seen.c.arm == "after"),
+    )
+    with store.read() as connection:
+        return [(person, item) for query in queries for person, item in connection.execute(query)]
+
+
 def doubt_in_model(suggestions: dict[int, Suggestion], gold: NDArray[Any]) -> float:
     """Doubt in the model: what its first class lacks of being right beyond luck, on known items."""
     known = [row for row in suggestions if gold[row] >= 0]

@@ -211,14 +211,27 @@
     }
   }
 
-  function look() {
-    if (current && current.asked) {
-      current.suggested = current.asked;
-      suggest();
-      say("Your answer will say that you have seen this");
-    } else if ($("suggested").hidden) {
-      say("What a model says is not shown here", "warn");
+  async function look() {
+    const about = current;
+    if (!about || !about.asked) {
+      if ($("suggested").hidden) say("What a model says is not shown here", "warn");
+      return;
     }
+    try {
+      const reply = await fetch("/look", {
+        method: "POST", headers: { "content-type": "application/json" },
+        body: JSON.stringify({ item: about.id }),
+      });
+      if (!reply.ok) throw new Error("away");
+      about.suggested = (await reply.json()).suggested;
+      about.asked = false;
+    } catch {
+      say("The server does not tell now what the model says: try again", "warn");
+      return;
+    }
+    if (current !== about) return;
+    suggest();
+    say("Your answer will say that you have seen this");
   }
 
   function say(text, kind) {
