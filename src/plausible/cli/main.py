@@ -24,7 +24,7 @@ from plausible.cli.wording import worded
 from plausible.errors import InputError
 
 VERBS = ("check", "pool", "fit", "predict", "evaluate", "partition", "report", "annotate",
-         "reproduce", "demo", "info")  # fmt: skip
+         "reproduce", "demo", "info", "compile")  # fmt: skip
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."

@@ -6,15 +6,20 @@ odds of the second class were said to be r: with t = a + b z its log-likelihood 
     n1 t - (n0 + n1) log(1 + e^t) + v (log(1 + r e^t) - log(1 + e^t)).
 
 Imported only when a calibration is fitted: the first use on a machine compiles for some seconds.
+What compiles slowly is left out: kernels make no arrays. Records are a tuple of z, n0, n1, v and r.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 FloatArray = NDArray[np.float64]
+Records = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 FARTHEST = 25.0  # log odds beyond which less than 2e-11 of probability is left
 NEGLIGIBLE = -25.0  # logarithm of what may be left out of an integral
@@ -22,19 +27,46 @@ N_NODES = 24
 FEW_RECORDS = 300  # up to which doubtful labels can give a profile with several peaks that count
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(N_NODES)
 
-_compile = numba.njit(nogil=True, cache=True, error_model="numpy")
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# Parts that only compiled code calls: without ways in for others they compile faster.
+_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_jit: Any = numba.njit
 
 
-@_compile
+def _part(function: Function) -> Function:
+    """A part of the loop, compiled when the loop is."""
+    part: Function = _jit(**_inner, **_options)(function)
+    return part
+
+
+def predictive_masses(
+    points: FloatArray, theta: FloatArray, covariance: FloatArray, top: float, records: FloatArray
+) -> FloatArray:
+    """Masses (n, 3) of the first class, the second one and of both, at each of the points.
+
+    theta is the maximum (a, b) of the likelihood, top its value, covariance (2, 2) the inverse of
+    its curvature there; records are (5, R).
+    """
+    said = tuple(np.ascontiguousarray(row) for row in records)
+    masses, space = np.empty((len(points), 3)), (np.empty(2 * N_NODES), np.empty(2 * N_NODES))
+    doubtful = bool(len(said[0]) <= FEW_RECORDS and said[3].any())
+    at = np.ascontiguousarray(points, dtype=np.float64)
+    curve = (float(covariance[0, 0]), float(covariance[0, 1]), float(covariance[1, 1]))
+    line = (float(theta[0]), float(theta[1]))
+    _predict(at, line, curve, float(top), said, doubtful, space, masses)
+    return masses
+
+
+@_part
 def _sigmoid(t: float) -> float:
     """Probability with log odds t."""
     e = math.exp(-abs(t))
     return 1.0 / (1.0 + e) if t >= 0.0 else e / (1.0 + e)
 
 
-@_compile
-def log_likelihood(eta: float, b: float, z0: float, records: FloatArray) -> float:
-    """Log-likelihood of the line with log odds eta at z0 and slope b; records are (5, R)."""
+@_part
+def log_likelihood(eta: float, b: float, z0: float, records: Records) -> float:
+    """Log-likelihood of the line with log odds eta at z0 and slope b."""
     z, n0, n1, v, r = records
     total = 0.0
     for i in range(len(z)):
@@ -46,9 +78,9 @@ def log_likelihood(eta: float, b: float, z0: float, records: FloatArray) -> floa
     return total
 
 
-@_compile
+@_part
 def derivatives(
-    eta: float, b: float, z0: float, records: FloatArray
+    eta: float, b: float, z0: float, records: Records
 ) -> tuple[float, float, float, float]:
     """First and second derivative in b, the mixed one in b and eta, and EM's curvature in b."""
     z, n0, n1, v, r = records
@@ -72,10 +104,8 @@ def derivatives(
     return slope, curve, mixed, complete
 
 
-@_compile
-def climb(
-    eta: float, b: float, z0: float, records: FloatArray, reach: float
-) -> tuple[float, float]:
+@_part
+def climb(eta: float, b: float, z0: float, records: Records, reach: float) -> tuple[float, float]:
     """Slope that maximizes the likelihood at fixed eta, from b on, and its change with eta.
 
     Newton's method on the derivative, between slopes where the likelihood is known to rise and to
@@ -96,7 +126,8 @@ def climb(
             high = b
         if slope * step < 1e-12:
             break
-        following = b + min(max(step, -reach), reach)
+        step = reach if step > reach else step
+        following = b + (-reach if step < -reach else step)
         if not low < following < high:
             following = 0.5 * (low + high)
         if following == b:
@@ -105,8 +136,8 @@ def climb(
     return b, change
 
 
-@_compile
-def _other_peak(eta: float, b: float, z0: float, records: FloatArray, reach: float) -> float:
+@_part
+def _other_peak(eta: float, b: float, z0: float, records: Records, reach: float) -> float:
     """A slope with a higher likelihood than b, if a look around finds one, else b."""
     best, highest = b, log_likelihood(eta, b, z0, records) + 1e-9
     for level in (-8.0, -3.0, -1.0, 0.0, 1.0, 3.0, 8.0):
@@ -118,7 +149,7 @@ def _other_peak(eta: float, b: float, z0: float, records: FloatArray, reach: flo
     return climb(eta, best, z0, records, reach)[0] if best != b else b
 
 
-@_compile
+@_part
 def _side_integral(
     start: float,
     side: float,
@@ -127,12 +158,13 @@ def _side_integral(
     change: float,
     spread: float,
     z0: float,
-    records: FloatArray,
+    records: Records,
     reach: float,
+    doubtful: bool,
+    space: tuple[FloatArray, FloatArray],
 ) -> float:
     """Integral of the contour of the probability over all log odds on one side of `start`."""
     limit = side * FARTHEST
-    doubtful = len(records[0]) <= FEW_RECORDS and records[3].any()
     if side * (limit - start) <= 0.0:
         return 0.0
     far, height, eta, rise, at = start, 0.0, start, change, b
@@ -147,7 +179,7 @@ def _side_integral(
         width = 1.5 * width
     # Two panels where the probability changes most in between.
     middle = 0.0 if side * start < -3.0 and side * far > 3.0 else far
-    heights, shares = np.empty(2 * N_NODES), np.zeros(2 * N_NODES)
+    heights, shares = space
     count, begin, eta = 0, start, start
     for panel in range(2):
         end = middle if panel == 0 else far
@@ -168,40 +200,42 @@ def _side_integral(
     # A cut of the contour is the interval that it spans, should the contour have several peaks.
     total, highest = 0.0, -np.inf
     for node in range(count - 1, -1, -1):
-        highest = max(highest, min(heights[node], 0.0))
+        height = heights[node] if heights[node] < 0.0 else 0.0
+        highest = height if height > highest else highest
         total += shares[node] * math.exp(highest)
     return total
 
 
-@_compile
-def predictive_masses(
-    points: FloatArray, theta: FloatArray, covariance: FloatArray, top: float, records: FloatArray
-) -> FloatArray:
-    """Masses (n, 3) of the first class, the second one and of both, at each of the points.
-
-    theta is the maximum (a, b) of the likelihood, top its value, covariance (2, 2) the inverse of
-    its curvature there.
-    """
-    masses = np.empty((len(points), 3))
+@numba.njit(cache=True, **_options)
+def _predict(points, theta, covariance, top, records, doubtful, space, masses):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(len(points)):
         z0 = points[i]
         best = theta[0] + theta[1] * z0
-        shared = covariance[0, 1] + z0 * covariance[1, 1]
-        variance = covariance[0, 0] + z0 * covariance[0, 1] + z0 * shared
+        shared = covariance[1] + z0 * covariance[2]
+        variance = covariance[0] + z0 * covariance[1] + z0 * shared
         change = shared / variance
         widest = 0.0
         for z in records[0]:
-            widest = max(widest, abs(z - z0))
+            widest = abs(z - z0) if abs(z - z0) > widest else widest
         reach = 30.0 / widest if widest > 0.0 else 0.0
-        unsure = np.empty(2)
-        for k in range(2):
+        masses[i, 2] = 0.0
+        for k in range(2):  # below the best, which is sure of the second class, and above
             side = 2.0 * k - 1.0
-            start = side * max(side * best, -FARTHEST)
+            start = best if side * best > -FARTHEST else -side * FARTHEST
             b = theta[1] + change * (start - best)
-            unsure[k] = _side_integral(
-                start, side, top, b, change, math.sqrt(variance), z0, records, reach
+            unsure = _side_integral(
+                start,
+                side,
+                top,
+                b,
+                change,
+                math.sqrt(variance),
+                z0,
+                records,
+                reach,
+                doubtful,
+                space,
             )
-        masses[i, 1] = max(_sigmoid(best) - unsure[0], 0.0)
-        masses[i, 0] = max(_sigmoid(-best) - unsure[1], 0.0)
-        masses[i, 2] = unsure[0] + unsure[1]
-    return masses
+            sure = _sigmoid(-side * best) - unsure
+            masses[i, 1 - k] = sure if sure > 0.0 else 0.0
+            masses[i, 2] += unsure

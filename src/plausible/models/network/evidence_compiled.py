@@ -2,10 +2,12 @@
 
 numba is imported here only, and this file only where there is enough work (see `FAST_WORK` in
 `network.classifier`). Rows are the innermost loop, so that every step runs on whole vectors;
-`error_model="numpy"` spares the tests for zero divisors, with which loops would not.
+`error_model="numpy"` spares the tests for zero divisors, with which loops would not. What compiles
+slowly is left out: kernels make no arrays and assign no slices.
 """
 
-from math import factorial
+import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -15,28 +17,76 @@ from plausible.models.network.losses import BoolArray
 
 BLOCK = 128  # rows at a time: all that a block needs stays in the first-level cache
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
-TAYLOR = tuple(1.0 / factorial(n) for n in range(13, -1, -1))
+TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))
 MAGIC = 6755399441055744.0  # 1.5 * 2^52: added to a number, its last bits are the nearest integer
 FARTHEST = -700.0  # below, exponentials count as that of this
+SMALLEST = LEAST**RESCALE
+NORMAL = 2.2250738585072014e-308  # the smallest number with all its digits
 CODES = {"squared": 0, "c1": 1, "likelihood": 2}
 
+_options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+_sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc"}}
+# Parts that only compiled code calls: without ways in for others they compile faster.
+_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def activate_block(
-    squared: FloatArray, alpha: FloatArray, gamma: FloatArray, strength: FloatArray
-) -> None:
+
+def evidence_pass(
+    squared: FloatArray,
+    memberships: FloatArray,
+    alpha: FloatArray,
+    gamma: FloatArray,
+    targets: FloatArray,
+    weight: FloatArray,
+    marks: BoolArray,
+    code: int,
+    by_membership: FloatArray,
+    by_strength: FloatArray,
+) -> float:
+    """The loss of rows at squared distances (r, n), and its slopes.
+
+    `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
+    """
+    n_rows, others, value = len(targets), 1.0 - memberships, 0.0
+    n_prototypes, n_classes = memberships.shape
+    whole = n_rows - n_rows % BLOCK
+    for first, last, size in ((0, whole, BLOCK), (whole, n_rows, n_rows - whole)):
+        if last > first:
+            value += _blocks(
+                (first, last, code),
+                squared,
+                (others, alpha, gamma),
+                (targets, weight, marks),
+                by_membership,
+                by_strength,
+                workspace(n_prototypes, n_classes, size),
+            )
+    return value
+
+
+def workspace(n_prototypes: int, n_classes: int, size: int) -> tuple[Any, ...]:
+    """Arrays to work in: distances, strengths, products, ignorance, slopes, powers and their bits.
+
+    Their rows are contiguous, as loops over others do not run on vectors.
+    """
+    power = np.empty(size)
+    distances, strengths = np.empty((n_prototypes, size)), np.empty((n_prototypes, size))
+    products, ignorance, slope = np.empty((n_classes, size)), np.empty(size), np.empty(n_classes)
+    return distances, strengths, products, ignorance, slope, power, power.view(np.int64)
+
+
+@numba.njit(cache=True, **_options)
+def activate_block(squared, alpha, gamma, strength, power, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Alpha exp(-gamma squared), on whole vectors, as an exponential of a library would not be.
 
     exp(t) = 2^k exp(t - k log 2) for the nearest integer k: a Taylor polynomial that is exact to
     the last digit, and 2^k by the bits of an exponent.
     """
     n_rows = squared.shape[1]
-    power = np.empty(n_rows)
-    bits = power.view(np.int64)
     for i in range(len(squared)):
         far, found, slope, most = squared[i], strength[i], -gamma[i], alpha[i]
         for b in range(n_rows):
-            t = max(slope * far[b], FARTHEST)
+            t = slope * far[b]
+            t = t if t > FARTHEST else FARTHEST
             shifted = t * LOG2_E + MAGIC
             k = shifted - MAGIC
             r = (t - k * LN2_HIGH) - k * LN2_LOW
@@ -51,15 +101,16 @@ def activate_block(
             found[b] *= power[b]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _rescale_block(products: FloatArray, ignorance: FloatArray) -> None:
+@numba.njit(**_inner, **_options)
+def _rescale_block(products, ignorance, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Bring products back to the size of numbers, so that the largest of each row is one."""
     n_classes, n_rows = products.shape
-    scale = np.full(n_rows, LEAST**RESCALE)
+    for b in range(n_rows):
+        scale[b] = SMALLEST
     for k in range(n_classes):
         row = products[k]
         for b in range(n_rows):
-            scale[b] = max(scale[b], row[b])
+            scale[b] = row[b] if row[b] > scale[b] else scale[b]
     for b in range(n_rows):
         scale[b] = 1.0 / scale[b]
     for k in range(n_classes):
@@ -70,14 +121,15 @@ def _rescale_block(products: FloatArray, ignorance: FloatArray) -> None:
         ignorance[b] *= scale[b]
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def _combine_block(
-    strength: FloatArray, others: FloatArray, products: FloatArray, ignorance: FloatArray
-) -> None:
-    """Q / S (K, b) and O / S (b,) of one block, written into the last two."""
+@numba.njit(**_inner, **_options)
+def _combine_block(strength, others, products, ignorance, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Q / S (K, b) and O / S (b,) of one block, written into products and ignorance."""
     n_classes, n_rows = products.shape
-    products[:] = 1.0
-    ignorance[:] = 1.0
+    for k in range(n_classes):
+        for b in range(n_rows):
+            products[k, b] = 1.0
+    for b in range(n_rows):
+        ignorance[b] = 1.0
     n_even = len(strength) - len(strength) % 2
     for i in range(0, n_even, 2):  # two prototypes at a time: half as often through the products
         strong, stronger = strength[i], strength[i + 1]
@@ -89,7 +141,7 @@ def _combine_block(
         for b in range(n_rows):
             ignorance[b] *= (1.0 - strong[b]) * (1.0 - stronger[b])
         if (i + 2) % RESCALE == 0:
-            _rescale_block(products, ignorance)
+            _rescale_block(products, ignorance, scale)
     for i in range(n_even, len(strength)):
         for k in range(n_classes):
             for b in range(n_rows):
@@ -100,53 +152,51 @@ def _combine_block(
         total = -(n_classes - 1) * ignorance[b]
         for k in range(n_classes):
             total += products[k, b]
-        total = max(total, 2.2250738585072014e-308)
+        total = total if total > NORMAL else NORMAL
         for k in range(n_classes):
             products[k, b] /= total
         ignorance[b] /= total
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def _loss_block(
-    shares: FloatArray,
-    ignorance: FloatArray,
-    targets: FloatArray,
-    weight: FloatArray,
-    marks: BoolArray,
-    code: int,
-) -> float:
+@numba.njit(**_inner, **_options)
+def _loss_block(shares, ignorance, said, start, code, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The loss of a block; shares and ignorance become its slopes by log Q and log O."""
     n_classes, n_rows = shares.shape
+    all_targets, weights, marks = said
     part = 1.0 - 1.0 / n_classes
-    slope = np.empty(n_classes)
     value = 0.0
     for b in range(n_rows):
+        targets, weight, is_probability = (
+            all_targets[start + b],
+            weights[start + b],
+            marks[start + b],
+        )
         fit = 0.0
         for k in range(n_classes):
-            fit += (shares[k, b] - part * ignorance[b]) * targets[b, k]
-        fit = max(fit, 1e-300)
+            fit += (shares[k, b] - part * ignorance[b]) * targets[k]
+        fit = fit if fit > 1e-300 else 1e-300
         mean = 0.0
         total = 0.0
         loss = 1.0 - fit if code == 1 else 0.0
-        if code == 2 and not marks[b]:
-            loss = -np.log(fit)
+        if code == 2 and not is_probability:
+            loss = -math.log(fit)
         for k in range(n_classes):
             bet = shares[k, b] - part * ignorance[b]
             if code == 0:
-                apart = bet - targets[b, k]
+                apart = bet - targets[k]
                 loss += apart * apart
                 slope[k] = 2.0 * apart
-            elif code == 2 and marks[b]:
-                bet = max(bet, 1e-300)
-                if targets[b, k] > 0.0:
-                    loss -= targets[b, k] * np.log(bet)
-                slope[k] = -targets[b, k] / bet
+            elif code == 2 and is_probability:
+                bet = bet if bet > 1e-300 else 1e-300
+                if targets[k] > 0.0:
+                    loss -= targets[k] * math.log(bet)
+                slope[k] = -targets[k] / bet
             else:
-                slope[k] = -targets[b, k] / (fit if code == 2 else 1.0)
-            slope[k] *= weight[b]
+                slope[k] = -targets[k] / (fit if code == 2 else 1.0)
+            slope[k] *= weight
             mean += slope[k] * bet
             total += slope[k]
-        value += loss * weight[b]
+        value += loss * weight
         for k in range(n_classes):
             shares[k, b] *= slope[k] - mean
         ignorance[b] *= (n_classes - 1) * mean - part * total
@@ -154,15 +204,8 @@ def _loss_block(
 
 
 # Sums of vectors may be taken in any order.
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy")
-def _pull_back_block(
-    strength: FloatArray,
-    others: FloatArray,
-    by_product: FloatArray,
-    by_ignorance: FloatArray,
-    by_membership: FloatArray,
-    by_strength: FloatArray,
-) -> None:
+@numba.njit(**_inner, **_sums_in_any_order)
+def _pull_back_block(strength, others, by_product, by_ignorance, by_membership, by_strength):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add slopes by memberships, and write those by the log of strengths."""
     n_classes, n_rows = by_product.shape
     for i in range(len(strength)):
@@ -192,48 +235,23 @@ def _pull_back_block(
             by_membership[i, n_classes - 1] += total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _copy_block(whole: FloatArray, start: int, block: FloatArray, back: bool) -> None:
-    """Some columns out of a table, or back into it; assigned slices take seconds to compile."""
-    for i in range(len(block)):
-        for b in range(block.shape[1]):
-            if back:
-                whole[i, start + b] = block[i, b]
-            else:
-                block[i, b] = whole[i, start + b]
-
-
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def evidence_pass(
-    squared: FloatArray,
-    memberships: FloatArray,
-    alpha: FloatArray,
-    gamma: FloatArray,
-    targets: FloatArray,
-    weight: FloatArray,
-    marks: BoolArray,
-    code: int,
-    by_membership: FloatArray,
-    by_strength: FloatArray,
-) -> float:
-    """The loss of rows at squared distances (r, n), and its slopes.
-
-    `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
-    """
-    n_rows, n_classes = targets.shape
-    n_prototypes = len(memberships)
-    others = 1.0 - memberships
+@numba.njit(cache=True, **_options)
+def _blocks(part, squared, network, said, by_membership, by_strength, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The loss of a part of the rows, in whole blocks of the size of the workspace."""
+    first, last, code = part
+    others, alpha, gamma = network
+    found, block, products, ignorance, slope, power, bits = space
+    n_prototypes, size = found.shape
     value = 0.0
-    for start in range(0, n_rows, BLOCK):
-        size = min(BLOCK, n_rows - start)
-        # Copies, because loops over contiguous rows run on vectors, and others do not.
-        found, block = np.empty((n_prototypes, size)), np.empty((n_prototypes, size))
-        _copy_block(squared, start, found, False)
-        activate_block(found, alpha, gamma, block)
-        products, ignorance = np.empty((n_classes, size)), np.empty(size)
-        _combine_block(block, others, products, ignorance)
-        part = slice(start, start + size)
-        value += _loss_block(products, ignorance, targets[part], weight[part], marks[part], code)
+    for start in range(first, last, size):
+        for i in range(n_prototypes):
+            for b in range(size):
+                found[i, b] = squared[i, start + b]
+        activate_block(found, alpha, gamma, block, power, bits)
+        _combine_block(block, others, products, ignorance, power)
+        value += _loss_block(products, ignorance, said, start, code, slope)
         _pull_back_block(block, others, products, ignorance, by_membership, found)
-        _copy_block(by_strength, start, found, True)
+        for i in range(n_prototypes):
+            for b in range(size):
+                by_strength[i, start + b] = found[i, b]
     return value

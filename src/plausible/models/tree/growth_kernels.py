@@ -10,6 +10,7 @@ is sums of masses on its own sets, sums of bets, its weight, these sets, and the
 among them.
 """
 
+import math
 from typing import Any
 
 import numba
@@ -54,6 +55,18 @@ def _log2(x):  # type: ignore[no-untyped-def]  # pragma: no cover
 
 
 @_part
+def _positive(x):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The number, or the least that `_log2` takes."""
+    return x if x > TINY else TINY
+
+
+@_part
+def _left(x):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """What is left of a sum: nothing rather than less than nothing by rounding."""
+    return x if x > 0.0 else 0.0
+
+
+@_part
 def _add_up(row, first, last, known, local, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add masses of rows to sums on local sets; gives their weight."""
     (start, column, value), _, weight, _ = known
@@ -71,7 +84,8 @@ def _add_up(row, first, last, known, local, sums):  # type: ignore[no-untyped-de
 def _bet(sums, sets, known, bets):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Bets of sums of masses: each is shared by the classes of its set."""
     member_start, member = known[1]
-    bets[:] = 0.0
+    for k in range(len(bets)):
+        bets[k] = 0.0
     for a in range(len(sets)):
         first, last = member_start[sets[a]], member_start[sets[a] + 1]
         for e in range(first, last):
@@ -86,14 +100,15 @@ def _impurity(node, known):  # type: ignore[no-untyped-def]  # pragma: no cover
     discord, vacuous = known[3][0], known[3][1]
     n_classes = len(bets)
     total = held + vacuous
-    result = (1.0 - discord) * np.log2(float(n_classes)) * (sums[len(sets) - 1] + vacuous)
+    result = (1.0 - discord) * math.log2(float(n_classes)) * (sums[len(sets) - 1] + vacuous)
     for a in range(len(sets) - 1):
         first, last = member_start[sets[a]], member_start[sets[a] + 1]
         betting = vacuous * (last - first) / n_classes
         for e in range(first, last):
             betting += bets[member[e]]
-        surprise = -np.log2(min(max(betting, sums[a]) / total, 1.0))
-        size = np.log2(float(last - first))
+        betting = betting if betting > sums[a] else sums[a]
+        surprise = -math.log2(betting / total) if betting < total else 0.0
+        size = math.log2(float(last - first))
         result += sums[a] * ((1.0 - discord) * size + discord * surprise)
     return result / total
 
@@ -104,14 +119,14 @@ def _side(masses, bets, held, side, n, sets, known, work):  # type: ignore[no-un
     member_start, member = known[1]
     discord, vacuous = known[3][0], known[3][1]
     n_classes, frame = bets.shape[1], len(sets) - 1
-    whole = (1.0 - discord) * np.log2(float(n_classes))
+    whole = (1.0 - discord) * math.log2(float(n_classes))
     for j in range(n):
         apart = held[side, j] - masses[side, frame, j]
-        total = discord * apart * _log2(max(held[side, j] + vacuous, TINY))
+        total = discord * apart * _log2(_positive(held[side, j] + vacuous))
         work[1, j] = whole * (masses[side, frame, j] + vacuous) + total
     for a in range(frame):
         first, last = member_start[sets[a]], member_start[sets[a] + 1]
-        size = (1.0 - discord) * np.log2(float(last - first))
+        size = (1.0 - discord) * math.log2(float(last - first))
         base = vacuous * (last - first) / n_classes
         k = member[first]
         for j in range(n):
@@ -122,10 +137,10 @@ def _side(masses, bets, held, side, n, sets, known, work):  # type: ignore[no-un
                 work[0, j] += bets[side, k, j]
         for j in range(n):
             mass = masses[side, a, j]
-            betting = max(work[0, j], max(mass, TINY))  # bets are at least masses, but for rounding
-            work[1, j] += mass * (size - discord * _log2(betting))
+            betting = work[0, j] if work[0, j] > mass else mass  # at least, but for rounding
+            work[1, j] += mass * (size - discord * _log2(_positive(betting)))
     for j in range(n):
-        work[2, j] += held[side, j] * max(work[1, j], 0.0) / max(held[side, j] + vacuous, TINY)
+        work[2, j] += held[side, j] * _left(work[1, j]) / _positive(held[side, j] + vacuous)
 
 
 @_part
@@ -133,9 +148,11 @@ def _cut_costs(masses, bets, held, n, node, known, work):  # type: ignore[no-unt
     """Weighted impurity of both sides of n cuts; the right side is what the left leaves."""
     sums, all_bets, total, sets, _ = node
     member_start, member = known[1]
-    work[2, :n] = 0.0
+    for j in range(n):
+        work[2, j] = 0.0
     for k in range(len(all_bets)):
-        bets[0, k, :n] = 0.0
+        for j in range(n):
+            bets[0, k, j] = 0.0
     for a in range(len(sets)):
         first, last = member_start[sets[a]], member_start[sets[a] + 1]
         share = 1.0 / (last - first)
@@ -145,12 +162,12 @@ def _cut_costs(masses, bets, held, n, node, known, work):  # type: ignore[no-unt
                 bets[0, k, j] += share * masses[0, a, j]
     for a in range(len(sets)):
         for j in range(n):
-            masses[1, a, j] = max(sums[a] - masses[0, a, j], 0.0)
+            masses[1, a, j] = _left(sums[a] - masses[0, a, j])
     for k in range(len(all_bets)):
         for j in range(n):
-            bets[1, k, j] = max(all_bets[k] - bets[0, k, j], 0.0)
+            bets[1, k, j] = _left(all_bets[k] - bets[0, k, j])
     for j in range(n):
-        held[1, j] = max(total - held[0, j], 0.0)
+        held[1, j] = _left(total - held[0, j])
     for side in range(2):
         _side(masses, bets, held, side, n, sets, known, work)
 
@@ -161,8 +178,11 @@ def _run_up(tables, n_lines, n, running):  # type: ignore[no-untyped-def]  # pra
 
     Four lines at a time: a single sum would wait for each of its additions.
     """
+    most = n_lines - 1
     for a in range(0, n_lines, 4):
-        b, c, d = min(a + 1, n_lines - 1), min(a + 2, n_lines - 1), min(a + 3, n_lines - 1)
+        b = a + 1 if a + 1 < most else most
+        c = a + 2 if a + 2 < most else most
+        d = a + 3 if a + 3 < most else most
         t0, t1, t2, t3 = running[a], running[b], running[c], running[d]
         for j in range(n):
             t0 += tables[0, a, j]
@@ -179,9 +199,10 @@ def _fill(key, row, m, i, held, count, node, known, block):  # type: ignore[no-u
     masses, _, block_held, _, counts, last_code, _ = block
     (start, column, value), _, weight, _ = known
     _, _, _, sets, local = node
-    most = min(BLOCK, m - i)
+    most = BLOCK if m - i > BLOCK else m - i
     for a in range(len(sets)):
-        masses[0, a, :most] = 0.0
+        for j in range(most):
+            masses[0, a, j] = 0.0
     n = 0
     while i < m and n < BLOCK:  # one place for each value
         code = key[i]
@@ -209,8 +230,10 @@ def _scan(key, row, m, n_missing, missing_left, node, known, block):  # type: ig
     masses, bets, block_held, running, counts, last_code, work = block
     options, total, n_sets = known[3], node[2], len(node[3])
     min_leaf, min_weight = options[4], options[5]
-    running[:] = 0.0
-    held, count, n_rows, i = 0.0, 0, m + n_missing, 0
+    for a in range(n_sets):
+        running[a] = 0.0
+    zero = np.int64(0)  # a plain zero would have parts compiled for zeros alone, too
+    held, count, n_rows, i = 0.0, zero, m + n_missing, zero
     if missing_left:
         count = n_missing
         held = _add_up(row, m, n_rows, known, node[4], running)
@@ -247,7 +270,8 @@ def _sort(key, row, m, other_key, other_row, n_codes, place):  # type: ignore[no
         return
     shift = 0
     while n_codes > 1 << shift:
-        place[:] = 0
+        for b in range(257):
+            place[b] = 0
         for i in range(m):
             place[((key[i] >> shift) & 255) + 1] += 1
         for b in range(256):
@@ -271,7 +295,8 @@ def _local_sets(rows, first, last, known, local, sets):  # type: ignore[no-untyp
     """Focal sets that occur in a node, in order, the frame last; `local` gets their places."""
     start, column = known[0][0], known[0][1]
     n_sets = len(local)
-    local[:] = -1
+    for a in range(n_sets):
+        local[a] = -1
     for i in range(first, last):
         for e in range(start[rows[i]], start[rows[i] + 1]):
             local[column[e]] = 0
@@ -442,8 +467,10 @@ def grow(data, known, rows, seed, space, sorting, walk, nodes):  # type: ignore[
     block, (local, all_sets, all_sums, bets, place) = space
     order, stack = walk
     whole, real, leaf = nodes
-    options, n_nodes = known[3], 0
-    height = _push(stack, 0, 0, len(rows), 0, -1, 0, seed)
+    # Plain numbers would have parts compiled for these numbers alone, too.
+    zero, one = np.int64(0), np.int64(1)
+    options, n_nodes = known[3], zero
+    height = _push(stack, zero, zero, np.int64(len(rows)), zero, -one, zero, seed)
     while height > 0:
         height -= 1
         first, last, depth = stack[height, 0], stack[height, 1], stack[height, 2]
@@ -453,7 +480,8 @@ def grow(data, known, rows, seed, space, sorting, walk, nodes):  # type: ignore[
             whole[parent, stack[height, 4]] = number
         n_sets = _local_sets(rows, first, last, known, local, all_sets)
         sums = all_sums[:n_sets]
-        sums[:] = 0.0
+        for a in range(n_sets):
+            sums[a] = 0.0
         held = _add_up(rows, first, last, known, local, sums)
         node = (sums, bets, held, all_sets[:n_sets], local)
         _bet(sums, node[3], known, bets)
@@ -471,8 +499,9 @@ def grow(data, known, rows, seed, space, sorting, walk, nodes):  # type: ignore[
         middle = _divide(
             data, known, rows, first, last, split, sorting[3], whole[number], real[number]
         )
-        other = max((state * 69621 + 1) % MODULUS, 1)
-        height = _push(stack, height, middle, last, depth + 1, number, 1, other)
+        other = (state * 69621 + 1) % MODULUS
+        other = other if other > 1 else one
+        height = _push(stack, height, middle, last, depth + 1, number, one, other)
         other = (state * 16807) % MODULUS
-        height = _push(stack, height, first, middle, depth + 1, number, 0, other)
+        height = _push(stack, height, first, middle, depth + 1, number, zero, other)
     return n_nodes
