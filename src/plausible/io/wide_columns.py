@@ -1,5 +1,6 @@
 """Tables with a column for each person or class: which are meant, and what they cannot mean."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -218,7 +219,7 @@ def _share_values(looks: Mapping[str, Look]) -> bool:
     if n_said >= 20 and len(union) > 0.5 * n_said:
         return False
     if n_rows <= 2:
-        return True
+        return any(one & other for one, other in itertools.combinations(sets, 2))
     return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
 
 
