@@ -218,6 +218,8 @@ def _share_values(looks: Mapping[str, Look]) -> bool:
         return False
     if n_said >= 20 and len(union) > 0.5 * n_said:
         return False
+    if n_rows >= 20 and len(union) > 0.8 * n_rows:  # as ids that stand in several columns
+        return False
     if n_rows <= 2:
         return any(one & other for one, other in itertools.combinations(sets, 2))
     return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
