@@ -106,6 +106,14 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
     odd = [name for name, look in looks.items() if look.is_real]
     if odd:
         check_shares(table, looks)
+        others = {name: look for name, look in looks.items() if name not in odd}
+        if len(others) > 1 and _share_values(others) and "item" in found:
+            raise TableError(
+                f"Columns of {table.name} should each hold the answers of one person",
+                f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
+                ("leave it out with {ignore}", "say {layout} if these are answers"),
+                settings={"ignore": odd, "layout": "annotators"},
+            )
         if len(looks) - len(odd) + len(found) >= 3:  # answers may stand in the other columns
             hold = "hold fractions" if len(odd) > 1 else "holds fractions"
             raise refuse_unknown(
