@@ -1112,7 +1112,7 @@ ROWS_ABOVE = "item,annotator,label\nw,ann,cat\nx,ann,dog\nx,bob,eel\ny,bob,dog\n
         ("* by hand\nSource: A, B\n", "last 2 (from line 6 on) say only '* by hand'"),
         ("Source: own survey,,\n", "(row 5 on line 6) says only 'Source: own survey'"),
         ("# checked\nz,ann,cat\n# end\n", "2 comments (line 6: '# checked', line 8: '# end')"),
-        ("z,ann", "the last one (line 6) ends after 2 cells with 'z,ann', as if the file was cut"),
+        ("z,ann", "(row 5 on line 6) ends after 2 cells with 'z,ann', as if the file was cut off"),
     ],
 )
 def test_what_stands_below_a_table_is_told_as_what_it_is(below, words, tmp_path, capsys):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -595,6 +596,22 @@ def test_a_last_row_that_is_no_item_is_refused_however_features_are_read(
     assert "the last one (row 6 on line 7)" in str(caught.value)
     assert words in str(caught.value)
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table])
+def test_tables_in_memory_follow_the_same_rules(make):
+    known = make({"item": ["p", "q", "r"], "label": ["cat", "dog", "dog"]})
+    with pytest.raises(TableError, match="is called 'Total'"):
+        read_training(known, make({"item": ["p", "q", "r", "Total"], "a": [1.0, 2.0, 4.0, 7.0]}))
+    with pytest.raises(TableError, match="says only 'Source: own survey'"):
+        read_features(make({"item": ["p", "q", "Source: own survey"], "a": [1.0, 2.0, None]}),
+                      kinds="any")  # fmt: skip
+    with pytest.raises(TableError, match="'gold' holds the classes themselves"):
+        read_training(known, make({"item": ["q", "p", "r"], "a": [1.0, 2.0, 4.0],
+                                   "gold": ["dog", "cat", "dog"]}), kinds="any")  # fmt: skip
+    with pytest.raises(TableError, match="counted from 0 and the other from 1"):
+        read_training(make({"item": [0, 1, 2], "label": ["cat", "dog", "dog"]}),
+                      make({"id": [1, 2, 3], "a": [1.0, 2.0, 4.0]}))  # fmt: skip
 
 
 @pytest.mark.parametrize("read", [read_training, stream_training])

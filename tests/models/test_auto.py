@@ -311,3 +311,30 @@ def test_odd_options_are_refused(data, options, said):
     X, labels, _, _ = data
     with pytest.raises(InputError, match=said):
         AutoClassifier(**{"estimators": LADDER[:1], **options}).fit(X, labels)
+
+
+def test_probabilities_are_judged_by_cross_entropy():
+    rng = np.random.default_rng(4)
+    p = rng.dirichlet([1.0, 2.0, 3.0], size=60)
+    logs = np.log(rng.dirichlet([2.0, 1.0, 1.0], size=60))
+    is_share = np.arange(60) % 3 > 0
+    scaled = p / p.max(axis=1, keepdims=True)
+    known = choice.what_is_known(scaled, np.ones(60), is_share)
+    losses, evidence = (choice.held_out_losses(logs, one) for one in (
+        known, choice.what_is_known(scaled, np.ones(60))
+    ))  # fmt: skip
+    np.testing.assert_allclose(losses[is_share], -1.5 * (p * logs).sum(axis=1)[is_share])
+    np.testing.assert_allclose(losses[~is_share], evidence[~is_share])
+    nearly = np.array([[1.0, 1e-9, 1e-9]])  # in the limit, both are of one hard class
+    sure = [choice.what_is_known(nearly, np.ones(1), given) for given in (None, np.array([True]))]
+    found = [choice.held_out_losses(logs[:1], one)[0] for one in sure]
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_bets_are_as_sure_as_probabilities_and_no_surer(data):
+    X, _, _, weight = data
+    p = np.random.default_rng(5).dirichlet([3.0, 6.0, 1.0], size=90)
+    model = AutoClassifier(LADDER, cv=3).fit(X, Labels.from_probability(p, CLASSES), weight)
+    order = [CLASSES.index(name) for name in model.classes_]
+    expected = (weight @ p / weight.sum())[order]
+    np.testing.assert_allclose(model.predict_proba(X).mean(axis=0), expected, atol=0.05)

@@ -125,6 +125,7 @@ def assert_gradient(cost, point):
     assert np.abs(exact).max() > 1e-4
 
 
+@pytest.mark.filterwarnings("ignore::plausible.base.SharpenedLabelsWarning")
 @pytest.mark.parametrize("combination", ["exact", "contours"])
 @pytest.mark.parametrize("loss", ["squared", "c1"])
 @pytest.mark.parametrize("kind", KINDS)

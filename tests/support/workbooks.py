@@ -25,6 +25,10 @@ class Fault(str):
     """A cell with an error, such as #DIV/0!."""
 
 
+class Formula(str):
+    """A formula that nobody has computed."""
+
+
 def letters(column: int) -> str:
     name = ""
     while column >= 0:
@@ -35,6 +39,8 @@ def letters(column: int) -> str:
 def cell(place: str, value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, Formula):
+        return f'<c r="{place}"><f>{value}</f></c>'
     if isinstance(value, Fault):
         return f'<c r="{place}" t="e"><v>{value}</v></c>'
     if isinstance(value, bool):
@@ -50,16 +56,19 @@ def cell(place: str, value: object) -> str:
     return f'<c r="{place}" s="{style}"><v>{float(value)!r}</v></c>'
 
 
-def sheet(rows: list[list[object]]) -> str:
+def sheet(rows: list[list[object]], merged: tuple[str, ...] = ()) -> str:
     lines = []
     for number, row in enumerate(rows, 1):
         cells = "".join(cell(f"{letters(k)}{number}", value) for k, value in enumerate(row))
         lines.append(f'<row r="{number}">{cells}</row>' if cells else "")
-    return f'{HEAD}<worksheet xmlns="{MAIN}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+    joined = "".join(f'<mergeCell ref="{place}"/>' for place in merged)
+    joined = f'<mergeCells count="{len(merged)}">{joined}</mergeCells>' if merged else ""
+    data = f"<sheetData>{''.join(lines)}</sheetData>{joined}"
+    return f'{HEAD}<worksheet xmlns="{MAIN}">{data}</worksheet>'
 
 
-def workbook(sheets: dict[str, list[list[object]]]) -> bytes:
-    """A workbook with these sheets, of which None is an empty cell."""
+def workbook(sheets: dict[str, list[list[object]]], merged: tuple[str, ...] = ()) -> bytes:
+    """A workbook with these sheets, of which None is an empty cell; cells merged in all of them."""
     numbers = range(1, len(sheets) + 1)
     kinds = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     types = "".join(
@@ -90,7 +99,8 @@ def workbook(sheets: dict[str, list[list[object]]]) -> bytes:
         "xl/styles.xml": STYLES,
     }
     parts |= {
-        f"xl/worksheets/sheet{k}.xml": sheet(rows) for k, rows in enumerate(sheets.values(), 1)
+        f"xl/worksheets/sheet{k}.xml": sheet(rows, merged)
+        for k, rows in enumerate(sheets.values(), 1)
     }
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:

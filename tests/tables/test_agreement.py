@@ -44,7 +44,8 @@ ODD = {
     "header only.csv": b"x,w,name\n",
 }
 BAD = {
-    "ragged.csv": (b"x,w,name\n1,2,a\n3,4\n", "row 2 on line 3 has 2 cells"),
+    "ragged.csv": (b"x,w,name\n1,2,a\n3,4\n5,6,b\n", "row 2 on line 3 has 2 cells"),
+    "cut.csv": (b"x,w,name\n1,2,a\n3,4\n", "(row 2 on line 3) ends after 2 cells with '3,4'"),
     "open quote.csv": (b'x,w,name\n1,2,"a\n3,4,b\n', "row 1 on line 2"),
     "twice.csv": (b"x,w,x\n1,2,3\n", "repeats 'x'"),
     "unnamed.csv": (b"x,,name\n1,2,3\n", "column 2"),

@@ -189,7 +189,7 @@ def _read_long(
     table: Source, plan: Plan, given: dict[str, Any], words: Mapping[Any, float] | None
 ) -> Annotations:
     """Answers that have a row each."""
-    found, notes = plan.found, notes_of(table, plan)
+    found = plan.found
     rows, told = _rows_that_count(table, plan)
     sure = [meaning for meaning in SURENESS if meaning in found]
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
@@ -223,7 +223,7 @@ def _read_long(
         _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
         _check_free_text(made, found["label"], given)
-    return made.with_notes(*notes, *told)
+    return made.with_notes(*notes_of(table, plan), *told)  # some are of columns just read
 
 
 def _chosen_label(

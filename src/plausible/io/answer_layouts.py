@@ -98,7 +98,8 @@ def plan_reading(
         if item is not None:
             found["item"] = item
             notes.append(Note(f"items are those of the column {item!r}"))
-    layout = layout or _find_layout(table, found, names, kind, ignore)
+    aside = [*ignore, *_not_among(table, columns, found)]
+    layout = layout or _find_layout(table, found, names, kind, aside)
     if layout == "long":
         left_out = None if export is None else export.left_out
         found, told = _check_long(table, found, names, ignore)
@@ -119,6 +120,14 @@ def plan_reading(
         people = listed([str(name) for name in chosen], len(chosen))
         notes.append(Note(f"each of these columns was read as a person: {people}"))
     return Plan(layout, found, chosen, kind, None, [*notes, *unused(rest)])
+
+
+def _not_among(table: Source, columns: Sequence[str] | None, found: Mapping[str, str]) -> list[str]:
+    """Columns that were not named, where columns of people or classes were."""
+    if columns is None:
+        return []
+    kept = {*([columns] if isinstance(columns, str) else columns), *found.values()}
+    return [name for name in choose(table, None) if name not in kept]
 
 
 def unused(names: Sequence[str]) -> list[Note]:

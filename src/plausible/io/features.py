@@ -5,7 +5,7 @@ An id is never a feature. Which column names the rows is said by `id`, or else b
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from plausible.checks import (
 )
 from plausible.experts import canonical
 from plausible.io.faults import Faults
+from plausible.io.last_rows import check_last_row
 from plausible.io.mixed import as_kinds, read_mixed, told_left_out
 from plausible.models import KINDS, NUMBER, is_row_name, names_rows, says_id
 from plausible.tables import (
@@ -299,7 +300,10 @@ def read_features(
     asked = None if columns is None else choose(table, columns)
     free = [name for name in choose(table, None) if name not in (asked or ())]
     name = find_named_id(table, free) if id is None else check_id(table, id)
-    return read_with_id(table, name, asked, wanted, check_texts(missing, "missing", "words"))
+    if name is not None:
+        check_last_row(table, name)
+    read = read_with_id(table, name, asked, wanted, check_texts(missing, "missing", "words"))
+    return replace(read, notes=[*table.notes, *read.notes])
 
 
 def read_with_id(

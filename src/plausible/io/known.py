@@ -170,8 +170,12 @@ def _is_used(
     name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source
 ) -> bool:
     """Whether a column of a table of labels is used."""
-    if name in (*options.get("ignore", ()), "conflict") or prefixed(table) or "kind" in options:
+    if name in (*options.get("ignore", ()), "conflict", "is_probability"):
         return True
+    if "kind" in options and options.get("columns") is None:
+        return True
+    if marked := prefixed(table):
+        return name in (*marked, found.get("item"), *(options.get("columns") or ()))
     if "set" in table.names:
         return name in ("set", found.get("item"))
     return name in [found.get(m) for m in ("item", "label", "doubt", "confidence")] or (

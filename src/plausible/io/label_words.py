@@ -13,6 +13,7 @@ from plausible.errors import InputError, Note
 from plausible.experts import (
     ABSTAIN,
     factorize_cells,
+    is_free_text,
     manner,
     read_doubts,
     split_quoted,
@@ -49,6 +50,8 @@ def labels_from_names(
     codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
     sets, notes = _understood(table, name, list(places), codes, kind, how, classes)
     names = _frame(table, name, sets, codes, classes)
+    if classes is None:
+        _check_free_text(name, len(names), sum(bool(sets[k]) for k in codes.tolist()))
     place = {written: k for k, written in enumerate(names)}
     inside = np.zeros((len(sets), len(names)), dtype=bool)
     for row, members in enumerate(sets):
@@ -59,6 +62,18 @@ def labels_from_names(
     is_labeled = np.array([bool(members) for members in sets], dtype=bool)[codes]
     doubts, told = _read_doubt(table, how, is_labeled)
     return labels.discount(doubts), [*notes, *told]
+
+
+def _check_free_text(name: str, n_classes: int, n_labels: int) -> None:
+    """Refuse a column in which nearly every label is a class of its own."""
+    if is_free_text(n_classes, n_labels):
+        raise TableError(
+            f"Column {name!r} should name the same few classes again and again",
+            f"it has {n_classes:,} different ones in {n_labels:,} labels, as free text, ids and "
+            "measurements have",
+            ("name the column of the labels, as in {names}", "list the {classes}"),
+            settings={"names": {"label": "column"}, "classes": None},
+        )
 
 
 def _understood(

@@ -1,5 +1,6 @@
 """Tables with a column for each person or class: which are meant, and what they cannot mean."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -105,6 +106,14 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
     odd = [name for name, look in looks.items() if look.is_real]
     if odd:
         check_shares(table, looks)
+        others = {name: look for name, look in looks.items() if name not in odd}
+        if len(others) > 1 and _share_values(others) and "item" in found:
+            raise TableError(
+                f"Columns of {table.name} should each hold the answers of one person",
+                f"{listed([repr(name) for name in odd])} hold{'s' * (len(odd) == 1)} fractions",
+                ("leave it out with {ignore}", "say {layout} if these are answers"),
+                settings={"ignore": odd, "layout": "annotators"},
+            )
         if len(looks) - len(odd) + len(found) >= 3:  # answers may stand in the other columns
             hold = "hold fractions" if len(odd) > 1 else "holds fractions"
             raise refuse_unknown(
@@ -217,8 +226,10 @@ def _share_values(looks: Mapping[str, Look]) -> bool:
         return False
     if n_said >= 20 and len(union) > 0.5 * n_said:
         return False
+    if n_rows >= 20 and len(union) > 0.8 * n_rows:  # as ids that stand in several columns
+        return False
     if n_rows <= 2:
-        return True
+        return any(one & other for one, other in itertools.combinations(sets, 2))
     return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
 
 

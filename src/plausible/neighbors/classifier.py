@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.base import warn_of_sharpening
 from plausible.belief import MAX_CLASSES
 from plausible.checks import check_number, check_option
 from plausible.errors import InputError
@@ -172,6 +173,8 @@ class EvidentialNeighborsClassifier(NearestItems):
         check_option(self.combination, COMBINATIONS, "combination")
         check_max_mass(self.max_mass)
         self._remember(X, y)
+        if self.loss == "c1" and self._labels.is_probability.any():
+            warn_of_sharpening(self)
         self._warn_of_contours()
         given = self._given_gamma()
         candidates = self._candidates()

@@ -70,22 +70,23 @@ def _check_end(table: "CsvSource", wrong: Sequence[tuple[int, Record]], last: in
     expected, rows = len(table.names), [row for row, _ in wrong]
     if rows != list(range(last - len(rows) + 1, last + 1)) or rows[0] < 2:
         return
-    said = _lines_of(table, [record for _, record in wrong])
-    if wrong[0][1].n_cells == 1 and all(record.n_cells < expected for _, record in wrong):
-        first = wrong[0][1].line
-        which, it = f"the last line (line {first}) says", "it"
+    said, first = _lines_of(table, [record for _, record in wrong]), wrong[0][1]
+    if all(record.n_cells < expected for _, record in wrong) and (
+        first.n_cells == 1 and len(said[0].split()) > 1
+    ):
+        which, it = f"the last line (line {first.line}) says", "it"
         if len(wrong) > 1:
-            which, it = f"the last {len(wrong)} (from line {first} on) say", "them"
+            which, it = f"the last {len(wrong)} (from line {first.line} on) say", "them"
         raise TableError(
             f"Every row of {table.name} should have {counted(expected, 'cell')}, like its header, "
             f"but {which} only {_short(said[0])!r}, as notes below a table do; delete {it}."
         )
-    if len(wrong) == 1 and wrong[0][1].n_cells < expected:
+    if len(wrong) == 1 and first.n_cells < expected:
         raise TableError(
             f"Every row of {table.name} should have {counted(expected, 'cell')}, like its header, "
-            f"but the last one (line {wrong[0][1].line}) ends after "
-            f"{counted(wrong[0][1].n_cells, 'cell')} with {_short(said[0])!r}, as if the file was "
-            "cut off; write or download it again, or complete this line."
+            f"but the last one (row {last} on line {first.line}) ends after "
+            f"{counted(first.n_cells, 'cell')} with {_short(said[0])!r}, as if the file was cut "
+            "off; write or download it again, or complete this line."
         )
 
 

@@ -20,6 +20,9 @@ WRITE_WITHOUT = (
 )
 WRITE_NAMES = "name each of them there, on one line (cells that were merged leave such gaps)"
 UNNAMED = "unnamed"  # the name of row names, which have none
+TOLD_UNNAMED = (
+    f"its first column has no name, as row names of R and pandas; it is called {UNNAMED!r}"
+)
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
 WHOLE = re.compile("0|[1-9][0-9]{0,17}")
 LONGEST = 1 << 24
@@ -74,13 +77,10 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
     _check_title(text.name, names, more, delimiter)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
-    is_renamed = _has_row_names(names, is_alone)
+    is_renamed = has_row_names(names, is_alone)
     if is_renamed:
         names[0] = UNNAMED
-        notes.append(
-            f"{text.name}: its first column has no name, as row names of R and pandas; it is "
-            f"called {UNNAMED!r}"
-        )
+        notes.append(f"{text.name}: {TOLD_UNNAMED}")
     check_names(text.name, names)
     counts = frozenset() if said or is_renamed else _counts(names, more, delimiter)
     return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, counts)
@@ -96,7 +96,7 @@ def _counts(names: list[str], lines: list[str], delimiter: str) -> frozenset[str
     )
 
 
-def _has_row_names(names: list[str], is_alone: bool) -> bool:
+def has_row_names(names: list[str], is_alone: bool) -> bool:
     """Whether the first column alone has no name."""
     is_first = not names[0].strip() and all(name.strip() for name in names[1:])
     return is_first and len(names) > 2 and UNNAMED not in names and not is_alone

@@ -38,7 +38,7 @@ class TableError(InputError):
     >>> import io
     >>> from plausible.io import TableError, read_table
     >>> try:
-    ...     read_table(io.StringIO("a,b\n1,2\n3\n"))
+    ...     read_table(io.StringIO("a,b\n1,2\n3\n4,5\n"))
     ... except TableError as error:
     ...     print(error)
     Every row of the file object should have 2 cells, like its header, but 1 row does not (row 2 on

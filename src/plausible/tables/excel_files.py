@@ -12,8 +12,9 @@ from typing import Any
 
 from plausible.checks import guess, shown
 from plausible.tables.content import EXCEL, Content
-from plausible.tables.csv_header import check_names
+from plausible.tables.csv_header import TOLD_UNNAMED, UNNAMED, check_names, has_row_names
 from plausible.tables.errors import TableError, arrow, listed, needed, reading
+from plausible.tables.excel_cells import MERGED, check_formulas, fill_merged
 from plausible.tables.kinds import (
     BOOL,
     FLOAT,
@@ -45,7 +46,14 @@ class ExcelSource(Source):
         calamine = needed("python_calamine", "Reading Excel files", "excel")
         with reading(self.name, "an Excel workbook"), content.open_file() as file:
             book = calamine.CalamineWorkbook.from_filelike(file)
-            rows = self._choose(book, content.sheet)
+            sheet, rows = self._choose(book, content.sheet)
+            header = next((k for k, row in enumerate(rows) if any(map(is_given, row))), 0)
+            merged = getattr(book.get_sheet_by_name(sheet), "merged_cell_ranges", None)
+            if fill_merged(rows, merged, header):
+                self.notes.append(f"{self.name}: {MERGED}")
+        if not all(is_given(value) for row in rows for value in row):
+            with reading(self.name, "an Excel workbook"), content.open_file() as file:
+                check_formulas(file, sheet, self.name)
         self.rows = [(line, row) for line, row in enumerate(rows, 1) if any(map(is_given, row))]
         if not self.rows:
             raise TableError(
@@ -57,7 +65,8 @@ class ExcelSource(Source):
         self._values: dict[str, Any] = {}
         self._kinds: dict[str, str] = {}  # of columns of text
 
-    def _choose(self, book: Any, wanted: str | None) -> list[list[Any]]:
+    def _choose(self, book: Any, wanted: str | None) -> tuple[str, list[list[Any]]]:
+        """The name of a sheet, and its rows."""
         names = list(book.sheet_names)
         if wanted is not None:
             if wanted not in names:
@@ -66,16 +75,24 @@ class ExcelSource(Source):
                     f"{listed([repr(name) for name in names])}{guess(wanted, names) or '.'}"
                 )
             self.name = f"{self.name}, sheet {wanted!r}"
-            return list(book.get_sheet_by_name(wanted).to_python(skip_empty_area=False))
+            return wanted, list(book.get_sheet_by_name(wanted).to_python(skip_empty_area=False))
         sheets = {
             name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names
         }
         full = [name for name, rows in sheets.items() if rows]
         if len(full) < 2:
-            return list(sheets[full[0]]) if full else []
+            return (full or names)[0], list(sheets[full[0]]) if full else []
         # A page of notes has one column, and is no table where another sheet is.
         wide = [name for name in full if len(sheets[name]) > 1 and _is_wide(sheets[name])]
         chosen = (wide or full)[0]
+        longest = max(wide, key=lambda name: len(sheets[name]), default=chosen)
+        if len(sheets[longest]) > len(sheets[chosen]):
+            raise TableError(
+                f"{self.name} should hold one table, but has several sheets "
+                f"({listed([repr(name) for name in full])}), and the first one is not the longest; "
+                "write the name of that which is meant behind the file, as in "
+                f"{self.name.strip(chr(39))}#{longest}."
+            )
         other = next(name for name in full if name != chosen)
         self.notes.append(
             f"{self.name} has several sheets ({listed([repr(name) for name in full])}); "
@@ -83,7 +100,7 @@ class ExcelSource(Source):
             f"{self.name.strip(chr(39))}#{other}"
         )
         self.name = f"{self.name}, sheet {chosen!r}"
-        return list(sheets[chosen])
+        return chosen, list(sheets[chosen])
 
     def _read_header(self) -> None:
         (line, header), rows = self.rows[0], self.rows[1:]
@@ -96,9 +113,25 @@ class ExcelSource(Source):
                 f"below have {len(used)} cells; if that is a title, delete it."
             )
         self.names = [as_text(header[k]) if is_given(header[k]) else "" for k in used]
+        if has_row_names(self.names, not rows):
+            self.names[0] = UNNAMED
+            self.notes.append(f"{self.name}: {TOLD_UNNAMED}")
+        if len(given) < len(used) and rows and self._is_header(rows[0][1], used):
+            raise TableError(
+                f"{self.name} should begin with the names of its columns, but its first row (row "
+                f"{line} of the sheet) leaves some out, and the next one has text alone; if what "
+                "stands above the names is a title, delete it."
+            )
         check_names(self.name, self.names)
         self.places_of = dict(zip(self.names, used, strict=True))
         self.rows = rows
+
+    def _is_header(self, row: list[Any], used: list[int]) -> bool:
+        """Whether a row is all text, and no other one is like it."""
+        cells = [row[k] for k in used]
+        return all(isinstance(value, str) and is_given(value) for value in cells) and (
+            len(set(cells)) == len(cells) and self.names[0] != UNNAMED
+        )
 
     def schema(self, columns: Sequence[str]) -> Any:
         """Names and types of some columns."""
@@ -157,6 +190,12 @@ class ExcelSource(Source):
                 for value in cells
             ]
             return pa.array(moments, pa.timestamp("us"))
+        if str in kinds and kinds & {datetime.date, datetime.datetime}:
+            day = next(value for value in there if isinstance(value, datetime.date))
+            self.notes.append(
+                f"{self.name}: column {name!r} has dates among text, such as {as_text(day)!r}, "
+                "which Excel may have made of text such as 1-2; write it as text there if so"
+            )
         return pa.array([None if value is None else as_text(value) for value in cells], pa.string())
 
     def _type(self, name: str, column: Any) -> Any:

@@ -60,8 +60,8 @@ def encode_numbers(values: IntArray) -> tuple[IntArray, IntArray] | None:
 
 def _first_rows(values: IntArray, high: int) -> IntArray:
     """First rows of different numbers, in rising order."""
-    rows = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
-    table = np.full(high + 1, -1, rows.dtype)
+    rows: NDArray[Any] = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
+    table: NDArray[Any] = np.full(high + 1, -1, rows.dtype)
     table[values[::-1]] = rows[::-1]  # the first row is written last
     return np.sort(table[table >= 0]).astype(np.int64)
 

@@ -15,7 +15,9 @@ with exponents t and votes v that minimize a loss of held-out labels,
 The first part is the soft log-loss: right where a label is evidence about one true class, and
 content with any bet inside a set. The second asks for bets like the label, sharpened as if it had
 been given four times; half as much of it as of the first (:math:`\lambda` = 0.5) keeps bets from
-becoming sure of what labels never said, and prefers those that rank classes as labels do.
+becoming sure of what labels never said, and prefers those that rank classes as labels do. Rows that
+are probabilities :math:`s_{ik}` have the cross-entropy :math:`-(1 + \lambda) \sum_k s_{ik} \log
+p_{ik}` instead, so that bets become as sure as they are, and no surer.
 
 Few rows cannot tell candidates apart, and votes that follow every chance of them are worse than
 equal ones. So each candidate is given half a row of its own, which no other explains: votes
@@ -44,6 +46,7 @@ from scipy.special import logsumexp
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 LEAST_BET = 1e-9  # nobody knows more from some hundred rows
 EXPONENTS = (0.05, 20.0)  # between which bets are tempered
@@ -58,7 +61,7 @@ SHARPNESS = 4  # of labels in it, as if they had been given so often; 2 to 8 ser
 class Known(NamedTuple):
     """What labels say about rows.
 
-    scaled : plausibilities (n, K), at most 1
+    scaled : plausibilities (n, K), at most 1; 1 in rows of probabilities
     credit, weight : of each answer (n, K) and row (n,), as in `plausible.metrics.truth`
     spread : weights (n, K) of the log bets in the second part of the loss
     """
@@ -69,13 +72,19 @@ class Known(NamedTuple):
     spread: FloatArray
 
 
-def what_is_known(scaled: FloatArray, sample_weight: FloatArray) -> Known:
-    """Credits and weights of rows with scaled plausibilities (n, K)."""
+def what_is_known(
+    scaled: FloatArray, sample_weight: FloatArray, is_probability: BoolArray | None = None
+) -> Known:
+    """Credits and weights of rows with scaled plausibilities (n, K), or probabilities."""
     least = scaled.min(axis=1) if scaled.shape[1] > 1 else np.zeros(len(scaled))
     said = 1.0 - least
     credit = (scaled - least[:, None]) / np.where(said > 0.0, said, 1.0)[:, None]
     sharpened = scaled**SHARPNESS
     spread = SPREAD * said[:, None] * sharpened / sharpened.sum(axis=1, keepdims=True)
+    if is_probability is not None and is_probability.any():
+        shares = scaled[is_probability] / scaled[is_probability].sum(axis=1, keepdims=True)
+        spread[is_probability] = (1.0 + SPREAD) * shares
+        scaled = np.where(is_probability[:, None], 1.0, scaled)  # of which the first part is none
     return Known(scaled, credit, said * sample_weight, spread)
 
 

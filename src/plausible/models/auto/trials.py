@@ -70,7 +70,9 @@ class Rows(NamedTuple):
     @property
     def known(self) -> Known:
         """What the labels of tested rows say."""
-        return what_is_known(self.labels.scaled()[self.tested], self.share)
+        tested = self.tested
+        shares = self.labels.is_probability[tested]
+        return what_is_known(self.labels.scaled()[tested], self.share, shares)
 
 
 class Trial(NamedTuple):
