@@ -367,7 +367,7 @@ class Annotations(Constructors, Selection):
 
     def reliability(self, model: str = "one_coin", **options: Any) -> Any:
         """How far each annotator can be trusted, learned from agreement: see `fit_reliability`."""
-        from plausible.experts.reliability import fit_reliability
+        from plausible.experts.reliability_fit import fit_reliability
 
         return fit_reliability(self, model, **options)
 

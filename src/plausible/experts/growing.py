@@ -33,7 +33,8 @@ from plausible.experts.pooling import (
     pool_dempster,
     who_err_together,
 )
-from plausible.experts.reliability import Reliability, conclude, fit_reliability, relative
+from plausible.experts.reliability import Reliability, relative
+from plausible.experts.reliability_fit import conclude, fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

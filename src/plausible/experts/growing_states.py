@@ -29,7 +29,7 @@ from plausible.experts.answer_problem import (
 from plausible.experts.charts import LogChart, RateChart
 from plausible.experts.known_classes import given_prior
 from plausible.experts.rate_model import RateModel
-from plausible.experts.reliability import climb, own_confusions
+from plausible.experts.reliability_fit import climb, own_confusions
 from plausible.experts.right_shares import flatten, right_shares
 from plausible.experts.statements import add_up
 

@@ -46,7 +46,8 @@ from plausible.experts.groups import find_groups, weigh
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.known_people import evidence_of, known_people
 from plausible.experts.pairs import count_pairs
-from plausible.experts.reliability import Reliability, equivalent_doubt, fit_reliability
+from plausible.experts.reliability import Reliability, equivalent_doubt
+from plausible.experts.reliability_fit import fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]

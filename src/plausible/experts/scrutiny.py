@@ -19,7 +19,8 @@ from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.groups import LEVEL, discoveries, find_groups
 from plausible.experts.pairs import MOST_MEETINGS, count_pairs
-from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.reliability import Reliability
+from plausible.experts.reliability_fit import fit_reliability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
