@@ -1,21 +1,30 @@
 """What is given to `JointAnnotatorClassifier.fit`, checked and put together."""
 
+import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from plausible.base import check_weights, count_rows
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.dependence import exponents
+from plausible.experts.dependence import Dependence, exponents
 from plausible.experts.feature_difficulty import FeatureDifficulty
 from plausible.experts.joint_crowd import CrowdInMemory, CrowdInParts, once
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.parted_reliability import PartedProblem, own_rates, refuse_what_needs_all
 from plausible.experts.parts import AnnotationParts
+from plausible.experts.pooling import counted_once, who_err_together
 from plausible.experts.reliability_fit import pose
+from plausible.models import PartialLogisticRegression
+
+N_FOLDS = 5
+DOUBT = 0.3  # of everybody, where people are not known yet
+LEAST_ITEMS, LEAST_PEOPLE = 50, 4  # from which a classifier can tell who errs together
 
 
 def crowd_in_memory(
@@ -33,7 +42,7 @@ def crowd_in_memory(
         )
     together, known = wanted.dependence, gold_logs(y, gold)
     if isinstance(together, str) and together == "fit":
-        together = y.dependence(gold=gold)
+        together = y.dependence(gold=gold, probabilities=_cross_fitted(wanted, X, y, known))
     y = once(y, together)
     difficulty = None
     if wanted.difficulty is not None:
@@ -42,6 +51,32 @@ def crowd_in_memory(
     posed = partial(pose, model=wanted.model, smoothing=wanted.smoothing, gold=known)
     power, order = exponents(together, y), np.argsort(y.classes)
     return CrowdInMemory(X, y, posed, weight, power, order, difficulty)
+
+
+def _cross_fitted(
+    wanted: Any, X: Any, y: Annotations, known: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Probabilities (n, K) of the classes, of items that took no part; None if gold tells more."""
+    if known is not None or len(y.items) < LEAST_ITEMS or len(y.annotators) < LEAST_PEOPLE:
+        return None
+    inner = PartialLogisticRegression() if wanted.classifier is None else wanted.classifier
+    copies = Dependence(0.0, copies=who_err_together(y).copies)
+    labels = counted_once(y, copies).pool(doubt=DOUBT, on_conflict="unknown")
+    order = np.argsort(y.classes)
+    found = np.empty((len(y.items), y.n_classes))
+    folds = KFold(N_FOLDS, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a class that is missing in a fold, or a rough fit
+        for learned, out in folds.split(found):
+            model = clone(inner).fit(_rows(X, learned), labels[learned])
+            found[np.ix_(out, order)] = model.predict_proba(_rows(X, out))
+    return found
+
+
+def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows.tolist()]
 
 
 def crowd_in_parts(
