@@ -88,9 +88,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
         Imagined answers of each annotator.
     dependence : {"none", "auto", "fit"}, float or Dependence
         How far people err together: "auto" assumes that half of what moves them is shared, a number
-        is the exponent for all items; "fit" learns it from `gold`, or from probabilities that the
-        classifier gives to items that it did not learn from, lets those who copy each other count
-        as one person, and groups count less; see `Annotations.pool`.
+        is the exponent for all items; "fit" learns it from `gold`, or assumes it, lets those who
+        copy each other count as one person, and groups count less (without gold, those that
+        classifiers tell which learned from other items); see `Annotations.pool`.
     difficulty : {None, "features"} or transformer
         Whether answers about some items are drawn by lot more often than about others, as the
         features say; what a transformer makes of them (squares, say) if one is given. None takes

@@ -1,6 +1,7 @@
 """What is given to `JointAnnotatorClassifier.fit`, checked and put together."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from plausible.experts.annotations import Annotations
 from plausible.experts.dependence import Dependence, exponents
 from plausible.experts.feature_difficulty import FeatureDifficulty
 from plausible.experts.joint_crowd import CrowdInMemory, CrowdInParts, once
+from plausible.experts.judged_pairs import truth_of
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.parted_reliability import PartedProblem, own_rates, refuse_what_needs_all
 from plausible.experts.parts import AnnotationParts
@@ -42,7 +44,9 @@ def crowd_in_memory(
         )
     together, known = wanted.dependence, gold_logs(y, gold)
     if isinstance(together, str) and together == "fit":
-        together = y.dependence(gold=gold, probabilities=_cross_fitted(wanted, X, y, known))
+        together = y.dependence(gold=gold)
+        if known is None:
+            together = _by_features(wanted, X, y, together)
     y = once(y, together)
     difficulty = None
     if wanted.difficulty is not None:
@@ -53,16 +57,19 @@ def crowd_in_memory(
     return CrowdInMemory(X, y, posed, weight, power, order, difficulty)
 
 
-def _cross_fitted(
-    wanted: Any, X: Any, y: Annotations, known: NDArray[Any] | None
-) -> NDArray[Any] | None:
-    """Probabilities (n, K) of the classes, of items that took no part; None if gold tells more."""
-    if known is not None or len(y.items) < LEAST_ITEMS or len(y.annotators) < LEAST_PEOPLE:
-        return None
+def _by_features(wanted: Any, X: Any, y: Annotations, found: Dependence) -> Dependence:
+    """How far people err together, with the groups that features tell."""
+    if len(y.items) < LEAST_ITEMS or len(y.annotators) < LEAST_PEOPLE:
+        return found
+    chances = _cross_fitted(wanted, X, counted_once(y, Dependence(0.0, copies=found.copies)))
+    told = who_err_together(y, truth_of(y, None, chances))
+    return replace(found, groups=told.groups, group_shared=told.group_shared)
+
+
+def _cross_fitted(wanted: Any, X: Any, y: Annotations) -> NDArray[Any]:
+    """Probabilities (n, K) of the classes of items, by a classifier that learned from others."""
     inner = PartialLogisticRegression() if wanted.classifier is None else wanted.classifier
-    copies = Dependence(0.0, copies=who_err_together(y).copies)
-    labels = counted_once(y, copies).pool(doubt=DOUBT, on_conflict="unknown")
-    order = np.argsort(y.classes)
+    labels, order = y.pool(doubt=DOUBT, on_conflict="unknown"), np.argsort(y.classes)
     found = np.empty((len(y.items), y.n_classes))
     folds = KFold(N_FOLDS, shuffle=True, random_state=0)
     with warnings.catch_warnings():
