@@ -111,7 +111,8 @@ def compare_dempster(columns: Columns, folder: Path) -> list[bool]:
 def compare_added(columns: Columns) -> list[bool]:
     """Ratio of a new fit to the adding of some answers and a look at their labels, by model.
 
-    A new fit of "auto" is a pool without settings, which looks for people who copy.
+    A new fit makes labels as well, of the same answers; that of "auto" is a pool without settings,
+    which looks for people who copy.
     """
     million = tuple(column[:1_000_000] for column in columns)
     answers = Annotations.from_long(*million)
@@ -126,7 +127,7 @@ def compare_added(columns: Columns) -> list[bool]:
     for model in ("one_coin", "class", "full", "auto"):
         before = AnswerPool(early, model)
         pools = iter([copy.deepcopy(before) for _ in range(REPEATS)])
-        new = partial(fit_reliability, answers, model) if model != "auto" else answers.pool
+        new = answers.pool if model == "auto" else partial(answers.pool, doubt="fit", model=model)
         times = interleave({"new fit": new, "add": partial(add, pools)}, REPEATS)
         shown = {k: round(v, 4) for k, v in times.items()}
         print(f"Seconds for a million answers, {model}:", shown)

@@ -313,6 +313,23 @@ def test_who_does_not_end_in_time_is_named(monkeypatch):
     assert not any("did not end" in text for text in rows[1])
 
 
+def test_an_error_of_another_package_is_told_and_one_of_ours_is_raised(monkeypatch):
+    stub_packages(monkeypatch)
+
+    def broken(*_):
+        raise ValueError("no skill")
+
+    monkeypatch.setitem(crowd_pools.SCORERS, "crowd-kit", broken)
+    found = crowd_pools.compare_pools(make_data(features=False), silent)
+    names = {f"crowd-kit {name}" for name in crowd_pools.PEERS["crowd-kit"]}
+    assert found["failed"] == dict.fromkeys(names, "ValueError: no skill")
+    assert not names & set(found["accuracy"])
+    assert experiment.cell(found, "crowd-kit Wawa", None) == "failed"
+    monkeypatch.setitem(crowd_pools.OURS, "full", broken)
+    with pytest.raises(ValueError, match="no skill"):
+        crowd_pools.compare_pools(make_data(features=False), silent)
+
+
 def test_a_process_is_stopped_in_time_and_tells_its_errors():
     assert crowd_pools.ended(max, (3, 5), 60.0) == 5
     assert crowd_pools.ended(sum, (range(10**12),), 0.5) is None

@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 from plausible.experts import Annotations, answer_sums, fit_reliability
 from plausible.experts.answer_sums import SparseSums
 from plausible.experts.compiled_answers import CompiledSums
-from plausible.experts.reliability import pose
+from plausible.experts.reliability_fit import pose
 
 
 def draw(n_items, n_kinds, n_answers, n_classes, seed):

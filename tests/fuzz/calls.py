@@ -535,7 +535,8 @@ ESTIMATORS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
         JointAnnotatorClassifier,
         {
             "classifier": GaussianMixtureClassifier("diag", max_iter=5), "model": "full",
-            "smoothing": 1.0, "tol": 1e-2, "max_iter": 5, "verbose": 0, "callback": None,
+            "smoothing": 1.0, "difficulty": "features", "tol": 1e-2, "max_iter": 5, "verbose": 0,
+            "callback": None,
         },
         {"X": X, "y": ANNOTATIONS, "gold": {0: "cow"}},
     ),
@@ -781,11 +782,12 @@ def experts_calls() -> Iterator[Call]:
     yield Call("experts.Annotations.reliability", said.reliability, learned)
     yield Call("experts.fit_reliability", experts.fit_reliability, {"annotations": said, **learned})
     yield Call("experts.AnnotationParts", experts.AnnotationParts, {"source": [said]})
-    grown = {"smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
+    grown = {"model": "class", "smoothing": 1.0, "dependence": 0.5, "tol": 1e-3}
     yield Call("experts.AnswerPool", experts.AnswerPool, {"answers": said, **grown})
     pool = experts.AnswerPool(said)
     yield Call("experts.AnswerPool.labels", pool.labels, {"items": said.items[:2].tolist()})
-    yield Call("experts.AnswerPool.settle", pool.settle, {"tol": 1e-3, "max_iter": 20})
+    again = {"tol": 1e-3, "max_iter": 20, "restart": True}
+    yield Call("experts.AnswerPool.settle", pool.settle, again)
     level = {"annotations": said, "level": 0.05}
     yield Call("experts.find_shared_errors", experts.find_shared_errors, level)
     in_time = {"order": np.arange(len(said)), "reliability": said.reliability(), **level}

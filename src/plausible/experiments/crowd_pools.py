@@ -159,16 +159,18 @@ SCORERS: dict[str, Callable[[str, CrowdData], FloatArray]] = {
 
 def all_scores(
     data: CrowdData, quick: bool, seconds: float, kept: Kept = NOTHING
-) -> tuple[dict[str, FloatArray], list[str]]:
-    """Probabilities (n, K) by all methods that are there, and who did not end within `seconds`."""
-    found, unended = {}, []
+) -> tuple[dict[str, FloatArray], list[str], dict[str, str]]:
+    """Probabilities (n, K) by all methods, who did not end within `seconds`, and who failed."""
+    found, unended, failed = {}, [], {}
     for name, find in contestants(data, quick, seconds):
-        scores = kept.once(f"{data.name}, {name}", partial(_as_list, find))
+        scores = kept.once(f"{data.name}, {name}", partial(_as_list, find, name in OURS))
         if scores == UNENDED:
             unended.append(name)
+        elif isinstance(scores, str):
+            failed[name] = scores
         else:
             found[name] = as_chances(np.array(scores))
-    return found, unended
+    return found, unended, failed
 
 
 def contestants(
@@ -191,9 +193,14 @@ def contestants(
     return found
 
 
-def _as_list(find: Callable[[], FloatArray | None]) -> Any:
-    """Scores as JSON has them."""
-    scores = find()
+def _as_list(find: Callable[[], FloatArray | None], is_ours: bool) -> Any:
+    """Scores as JSON has them; the error of another package, which is a finding as well."""
+    try:
+        scores = find()
+    except Exception as error:
+        if is_ours:
+            raise
+        return f"{type(error).__name__}: {error}"
     return UNENDED if scores is None else scores.tolist()
 
 
@@ -264,7 +271,7 @@ def compare_pools(
 ) -> dict[str, Any]:
     """Accuracy, log loss and calibration error of all methods on the answers of one set."""
     answers, y = data.annotations, data.y
-    scores, unended = all_scores(data, quick, seconds, kept)
+    scores, unended, failed = all_scores(data, quick, seconds, kept)
     accuracy = {name: float(credit(one, y).mean()) for name, one in scores.items()}
     likely = {name: one for name, one in scores.items() if name not in ONLY_CLASSES}
     loss = {name: losses(one, y) for name, one in likely.items()}
@@ -281,6 +288,7 @@ def compare_pools(
         "right": float((said(answers) == y[answers.item]).mean()),
         "accuracy": accuracy,
         "unended": dict.fromkeys(unended, seconds),
+        "failed": failed,
         "log_loss": {name: bootstrap(one, seed) for name, one in loss.items()},
         "ece": {name: calibration_error(one, y) for name, one in likely.items()},
         "gain": {

@@ -207,6 +207,9 @@ def tables(results: Results) -> dict[str, Table]:
     learners = results["learners"]
     missing = results["settings"]["not_installed"]
     note = f" Not installed, and left out: {', '.join(missing)}." if missing else ""
+    for one in results["pools"]:
+        for name, error in one.get("failed", {}).items():
+            note += f" On {one['set']}, {name} ended with {error}"
     return {
         "pools": pool_table(results["pools"], note),
         "losses": loss_table(results["pools"]),
@@ -313,7 +316,9 @@ def ridge_table(learners: list[dict[str, Any]], ridges: list[float]) -> Table:
 
 
 def cell(one: dict[str, Any], name: str, value: float | None) -> str:
-    """A number of a method on a set, or after how long it was stopped."""
+    """A number of a method on a set, or why there is none."""
+    if name in one.get("failed", {}):
+        return "failed"
     seconds = one.get("unended", {}).get(name)
     return number(value) if seconds is None else f"did not end within {seconds:g} s"
 

@@ -9,7 +9,8 @@ from plausible.experts.growing import AnswerPool
 from plausible.experts.joint import JointAnnotatorClassifier
 from plausible.experts.parts import AnnotationParts
 from plausible.experts.questions import Question, next_items
-from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.reliability import Reliability
+from plausible.experts.reliability_fit import fit_reliability
 from plausible.experts.scrutiny import Drift, SharedErrors, find_drift, find_shared_errors
 
 # isort: split

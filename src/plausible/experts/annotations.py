@@ -344,11 +344,20 @@ class Annotations(Constructors, Selection):
 
         return pool_and_tell(self, rule, doubt, gold, on_conflict, dependence, options)[0]
 
-    def dependence(self, doubt: Any = None, *, gold: Any = None, **options: Any) -> Any:
+    def dependence(
+        self, doubt: Any = None, *, gold: Any = None, probabilities: Any = None, **options: Any
+    ) -> Any:
         """How far people err together: what `pool` with dependence="fit" learns or assumes.
 
-        Parameters as for `pool`. Classes that are known (`gold`, 30 items or more) show it; without
-        any, half of what moves people is assumed to be common to all.
+        Parameters
+        ----------
+        doubt, gold, **options
+            As for `pool`. Classes that are known (`gold`, 30 items or more) show it; without any,
+            half of what moves people is assumed to be common to all.
+        probabilities : array (n, K) or Labels, optional
+            Of the classes of all items, from a classifier that has learned from other items
+            (cross-fitted): they show what gold shows. Both also tell groups that are most of the
+            people, which agreement cannot.
 
         Returns
         -------
@@ -362,11 +371,11 @@ class Annotations(Constructors, Selection):
         """
         from plausible.experts.pooling import pool_dependent
 
-        return pool_dependent(self, doubt, gold, "unknown", options)[1]
+        return pool_dependent(self, doubt, gold, "unknown", options, probabilities)[1]
 
     def reliability(self, model: str = "one_coin", **options: Any) -> Any:
         """How far each annotator can be trusted, learned from agreement: see `fit_reliability`."""
-        from plausible.experts.reliability import fit_reliability
+        from plausible.experts.reliability_fit import fit_reliability
 
         return fit_reliability(self, model, **options)
 

@@ -46,7 +46,9 @@ class Dependence:
         answers are worth no more than one.
     low, high : float
         95 % interval of it; NaN where it was assumed.
-    source : {"gold", "assumed", "given"}
+    source : {"gold", "probabilities", "assumed", "given"}
+        Whether it was learned from items of known class, from probabilities of their classes, or
+        not learned.
     copies : list of tuples of annotators
         Groups that give the same answers even where they are wrong. Each counts as one person.
     n_answers, n_independent : float
@@ -92,6 +94,8 @@ class Dependence:
         found = f"shared {self.shared:.2f}, "
         if self.source == "gold":
             found += f"95 % interval {self.low:.2f} to {self.high:.2f}, from items with known class"
+        elif self.source == "probabilities":
+            found += f"95 % interval {self.low:.2f} to {self.high:.2f}, from given probabilities"
         else:
             found += self.source
         lines = [

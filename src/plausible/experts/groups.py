@@ -9,6 +9,10 @@ the share of the items about which one of them follows the other, m answers of a
 item are worth :math:`m / (1 + (m - 1) \rho)` answers of independent people, as in `dependence`; so
 each of them is raised to the power :math:`1 / (1 + (m - 1) \rho)`.
 
+Where classes of items are known, `plausible.experts.judged_pairs` says what is expected instead.
+Without them, a group that is most of the people cannot be found: by agreement it is the others who
+seem to err together.
+
 Of all pairs, those are told of which a share `level` at most is expected to be chance (Benjamini
 and Hochberg, 1995), and that share at least `LEAST_SHARED`.
 """
@@ -51,13 +55,19 @@ class Found(NamedTuple):
     worth: FloatArray
 
 
-def find_groups(pairs: Pairs, n_people: int, level: float = LEVEL) -> Found:
-    """Pairs that agree more often than chance would have it, and groups of them."""
+def find_groups(
+    pairs: Pairs, n_people: int, level: float = LEVEL, expected: FloatArray | None = None
+) -> Found:
+    """Pairs that agree more often than chance would have it, and groups of them.
+
+    `expected` is how often (P,) they would, where it is known from classes of items.
+    """
     often = pairs.both >= LEAST_ITEMS
     if n_people < LEAST_PEOPLE or not often.any():
         often[:] = False
-    v = fit_factor(pairs, n_people) if often.any() else np.zeros(n_people)
-    expected = agreement_expected(pairs, v)
+    if expected is None:
+        v = fit_factor(pairs, n_people) if often.any() else np.zeros(n_people)
+        expected = agreement_expected(pairs, v)
     shared = np.clip((pairs.same / pairs.both - expected) / (1 - expected), 0.0, 1.0)
     rows = np.flatnonzero(often)
     p_value = stats.binom.sf(pairs.same[rows] - 1, pairs.both[rows], expected[rows])

@@ -33,7 +33,8 @@ from plausible.experts.pooling import (
     pool_dempster,
     who_err_together,
 )
-from plausible.experts.reliability import Reliability, conclude, fit_reliability, relative
+from plausible.experts.reliability import Reliability, relative
+from plausible.experts.reliability_fit import conclude, fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -225,8 +226,8 @@ class AnswerPool:
         Parameters
         ----------
         tol : float
-            Stop when a step gains less than this for each item, and changes no probability by more
-            than a tenth of it.
+            Stop when a step gains less than this for each item, and (with "one_coin", or if this is
+            below 1e-9) changes no probability by more than a tenth of it.
         max_iter : int
         restart : bool, optional
             Start from the votes, as a new fit does, and not from where we are. If not given, it is

@@ -29,13 +29,14 @@ from plausible.experts.answer_problem import (
 from plausible.experts.charts import LogChart, RateChart
 from plausible.experts.known_classes import given_prior
 from plausible.experts.rate_model import RateModel
-from plausible.experts.reliability import climb, own_confusions
+from plausible.experts.reliability_fit import climb, own_confusions
 from plausible.experts.right_shares import flatten, right_shares
 from plausible.experts.statements import add_up
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+SHARP = 1e-9  # tolerance below which confusions are followed until they stay where they are
 LOCAL_STEPS = 3  # over the items that were spoken of
 
 
@@ -106,7 +107,8 @@ class GrowingState(ABC):
             chart = LogChart(problem.logs)
         result = climb(problem, point, tol=tol, max_iter=max_iter, chart=chart)
         point = result.parameters
-        for _ in range(max_iter):
+        steps = max_iter if tol < SHARP or isinstance(self, CoinState) else 0
+        for _ in range(steps):
             last, point = point, problem.solve(problem.summarize([point])[0])
             gap = max(np.abs(a - b).max() for a, b in zip(point, last, strict=True))
             if gap <= tol / 10:

@@ -20,6 +20,9 @@ Where people err together (`dependence`), the product about an item with n answe
 power :math:`\gamma_n` that `plausible.experts.dependence` gives it, here and in L, so that features
 speak up against a crowd that is fooled as one; answers then count :math:`\gamma_n` times.
 
+With `difficulty`, answers about some items are drawn by lot more often than about others, as their
+features say; see `plausible.experts.feature_difficulty`.
+
 A classifier is kept only if L is higher with it than with the one before, so that L never falls,
 even if fits of the classifier are rough or serve another criterion than L. One with a rough
 tolerance may rest where L could rise: when L seems to have converged, it is tried with a hundredth
@@ -28,21 +31,18 @@ of the tolerance, and the fit goes on if that helps.
 
 import time
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import (
     BeliefClassifier,
     Beliefs,
     believe,
-    check_weights,
     count_rows,
     remember_order,
     takes_labels,
@@ -54,105 +54,25 @@ from plausible.checks import (
     check_verbose,
     check_whole,
     counted,
+    shown,
 )
 from plausible.engine import Callback, InterruptedFitWarning, Progress, Result
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_problem import MODELS, TINY, AnswerProblem, AnswerStatistics
-from plausible.experts.dependence import Dependence, check_dependence, exponents
-from plausible.experts.known_classes import gold_logs
-from plausible.experts.pooling import counted_once
-from plausible.experts.reliability import conclude, pose
-from plausible.labels import Labels
-from plausible.models import PartialLogisticRegression, weighting
+from plausible.experts.answer_problem import MODELS
+from plausible.experts.dependence import check_dependence
+from plausible.experts.feature_difficulty import FeatureDifficulty
+from plausible.experts.joint_crowd import Crowd
+from plausible.experts.joint_input import crowd_in_memory, crowd_in_parts
+from plausible.experts.joint_learning import Learned, is_rough
+from plausible.experts.parts import AnnotationParts
+from plausible.models import PartialLogisticRegression
 
 FloatArray = NDArray[np.float64]
 
 MOST_CLASSES = 500  # of logistic regression, which is the default
 ROUNDING = 1e-12  # relative gains below tell nothing
-FINE = 1e-7  # tolerance of a classifier that needs no lowering
 SHARPER = 100.0  # factor by which tolerances are lowered
-
-
-class Learned(NamedTuple):
-    """A fitted classifier as L sees it.
-
-    logs : log probabilities (n, K) of the classes, in the order of the answers' classes
-    own : what is beside them in L: log densities of the features, and penalty or log prior
-    """
-
-    classifier: Any
-    logs: FloatArray
-    own: float
-
-
-def go_on(
-    classifier: Any, last: Any, X: Any, labels: Labels, weights: dict[str, Any], sharpness: float
-) -> Any:
-    """Fit from where the last classifier of this kind ended, if it can be told where to start.
-
-    Its tolerance, if it has one, is divided by the sharpness.
-    """
-    given = classifier.get_params(deep=False)
-    changes: dict[str, Any] = {}
-    if hasattr(last, "component_classes_") and np.isfinite(last.means_).all():
-        changes["init"] = _means_by_class(last)
-    elif hasattr(last, "coef_") and not hasattr(last, "means_"):
-        changes["init"] = rows_by_class(last)
-    if _is_rough(classifier):
-        changes["tol"] = max(given["tol"] / sharpness, FINE)
-    changes = {name: value for name, value in changes.items() if name in given}
-    fitted = classifier.set_params(**changes).fit(X, labels, **weights)
-    return fitted.set_params(**{name: given[name] for name in changes})
-
-
-def _means_by_class(last: Any) -> dict[str, Any]:
-    """Where a mixture ended, by class, as its `init` wants it."""
-    parts = {"weights": last.weights_, "means": last.means_}
-    shared = {"covariances": last.covariances_}
-    if last._kind != "tied":
-        parts, shared = parts | shared, {}
-    whose, names = last.component_classes_, last.classes_.tolist()
-    named = {name: {one: part[whose == one] for one in names} for name, part in parts.items()}
-    return named | shared
-
-
-def rows_by_class(last: Any) -> dict[Any, Any]:
-    """Where a logistic regression ended, by class, as its `init` wants it."""
-    coef, intercept = last.coef_, last.intercept_
-    if len(coef) < len(last.classes_):  # one row for the odds of the second of two classes
-        coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
-    return dict(zip(last.classes_.tolist(), zip(coef, intercept, strict=True), strict=True))
-
-
-def _is_rough(classifier: Any, sharpness: float = 1.0) -> bool:
-    """Whether a classifier has a tolerance that can be lowered still."""
-    tol = classifier.get_params(deep=False).get("tol")
-    return isinstance(tol, int | float) and tol / sharpness > FINE
-
-
-def _own_criterion(classifier: Any, X: Any, weight: FloatArray) -> float:
-    """What a classifier maximizes beside the likelihood of the labels given the features."""
-    model = classifier[-1] if isinstance(classifier, Pipeline) else classifier
-    own = 0.0
-    if hasattr(model, "history_") and hasattr(model, "log_likelihood_"):
-        own += float(model.history_[-1]) - float(model.log_likelihood_)
-    if hasattr(classifier, "score_samples"):
-        own += float(weight @ np.asarray(classifier.score_samples(X)))
-    return own
-
-
-def weights_for(classifier: Any, weight: FloatArray) -> dict[str, Any]:
-    """Sample weights as a parameter of the classifier's fit."""
-    given = weighting(classifier, weight)
-    if not given and (weight != 1.0).any():
-        raise InputError(
-            "classifier should take sample_weight in fit",
-            f"{type(classifier).__name__} does not",
-            "use one that does, such as PartialLogisticRegression, or give no weights",
-            parameter="classifier",
-        )
-    return given
 
 
 class JointAnnotatorClassifier(BeliefClassifier):
@@ -169,7 +89,12 @@ class JointAnnotatorClassifier(BeliefClassifier):
     dependence : {"none", "auto", "fit"}, float or Dependence
         How far people err together: "auto" assumes that half of what moves them is shared, a number
         is the exponent for all items; "fit" learns it from `gold`, or assumes it, lets those who
-        copy each other count as one person, and groups count less; see `Annotations.pool`.
+        copy each other count as one person, and groups count less (without gold, those that
+        classifiers tell which learned from other items); see `Annotations.pool`.
+    difficulty : {None, "features"} or transformer
+        Whether answers about some items are drawn by lot more often than about others, as the
+        features say; what a transformer makes of them (squares, say) if one is given. None takes
+        all items for equally difficult.
     tol : float
         Stop when what is still to be gained is less than this for each item, as far as the last
         gains tell.
@@ -189,6 +114,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
         The criterion after each iteration, with the log priors of confusions and classifier; it
         never falls. For classifiers that model the features, as mixtures do, it is the likelihood
         of answers and features, else that of the answers given the features.
+    difficulty_ : FeatureDifficulty or None
+        What was learned of the difficulty of items; see `predict_difficulty`.
     n_iter_ : int
     converged_ : bool
 
@@ -206,7 +133,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
     True
     """
 
-    dependence: Any = "none"  # of models that were saved before it was a parameter
+    dependence: Any = "none"  # of models that were saved before these were parameters
+    difficulty: Any = None
+    difficulty_: FeatureDifficulty | None = None
 
     def __init__(
         self,
@@ -215,6 +144,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         *,
         smoothing: float = 1.0,
         dependence: Any = "none",
+        difficulty: Any = None,
         tol: float = 1e-4,
         max_iter: int = 50,
         verbose: int = 0,
@@ -224,6 +154,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
         self.model = model
         self.smoothing = smoothing
         self.dependence = dependence
+        self.difficulty = difficulty
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -231,8 +162,8 @@ class JointAnnotatorClassifier(BeliefClassifier):
 
     def fit(
         self,
-        X: ArrayLike,
-        y: Annotations,
+        X: Any,
+        y: Annotations | AnnotationParts,
         gold: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -241,38 +172,20 @@ class JointAnnotatorClassifier(BeliefClassifier):
         Parameters
         ----------
         X : array-like (n, d)
-            A row for each of the items, in the order of `y.items`.
-        y : Annotations
+            A row for each of the items, in the order of `y.items`. With answers in parts, a list of
+            such arrays, one for each part, or a function without arguments that yields them; they
+            are read again at each pass, and never held in memory together.
+        y : Annotations or AnnotationParts
         gold : Labels or dict of items, optional
             Classes that are known.
         sample_weight : array-like (n,), optional
             Weights of the items, with all their answers; the classifier must take weights, too.
         """
         self._check_options()
-        check_answers(X, y)
-        weight = check_weights(sample_weight, len(y.items))
-        if not weight.any():
-            raise InputError(
-                "sample_weight should be positive for some item",
-                "is 0 for all",
-                "give weights",
-                parameter="sample_weight",
-            )
-        order = np.argsort(y.classes)
-        together = self.dependence
-        if isinstance(together, str) and together == "fit":
-            together = y.dependence(gold=gold)
-        if isinstance(together, Dependence):
-            y = counted_once(y, together)
-        problem = pose(y, self.model, self.smoothing, gold_logs(y, gold))
-        if self.classifier is None and len(y.classes) > MOST_CLASSES:
-            raise InputError(
-                f"The default classifier should have at most {MOST_CLASSES} classes",
-                f"there are {len(y.classes)}, on which logistic regression takes hours",
-                "give another, such as classifier=DiscriminantClassifier()",
-            )
-        power = exponents(together, y)
-        result, posterior, log_likelihood = self._climb(X, y.classes, problem, order, weight, power)
+        gather: Any = crowd_in_parts if isinstance(y, AnnotationParts) else crowd_in_memory
+        crowd: Crowd = gather(self, X, y, gold, sample_weight)
+        self._check_classes(y)
+        result, log_likelihood = self._climb(crowd)
         if not result.converged:
             interrupted = (
                 f"The fit was interrupted after {counted(result.n_iter, 'iteration')}; the best "
@@ -286,7 +199,7 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 warnings.warn(interrupted, InterruptedFitWarning, stacklevel=2)
             else:
                 warnings.warn(ended, ConvergenceWarning, stacklevel=2)
-        self.classes_ = y.classes[order]
+        self.classes_ = np.sort(y.classes)
         remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)  # of a fit before
@@ -294,8 +207,18 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 setattr(self, name, getattr(self.classifier_, name))
         self.history_, self.n_iter_ = result.history, result.n_iter
         self.converged_ = result.converged
-        self.reliability_ = conclude(y, problem, result, (posterior, weight, log_likelihood))
+        self.reliability_ = crowd.conclude(result, log_likelihood)
+        learned = getattr(crowd, "difficulty", None)
+        self.difficulty_ = None if learned is None else learned.without_rows()
         return self
+
+    def _check_classes(self, y: Annotations | AnnotationParts) -> None:
+        if self.classifier is None and len(y.classes) > MOST_CLASSES:
+            raise InputError(
+                f"The default classifier should have at most {MOST_CLASSES} classes",
+                f"there are {len(y.classes)}, on which logistic regression takes hours",
+                "give another, such as classifier=DiscriminantClassifier()",
+            )
 
     def score(
         self,
@@ -326,6 +249,16 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_option(self.model, MODELS, "model")
         check_number(self.tol, "tol", 0.0)
         check_number(self.smoothing, "smoothing", 0.0)
+        if isinstance(self.difficulty, str):
+            check_option(self.difficulty, ("features",), "difficulty")
+        elif self.difficulty is not None and not hasattr(self.difficulty, "transform"):
+            raise InputError(
+                "difficulty should be None, 'features' or a transformer",
+                f"is {shown(self.difficulty)}",
+                "write 'features', or give one such as PolynomialFeatures()",
+                parameter="difficulty",
+                value=self.difficulty,
+            )
         check_whole(self.max_iter, "max_iter", 1)
         check_dependence(self.dependence, "dempster")
         if isinstance(self.dependence, str):
@@ -341,57 +274,40 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 parameter="classifier",
             )
 
-    def _climb(
-        self,
-        X: Any,
-        classes: NDArray[Any],
-        problem: AnswerProblem,
-        order: NDArray[np.int64],
-        weight: FloatArray,
-        power: FloatArray,
-    ) -> tuple[Result, FloatArray, float]:
+    def _climb(self, crowd: Crowd) -> tuple[Result, float]:
         """Classifier and reliabilities in turn; Ctrl-C leaves what was best, if anything was."""
         inner = PartialLogisticRegression() if self.classifier is None else clone(self.classifier)
         if getattr(inner, "unlabeled_weight", None) == "auto":  # the criterion is one for all steps
             inner.set_params(unlabeled_weight=1.0)
-        point = kept = problem.start(weight)
+        point = kept = crowd.start()
         learned: Learned | None = None
-        sharpness, is_tried = 1.0, False
-        posterior, log_likelihood = np.empty((0, 0)), np.nan
+        sharpness, is_tried, log_likelihood = 1.0, False, np.nan
         history: list[float] = []
         converged = interrupted = False
-        began, n_rows = time.perf_counter(), weight.sum()
+        began, n_rows = time.perf_counter(), crowd.n_rows
         try:
             for _ in range(self.max_iter):
-                evidence = problem.evidence(point) * power[:, None]
-                if problem.gold is not None:
-                    evidence += problem.gold
-                labels = _contour_labels(evidence, classes)
-                found = _fit_classifier(inner, learned, X, labels, weight, order, sharpness)
-                learned, posterior, log_likelihood = _the_better(found, learned, evidence, weight)
+                found = crowd.learn(inner, learned, point, sharpness)
+                learned, log_likelihood = crowd.judge(found, learned)
                 self.classifier_, kept = learned.classifier, point
-                history.append(log_likelihood + learned.own + problem.log_prior(point.learned))
+                history.append(log_likelihood + learned.own + crowd.log_prior(point))
                 converged = _still_to_gain(history) < self.tol * n_rows
-                if converged and not is_tried and _is_rough(inner, sharpness):
+                if converged and not is_tried and is_rough(inner, sharpness):
                     converged, is_tried, sharpness = False, True, sharpness * SHARPER
                 elif not converged:
                     is_tried = False
                 gain = (history[-1] - history[-2]) / n_rows if len(history) > 1 else np.inf
                 self._report(len(history), history[-1], gain, time.perf_counter() - began)
-                if converged:
+                if converged or len(history) == self.max_iter:
                     break
-                weighted = posterior * weight[:, None]
-                counts = problem.expected(weighted * power[:, None], point.learned)
-                point = problem.solve(
-                    AnswerStatistics(counts, weighted.sum(axis=0) / n_rows, np.nan)
-                )
+                point = crowd.step(point)
         except KeyboardInterrupt:
             interrupted = True
             if not history:
                 raise
         path = np.array(history)
         result = Result(kept, path, len(path), converged, interrupted, 0, path[-1:])
-        return result, posterior, log_likelihood
+        return result, log_likelihood
 
     def _report(self, iteration: int, criterion: float, gain: float, seconds: float) -> None:
         if self.verbose:
@@ -415,72 +331,22 @@ class JointAnnotatorClassifier(BeliefClassifier):
         check_is_fitted(self)
         return believe(self.classifier_, X, labels)
 
+    def predict_difficulty(self, X: ArrayLike) -> FloatArray:
+        """With which probability (n,) an answer about each row would be drawn by lot.
 
-def check_answers(X: Any, y: Any) -> None:
-    """Refuse what is not the answers about the rows of X."""
-    if not isinstance(y, Annotations):
-        raise InputError(
-            "y should be Annotations",
-            f"is {type(y).__name__}",
-            "make them with Annotations.from_answers, or fit the classifier itself on labels",
-            parameter="y",
-        )
-    n_rows = count_rows(X)
-    if n_rows != len(y.items):
-        raise InputError(
-            f"X should have a row for each of the {len(y.items)} items of the answers, in the "
-            "order of their `items`",
-            f"has {n_rows}",
-            "select and order the rows",
-            parameter="X",
-        )
+        Parameters
+        ----------
+        X : array-like (n, d)
 
-
-def _contour_labels(evidence: FloatArray, classes: NDArray[Any]) -> Labels:
-    """What the answers say of the classes, from logs (n, K), as labels."""
-    return Labels(np.exp(evidence - evidence.max(axis=1, keepdims=True)), classes.tolist())
-
-
-def _fit_classifier(
-    inner: Any,
-    last: Learned | None,
-    X: Any,
-    labels: Labels,
-    weight: FloatArray,
-    order: NDArray[np.int64],
-    sharpness: float,
-) -> Learned:
-    """Fit a copy of the classifier to labels, whose classes it sorts in this `order`."""
-    before = None if last is None else last.classifier
-    weights = weights_for(inner, weight)
-    with warnings.catch_warnings():
-        # A classifier that was interrupted ends here, and with it the whole fit.
-        warnings.simplefilter("error", InterruptedFitWarning)
-        try:
-            fitted = go_on(clone(inner), before, X, labels, weights, sharpness)
-        except InterruptedFitWarning:
-            raise KeyboardInterrupt from None
-    logs = np.empty_like(labels.contour)
-    known = np.asarray(fitted.predict_proba(X), dtype=np.float64)
-    logs[:, order] = np.log(np.maximum(known, TINY))
-    return Learned(fitted, logs, _own_criterion(fitted, X, weight))
-
-
-def _the_better(
-    found: Learned, last: Learned | None, evidence: FloatArray, weight: FloatArray
-) -> tuple[Learned, FloatArray, float]:
-    """The classifier with which L is higher, with posterior (n, K) and log likelihood."""
-    best: tuple[Learned, FloatArray, float] | None = None
-    for learned in (found, last):
-        if learned is None:
-            continue
-        scores = evidence + learned.logs
-        logs = logsumexp(scores, axis=1, keepdims=True)
-        value = float(weight @ logs[:, 0])
-        if best is None or value + learned.own > best[2] + best[0].own:
-            best = learned, np.exp(scores - logs), value
-    assert best is not None
-    return best
+        Returns
+        -------
+        array (n,)
+            Zeros if `difficulty` was None.
+        """
+        check_is_fitted(self)
+        if self.difficulty_ is None:
+            return np.zeros(count_rows(X))
+        return self.difficulty_.of(X)
 
 
 def _still_to_gain(history: list[float]) -> float:

@@ -1,7 +1,7 @@
 """Reliability of answers in parts: the EM algorithm with sums over parts, wherever they lie."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -40,8 +40,10 @@ def pose(
     gold: Mapping[Any, Any] | None,
     prior: FloatArray | None,
     center: FloatArray | None = None,
+    prepare: Callable[[Annotations], Annotations] | None = None,
 ) -> "Part":
-    """The EM problem of one part."""
+    """The EM problem of one part, or of what is made of it first."""
+    annotations = annotations if prepare is None else prepare(annotations)
     known = _gold_of(annotations, gold)
     problem: AnswerProblem
     if model in ("full", "shrunk"):
@@ -125,14 +127,17 @@ class PartedProblem:
         gold: Mapping[Any, Any] | None,
         prior: FloatArray | None,
         center: FloatArray | None = None,
+        prepare: Callable[[Annotations], Annotations] | None = None,
     ) -> None:
         given: dict[str, Any] = {
             "model": model,
             "smoothing": smoothing,
             "prior": prior,
             "center": center,
+            "prepare": prepare,
         }
-        self.kept = parts.made(partial(pose, gold=gold, **given))
+        self.posed = partial(pose, gold=gold, **given)
+        self.kept = parts.made(self.posed)
         # Whatever is not a sum over items is the affair of a problem without any.
         self.light = pose(parts.template(), gold=None, **given).problem
         if isinstance(self.light, AnswerModel):
@@ -196,10 +201,14 @@ def refuse_what_needs_all(model: str, gold: Any, n_bootstrap: int) -> None:
         )
 
 
-def own_rates(parts: AnnotationParts, gold: Mapping[Any, Any] | None) -> FloatArray:
+def own_rates(
+    parts: AnnotationParts,
+    gold: Mapping[Any, Any] | None,
+    prepare: Callable[[Annotations], Annotations] | None = None,
+) -> FloatArray:
     """Confusions (R, K, K) of people who err evenly, at the rates that "one_coin" learns."""
     even = np.full(parts.n_classes, 1 / parts.n_classes)
-    problem = PartedProblem(parts, "one_coin", 1.0, gold, even)
+    problem = PartedProblem(parts, "one_coin", 1.0, gold, even, None, prepare)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
         point = problem.climb(max_iter=200, chart=RateChart()).parameters

@@ -153,6 +153,11 @@ class AnnotationParts:
         )
 
     @property
+    def is_local(self) -> bool:
+        """Whether parts are read by this process, and not by workers of Dask."""
+        return isinstance(self._parts, LocalParts)
+
+    @property
     def n_classes(self) -> int:
         """How many classes there are."""
         return len(self.classes)
@@ -173,7 +178,7 @@ class AnnotationParts:
 
     def reliability(self, model: str = "one_coin", **options: Any) -> Any:
         """Learn how far annotators can be trusted: see `fit_reliability`."""
-        from plausible.experts.reliability import fit_reliability
+        from plausible.experts.reliability_fit import fit_reliability
 
         return fit_reliability(self, model, **options)
 

@@ -33,6 +33,7 @@ from plausible.belief import (
 from plausible.checks import as_floats, check_option
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
+from plausible.experts.answer_problem import TINY
 from plausible.experts.contours import all_masses, pool_contours, raised_contours
 from plausible.experts.copies import find_copies, without_copies
 from plausible.experts.dependence import (
@@ -43,10 +44,12 @@ from plausible.experts.dependence import (
     temper,
 )
 from plausible.experts.groups import find_groups, weigh
+from plausible.experts.judged_pairs import Truth, judged_pairs, truth_of
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.known_people import evidence_of, known_people
 from plausible.experts.pairs import count_pairs
-from plausible.experts.reliability import Reliability, equivalent_doubt, fit_reliability
+from plausible.experts.reliability import Reliability, equivalent_doubt
+from plausible.experts.reliability_fit import fit_reliability
 from plausible.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -95,20 +98,26 @@ def learns(annotations: Annotations, doubt: Any, gold: Any, options: dict[str, A
 
 
 def pool_dependent(
-    annotations: Annotations, doubt: Any, gold: Any, on_conflict: str, options: dict[str, Any]
-) -> tuple[Labels, Dependence]:
+    annotations: Annotations, doubt: Any, gold: Any, on_conflict: str, options: dict[str, Any],
+    probabilities: Any = None,
+) -> tuple[Labels, Dependence]:  # fmt: skip
     """Labels by Dempster's rule with what people have in common learned, and that."""
-    people = who_err_together(annotations)
+    truth = truth_of(annotations, gold, probabilities)
+    people = who_err_together(annotations, truth)
     kept = counted_once(annotations, people)
     if doubt is None and not options and learns(annotations, doubt, None, options):
         options = {"model": default_model(annotations)}
     known = gold_logs(annotations, gold)
+    if probabilities is not None and truth is not None:
+        known = np.where(truth.is_known[:, None], np.log(np.maximum(truth.chances, TINY)), 0.0)
     if not learns(annotations, doubt, None, options):
         gold = None  # which then speaks of the dependence alone
     labels = _pool_independent(kept, "dempster", doubt, gold, on_conflict, options)
     count = count_answers(kept)
     with np.errstate(divide="ignore"):
         shared, low, high, source = learn_shared(np.log(labels.contour), count, known)
+    if source == "gold" and probabilities is not None:
+        source = "probabilities"
     several = count[count > 0]
     n_answers = float(several.mean()) if len(several) else 0.0
     found = replace(people, shared=shared, low=low, high=high, source=source, n_answers=n_answers)
@@ -123,8 +132,11 @@ def default_model(annotations: Annotations) -> str:
     return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"
 
 
-def who_err_together(annotations: Annotations) -> Dependence:
-    """People who copy, and groups who err together; what all people share is not looked for."""
+def who_err_together(annotations: Annotations, truth: Truth | None = None) -> Dependence:
+    """People who copy, and groups who err together; what all people share is not looked for.
+
+    Classes that are known, if they are enough, tell a group that is most of the people.
+    """
     names = annotations.annotators.tolist()
 
     def named(groups: list[IntArray]) -> tuple[tuple[Any, ...], ...]:
@@ -132,11 +144,14 @@ def who_err_together(annotations: Annotations) -> Dependence:
 
     pairs = count_pairs(annotations)
     copies = find_copies(annotations, pairs)
+    others = without_copies(annotations, copies)
     if copies:
-        pairs = count_pairs(without_copies(annotations, copies))
+        pairs = count_pairs(others)
     if pairs is None:
         return Dependence(0.0, is_searched=False)
-    found = find_groups(pairs, len(names))
+    judged = None if truth is None else judged_pairs(others, truth, pairs)
+    pairs, expected = (pairs, None) if judged is None else judged
+    found = find_groups(pairs, len(names), expected=expected)
     return Dependence(
         0.0,
         copies=named(copies),

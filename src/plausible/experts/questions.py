@@ -18,7 +18,8 @@ from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.dependence import count_answers
 from plausible.experts.information import information, worth_of_next
-from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.reliability import Reliability
+from plausible.experts.reliability_fit import fit_reliability
 from plausible.labels import Labels, as_labels
 
 FloatArray = NDArray[np.float64]

@@ -18,8 +18,10 @@ from plausible.checks import as_floats, check_kind, check_number
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.groups import LEVEL, discoveries, find_groups
+from plausible.experts.judged_pairs import judged_pairs, truth_of
 from plausible.experts.pairs import MOST_MEETINGS, count_pairs
-from plausible.experts.reliability import Reliability, fit_reliability
+from plausible.experts.reliability import Reliability
+from plausible.experts.reliability_fit import fit_reliability
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -97,7 +99,9 @@ class Drift(NamedTuple):
     changed: NDArray[np.bool_]
 
 
-def find_shared_errors(annotations: Annotations, *, level: float = LEVEL) -> SharedErrors:
+def find_shared_errors(
+    annotations: Annotations, *, level: float = LEVEL, gold: Any = None, probabilities: Any = None
+) -> SharedErrors:
     """Pairs and groups of people who make the same errors more often than others do.
 
     Parameters
@@ -107,6 +111,12 @@ def find_shared_errors(annotations: Annotations, *, level: float = LEVEL) -> Sha
         compare a pair with, and pairs with fewer than 10 items in common are not judged.
     level : float
         Share of the pairs found that may be chance.
+    gold : Labels or dict of items, optional
+        Classes that are known. If most pairs have 10 such items in common, these tell who errs
+        together, and only they count.
+    probabilities : array (n, K) or Labels, optional
+        Of the classes of all items, from a classifier that has learned from other items
+        (cross-fitted), in the same place.
 
     Returns
     -------
@@ -115,7 +125,8 @@ def find_shared_errors(annotations: Annotations, *, level: float = LEVEL) -> Sha
     Notes
     -----
     `Annotations.pool` lets the answers of such groups count less where it allows for people who err
-    together. A group that is most of the people cannot be told from people who are right.
+    together. By agreement alone, a group that is most of the people cannot be told from people who
+    are right; with `gold` or `probabilities` it can. Errors that everybody makes are not told.
 
     Examples
     --------
@@ -137,7 +148,10 @@ def find_shared_errors(annotations: Annotations, *, level: float = LEVEL) -> Sha
             parameter="annotations",
         )
     names = annotations.annotators.tolist()
-    found = find_groups(pairs, len(names), level)
+    truth = truth_of(annotations, gold, probabilities)
+    judged = None if truth is None else judged_pairs(annotations, truth, pairs)
+    pairs, expected = (pairs, None) if judged is None else judged
+    found = find_groups(pairs, len(names), level, expected)
     first, second, both, same, _ = found.pairs
     return SharedErrors(
         [(names[a], names[b]) for a, b in zip(first, second, strict=True)],

@@ -24,6 +24,7 @@ PARTS = (
     "plausible.cluster.evclus_pairs.Proximity",
     "plausible.cluster.sparse_partition.SingleMasses",
     "plausible.cluster.sparse_partition.SparsePartition",
+    "plausible.experts.feature_difficulty.FeatureDifficulty",
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
     "plausible.neighbors.search.Search",
