@@ -284,6 +284,18 @@ def test_what_makes_no_sense_is_refused():
         model.fit(items, NAMES[y], gold=Labels.unknown(60, NAMES))
 
 
+def test_a_fitted_classifier_may_know_classes_that_calibration_lacks():
+    items, y, _ = draw(90, 7)
+    items, y = items[y != 2], y[y != 2]  # no bee
+    few = ConformalClassifier(FrozenEstimator(MODEL), 0.8).fit(items, NAMES[y])
+    named = ConformalClassifier(FrozenEstimator(MODEL), 0.8)
+    named.fit(items, Labels.from_crisp(NAMES[y], classes=NAMES.tolist()))
+    assert few.classes_.tolist() == ["ant", "bee", "cow"]
+    new = draw(60, 8)[0]
+    np.testing.assert_array_equal(few.predict_set(new), named.predict_set(new))
+    assert few.predict_set(new)[:, 1].any()
+
+
 def test_it_is_saved_with_its_calibration(tmp_path):
     items, y, _ = draw(100, 24)
     pipe = make_pipeline(StandardScaler(), LogisticRegression())

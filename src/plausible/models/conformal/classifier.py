@@ -183,7 +183,7 @@ class ConformalClassifier(MetaEstimatorMixin, Ensemble):
         self
         """
         self._check_options()
-        rows = self._training(X, y, sample_weight)
+        rows = self._with_all_classes(self._training(X, y, sample_weight))
         sure = None if gold is None else gold_labels(gold, rows.labels)
         given = None if self._is_frozen else given_folds(self.cv, rows.X, rows.labels)
         counted = rows.weight > 0.0
@@ -217,6 +217,14 @@ class ConformalClassifier(MetaEstimatorMixin, Ensemble):
     @property
     def _is_frozen(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator)
+
+    def _with_all_classes(self, rows: MemberRows) -> MemberRows:
+        """The rows in a frame that has all classes of a fitted classifier, met or not."""
+        known = getattr(self.estimator, "classes_", ()) if self._is_frozen else ()
+        if set(known).issubset(self.classes_.tolist()):
+            return rows
+        self.classes_ = np.unique(np.concatenate([self.classes_, known]))
+        return rows._replace(labels=rows.labels.reorder(self.classes_.tolist()))
 
     def _folds(
         self, rows: MemberRows, said: BoolArray, folds: IntArray | None, is_gold: bool
