@@ -343,6 +343,7 @@ def test_what_goes_out_is_what_was_said(room, tmp_path):
     assert set(files) == {"ann", "bob"}
     found = read_doccano(files, classes=CLASSES)
     assert same_sets(found, expected)
+    path = tmp_path / "masses.csv"
     path.write_bytes(boss.get("/export?as=masses").content)
     found = read_annotations(path)  # which knows its classes
     assert found.classes.tolist() == CLASSES
