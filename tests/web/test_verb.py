@@ -9,7 +9,7 @@ import pytest
 from plausible import web
 from plausible.cli import main
 from plausible.io import read_annotations
-from plausible.web.server import database_of
+from plausible.web.server import called, database_of
 from support.studies import CLASSES, Visitor, open_room
 
 
@@ -89,6 +89,12 @@ def test_a_class_gets_a_new_name(answered, capsys):
     read = read_annotations("trees.answers.db")
     assert read.classes.tolist() == ["quercus", "elm", "ash", "birch"]
     assert len(read) == 6
+
+
+def test_links_name_a_host_that_others_can_call():
+    assert called("ask.example.org") == "ask.example.org"
+    for anywhere in ("0.0.0.0", "::"):
+        assert called(anywhere) not in ("0.0.0.0", "::", "")
 
 
 def test_the_database_stands_beside_the_items(tmp_path):
