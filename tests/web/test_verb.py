@@ -83,6 +83,15 @@ def test_what_is_refused(answered, capsys, words, code, says):
     assert left == {"trees.csv", "trees.answers.db"}  # nothing half made
 
 
+def test_answers_in_a_server_are_written_to_a_file_first(capsys):
+    address = "postgresql+psycopg://ann:secret@host/trees"
+    assert main(["pool", address, "-o", "x.csv", "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert "'host/trees' should be a file, but is an address" in told
+    assert "--export FILE --full" in told
+    assert "secret" not in told
+
+
 def test_a_class_gets_a_new_name(answered, capsys):
     words = ["annotate", "trees.answers.db", "--classes", "quercus,elm,ash,birch"]
     assert main([*words, "--rename", "oak=quercus", "--export", "a.csv", "--quiet"]) == 0
