@@ -311,7 +311,7 @@ def existing_file(path: str | Path) -> Path:
     """The path of a file, or what there is instead."""
     given, path = str(path), check_path(path)
     if "://" in given and not path.is_file():
-        what = "write the answers to one first: plausible annotate --db ADDRESS --export FILE --full"
+        what = "write answers to one first: plausible annotate --db ADDRESS --export FILE --full"
         raise FileNotFoundError(
             f"{given.rpartition('@')[2]!r} should be a file, but is an address; "
             + (what if given.startswith("postgresql") else "fetch it first")
