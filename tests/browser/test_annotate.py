@@ -351,5 +351,8 @@ def test_every_page_is_readable_and_named(browser, tmp_path, width, scheme):
                     || e.getAttribute("aria-label") || e.alt)).map(e => e.outerHTML)""")
             assert nameless == [], path
             assert boss.page.locator("h1").count() == 1, path
+            for here in boss.page.locator("nav [aria-current]").all():  # is not beyond the edge
+                box = here.bounding_box()
+                assert -1 <= box["x"] <= width + 1 - box["width"], path
         assert boss.complaints == []
         boss.close()
