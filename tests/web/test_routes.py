@@ -390,6 +390,24 @@ def test_what_comes_in_is_added_once(room):
         assert "of the study" in reply.json()["error"]
 
 
+def test_reviewers_read_comments_and_names_unless_these_are_hidden(tmp_path):
+    for names in (True, False):
+        room = open_room(tmp_path / f"{names}.db", 2, answers=2, names=names)
+        for name, pick in (("Ada", "elm"), ("Ben", "oak")):
+            who = Visitor(room, name)
+            for item in who.state()["items"]:
+                who.say(item["id"], [pick], comment=f"<i>{pick}</i>")
+        boss = Visitor(room, "boss", "reviewer")
+        for path in ("/clashes/1", "/report"):
+            text = boss.get(path).text
+            assert ("Ada" in text) == ("Ben" in text) == names, path
+            assert ("person 1" in text) != names, path
+        text = boss.get("/clashes/1").text
+        assert "&lt;i&gt;elm&lt;/i&gt;" in text
+        assert "&lt;i&gt;oak&lt;/i&gt;" in text
+        room.close()
+
+
 def test_settling_decides_and_the_settler_is_asked_no_more(tmp_path):
     room = open_room(tmp_path / "t.db", 2, answers=2)
     for name, pick in (("ann", "elm"), ("bob", "oak")):
