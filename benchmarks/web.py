@@ -23,6 +23,7 @@ from timing import show
 
 CLASSES = ["oak", "elm", "ash", "birch", "lime"]
 N_CLIENTS, SECONDS = 50, 6.0
+WITHOUT = "--without-uvloop"
 
 
 def serve(url: str, n_items: int) -> None:
@@ -123,9 +124,9 @@ def cpu(who: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def answers(name: str, url: str, wanted: float) -> list[bool]:
+def answers(name: str, url: str, wanted: float, *options: str) -> list[bool]:
     """Acknowledged answers a second, how long people wait, and what that costs."""
-    words = [sys.executable, __file__, "--serve", url]
+    words = [sys.executable, __file__, "--serve", url, *options]
     before = cpu(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -260,7 +261,19 @@ def sqlite() -> list[bool]:
         return answers("SQLite", f"{folder}/a.db", 800)
 
 
-PARTS = {"sqlite": sqlite, "postgres": postgres, "next": next_item, "painted": painted}
+def plain() -> list[bool]:
+    """The same where uvloop is not installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return answers("SQLite, asyncio's loop", f"{folder}/a.db", 800, WITHOUT)
+
+
+PARTS = {
+    "sqlite": sqlite,
+    "plain": plain,
+    "postgres": postgres,
+    "next": next_item,
+    "painted": painted,
+}
 
 
 def main() -> None:
@@ -270,6 +283,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if WITHOUT in sys.argv:
+        sys.modules["uvloop"] = None  # type: ignore[assignment]
     if sys.argv[1:2] == ["--serve"]:
         serve(sys.argv[2], 20_000)
     else:

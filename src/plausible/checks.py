@@ -309,7 +309,14 @@ def _name_one(row: list[int]) -> str:
 
 def existing_file(path: str | Path) -> Path:
     """The path of a file, or what there is instead."""
-    path = check_path(path)
+    given, path = str(path), check_path(path)
+    if "://" in given and not path.is_file():
+        what = "write answers to one first: plausible annotate --db ADDRESS --export FILE --full"
+        raise FileNotFoundError(
+            f"{given.rpartition('@')[2]!r} should be a file, but is an address; "
+            + (what if given.startswith("postgresql") else "fetch it first")
+            + "."
+        )
     if not path.is_file():
         here = sorted(entry.name for entry in path.parent.iterdir()) if path.parent.is_dir() else []
         listed = ", ".join(here[:10]) + (", ..." if len(here) > 10 else "")

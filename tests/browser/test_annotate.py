@@ -1,6 +1,8 @@
 """The annotation page in a real browser, by keyboard."""
 
+import io
 import re
+import wave
 
 import pytest
 
@@ -220,6 +222,53 @@ def test_the_model_is_heard_when_asked(browser, tmp_path):
         ann.close()
 
 
+def sound(seconds=1):
+    """A file of silence."""
+    made = io.BytesIO()
+    with wave.open(made, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(bytes(16000 * seconds))
+    return made.getvalue()
+
+
+@pytest.mark.long
+def test_pictures_sounds_and_rows_are_shown(browser, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    media = tmp_path / "media"
+    media.mkdir()
+    image.new("RGB", (60, 40), "green").save(media / "leaf.png")
+    (media / "wind.wav").write_bytes(sound())
+    tables = {
+        "image": {"item": ["tree 0"], "photo": ["leaf.png"], "place": ["a <b>hill</b>"]},
+        "audio": {"item": ["tree 0"], "voice": ["wind.wav"]},
+        "row": {"item": ["tree 0"], "height": [12.5], "note": ["=1+1"]},
+    }
+    for kind, table in tables.items():
+        column = {"image": "photo", "audio": "voice"}.get(kind)
+        given = {kind: column} if column else {}
+        room = open_room(tmp_path / f"{kind}.db", items=table, media=media, **given)
+        with serving(room) as served:
+            ann = Person(browser, served)
+            ann.wait()
+            item = ann.page.locator("#item")
+            if kind == "image":
+                expect(item.locator("img")).to_have_js_property("naturalWidth", 60)
+                expect(item).to_contain_text("a <b>hill</b>")
+            elif kind == "audio":
+                expect(item.locator("audio")).to_have_js_property("duration", 1)
+                ann.press("Space")
+                expect(item.locator("audio")).to_have_js_property("ended", True)  # it was played
+            else:
+                expect(item.locator("dt")).to_have_text(["height", "note"])
+                expect(item.locator("dd")).to_have_text(["12.5", "=1+1"])
+            ann.press("?")
+            expect(ann.page.locator("h2").last).to_have_text("How to answer")
+            assert ann.complaints == []
+            ann.close()
+
+
 @pytest.mark.long
 def test_a_hundred_items(browser, tmp_path):
     with serving(open_room(tmp_path / "trees.db", 100)) as served:
@@ -302,5 +351,8 @@ def test_every_page_is_readable_and_named(browser, tmp_path, width, scheme):
                     || e.getAttribute("aria-label") || e.alt)).map(e => e.outerHTML)""")
             assert nameless == [], path
             assert boss.page.locator("h1").count() == 1, path
+            for here in boss.page.locator("nav [aria-current]").all():  # is not beyond the edge
+                box = here.bounding_box()
+                assert -1 <= box["x"] <= width + 1 - box["width"], path
         assert boss.complaints == []
         boss.close()

@@ -1,5 +1,6 @@
 """The real server of `plausible annotate` in a process of its own, and people who answer."""
 
+import http.client
 import json
 import re
 import subprocess
@@ -136,8 +137,8 @@ class Client(threading.Thread):
                 self.acknowledged[body["token"]] = reply["answer"]
                 self.unsure = None
                 items += reply["next"]
-        except (OSError, urllib.error.URLError, ValueError, TypeError):
-            pass  # killed
+        except (OSError, http.client.HTTPException, ValueError, TypeError):
+            pass  # killed, perhaps in the midst of a reply
 
 
 def wait_for_answers(clients, acknowledged, wanted):

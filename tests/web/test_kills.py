@@ -7,29 +7,40 @@ from contextlib import closing
 
 import pytest
 
-from support.served import Client, Served, wait_for_answers, write_items
+from support.command import Server
+from support.served import Client, Forked, wait_for_answers, write_items
 
 KILLS = 20
+LOOPS = "uvloop", "asyncio"
+
+
+@pytest.fixture
+def start(tmp_path_factory):
+    """Starts the command in a folder, without the seconds that imports take."""
+    streams = tmp_path_factory.mktemp("streams")
+    server = Server(tmp_path_factory.mktemp("files"))
+    yield lambda folder, number: Forked(server, folder, streams, LOOPS[number % 2]).wait()
+    server.close()
 
 
 @pytest.mark.long
-def test_nothing_that_was_acknowledged_is_lost(tmp_path):
+def test_nothing_that_was_acknowledged_is_lost(tmp_path, start):
     write_items(tmp_path)
     acknowledged, unsure = {}, []
-    for _ in range(KILLS):
-        served = Served(tmp_path).wait()
+    for number in range(KILLS):
+        served = start(tmp_path, number)
         clients = [Client(served, k, acknowledged) for k in range(3)]
         for client in clients:
             client.start()
         wait_for_answers(clients, acknowledged, 20)
         served.send(signal.SIGKILL)
-        served.end()
+        assert served.end()[0] == -signal.SIGKILL
         for client in clients:
             client.going = False
             client.join()
             unsure += [client.unsure] if client.unsure else []
     assert len(acknowledged) > 10 * KILLS
-    served = Served(tmp_path).wait()
+    served = start(tmp_path, 0)
     again = Client(served, 0, acknowledged)
     again.request(f"/?token={served.token}")
     for body in unsure:  # as a browser does when the server is back

@@ -196,3 +196,25 @@ def test_words_are_calibrated_while_nobody_looks_at_the_overview(tmp_path):
     assert room.live.worth.calibration is not None
     assert room.live.worth.share(2) > 0.8  # "a guess" of hers is nearly always right
     room.close()
+
+
+def test_all_items_are_reckoned_alike_in_pieces(tmp_path, monkeypatch):
+    room = open_room(tmp_path / "t.db", 11, answers=3)
+    draw = np.random.default_rng(0)
+    for name in ("ann", "bob", "zoe"):
+        Visitor(room, name).answer_all(
+            lambda item: (draw.permutation(CLASSES)[: draw.integers(1, 4)].tolist(), "rather"), 7
+        )
+    live = room.live
+    live.refresh()
+    whole = [np.copy(one) for one in (live.logs, live.count, live.speaking, live.ended)]
+    assert len(set(whole[1].tolist())) > 1
+    for size in (1, 3, 11):
+        monkeypatch.setattr("plausible.web.live.AT_ONCE", size)
+        live.logs[:] = live.count[:] = live.speaking[:] = 7
+        live.refresh()
+        for one, other in zip(
+            whole, (live.logs, live.count, live.speaking, live.ended), strict=True
+        ):
+            assert np.array_equal(one, other)
+    room.close()

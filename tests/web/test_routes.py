@@ -343,6 +343,7 @@ def test_what_goes_out_is_what_was_said(room, tmp_path):
     assert set(files) == {"ann", "bob"}
     found = read_doccano(files, classes=CLASSES)
     assert same_sets(found, expected)
+    path = tmp_path / "masses.csv"
     path.write_bytes(boss.get("/export?as=masses").content)
     found = read_annotations(path)  # which knows its classes
     assert found.classes.tolist() == CLASSES
@@ -387,6 +388,24 @@ def test_what_comes_in_is_added_once(room):
         reply = boss.client.post("/import", content=bad, headers={"x-file-name": "x.csv"})
         assert reply.status_code == 400
         assert "of the study" in reply.json()["error"]
+
+
+def test_reviewers_read_comments_and_names_unless_these_are_hidden(tmp_path):
+    for names in (True, False):
+        room = open_room(tmp_path / f"{names}.db", 2, answers=2, names=names)
+        for name, pick in (("Ada", "elm"), ("Ben", "oak")):
+            who = Visitor(room, name)
+            for item in who.state()["items"]:
+                who.say(item["id"], [pick], comment=f"<i>{pick}</i>")
+        boss = Visitor(room, "boss", "reviewer")
+        for path in ("/clashes/1", "/report"):
+            text = boss.get(path).text
+            assert ("Ada" in text) == ("Ben" in text) == names, path
+            assert ("person 1" in text) != names, path
+        text = boss.get("/clashes/1").text
+        assert "&lt;i&gt;elm&lt;/i&gt;" in text
+        assert "&lt;i&gt;oak&lt;/i&gt;" in text
+        room.close()
 
 
 def test_settling_decides_and_the_settler_is_asked_no_more(tmp_path):

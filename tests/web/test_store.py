@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,15 @@ FIRST_VERSION = Path(__file__).parent / "first_version.sql"
 
 
 @pytest.mark.parametrize("table", schema.APPEND_ONLY)
-@pytest.mark.parametrize("words", ["UPDATE {} SET id = id + 100", "DELETE FROM {}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "UPDATE {} SET id = id + 100",
+        "DELETE FROM {}",
+        "INSERT OR REPLACE INTO {0} SELECT * FROM {0}",
+        "REPLACE INTO {0} SELECT * FROM {0}",
+    ],
+)
 def test_rows_never_change(room, table, words):
     ann = Visitor(room, "ann", "manager")
     item = ann.state()["items"][0]["id"]
@@ -38,7 +46,8 @@ def test_rows_never_change(room, table, words):
     room.store.write(lambda c: c.execute(schema.settlement.insert(), row) and None).result()
     before = room.store.ask(f"SELECT * FROM {table} ORDER BY id")
     assert before
-    with pytest.raises(sa.exc.IntegrityError, match="never changed"):
+    known = "REPLACE" in words and table == "answer"  # a token that is known adds nothing
+    with nullcontext() if known else pytest.raises(sa.exc.IntegrityError, match="never changed"):
         room.store.write(lambda c: c.exec_driver_sql(words.format(table)) and None).result()
     assert room.store.ask(f"SELECT * FROM {table} ORDER BY id") == before
 
@@ -247,6 +256,18 @@ def test_what_is_written_in_one_turn_is_sent_as_one_piece():
         return plain.told
 
     assert asyncio.run(turns()) == [b"head, body", b"last words", "closed"]
+
+
+def test_a_token_is_never_taken_over(room):
+    ann = Visitor(room, "ann")
+    item = ann.state()["items"][0]["id"]
+    ann.say(item, ["elm"])
+    before = room.store.ask("SELECT * FROM answer")
+    columns = [one.name for one in schema.answer.columns if one.name != "id"]
+    new = ", ".join("'[]'" if name == "picks" else name for name in columns)
+    words = f"INSERT OR REPLACE INTO answer ({', '.join(columns)}) SELECT {new} FROM answer"
+    room.store.write(lambda c: c.exec_driver_sql(words) and None).result()
+    assert room.store.ask("SELECT * FROM answer") == before
 
 
 def test_a_closed_database_is_not_opened_again_by_those_who_read(tmp_path):

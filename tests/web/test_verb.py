@@ -9,7 +9,7 @@ import pytest
 from plausible import web
 from plausible.cli import main
 from plausible.io import read_annotations
-from plausible.web.server import database_of
+from plausible.web.server import called, database_of
 from support.studies import CLASSES, Visitor, open_room
 
 
@@ -83,12 +83,27 @@ def test_what_is_refused(answered, capsys, words, code, says):
     assert left == {"trees.csv", "trees.answers.db"}  # nothing half made
 
 
+def test_answers_in_a_server_are_written_to_a_file_first(capsys):
+    address = "postgresql+psycopg://ann:secret@host/trees"
+    assert main(["pool", address, "-o", "x.csv", "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert "'host/trees' should be a file, but is an address" in told
+    assert "--export FILE --full" in told
+    assert "secret" not in told
+
+
 def test_a_class_gets_a_new_name(answered, capsys):
     words = ["annotate", "trees.answers.db", "--classes", "quercus,elm,ash,birch"]
     assert main([*words, "--rename", "oak=quercus", "--export", "a.csv", "--quiet"]) == 0
     read = read_annotations("trees.answers.db")
     assert read.classes.tolist() == ["quercus", "elm", "ash", "birch"]
     assert len(read) == 6
+
+
+def test_links_name_a_host_that_others_can_call():
+    assert called("ask.example.org") == "ask.example.org"
+    for anywhere in ("0.0.0.0", "::"):
+        assert called(anywhere) not in ("0.0.0.0", "::", "")
 
 
 def test_the_database_stands_beside_the_items(tmp_path):

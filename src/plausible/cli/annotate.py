@@ -85,6 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     team.add_argument("--name", help="who answers on this machine (default: who is logged in)")
     team.add_argument(
+        "--names", choices=("on", "off"),
+        help="tell reviewers who said what (default), or call people by numbers",
+    )  # fmt: skip
+    team.add_argument(
         "--invite", type=whole, metavar="N", help="print a link by which N people can join"
     )
     team.add_argument(
@@ -184,6 +188,7 @@ def _options(given: argparse.Namespace) -> dict[str, Any]:
         "random": given.random,
         "suggest": given.suggest,
         "words": None if given.words is None else given.words == "on",
+        "names": None if given.names is None else given.names == "on",
         "rename": {old: new for old, _, new in renamed} or None,
     }
     return {name: value for name, value in found.items() if value is not None}

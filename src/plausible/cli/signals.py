@@ -71,6 +71,7 @@ def finish() -> None:
         signal.signal(number, signal.SIG_IGN)
     if state.armed:
         state.leaving.acquire()  # for good; whoever is about to end the process does so
+        state.armed = []
 
 
 def give_way() -> None:

@@ -104,7 +104,7 @@ def words_for(room: Room, person: Person) -> list[dict[str, str]]:
     for place, word in enumerate(live.words):
         hits, count = own[place]
         share = live.worth.share(place)
-        told = f"right {round(10 * share)} times in 10"
+        told = in_ten(share)
         if live.worth.calibration is None and place == len(live.words) - 1:
             told = "little better than luck"
         if count >= ENOUGH_OWN:
@@ -112,6 +112,20 @@ def words_for(room: Room, person: Person) -> list[dict[str, str]]:
         key = WORD_KEYS[place] if place < len(WORD_KEYS) else ""
         found.append({"name": word, "key": key, "told": told})
     return found
+
+
+def in_ten(share: float) -> str:
+    """How often a word is right, as it stands on its button.
+
+    Examples
+    --------
+    >>> in_ten(0.68), in_ten(0.1), in_ten(0.97), in_ten(0.01)
+    ('right 7 times in 10', 'right 1 time in 10', 'nearly always right', 'hardly ever right')
+    """
+    count = round(10 * share)
+    if count in (0, 10):
+        return "nearly always right" if count else "hardly ever right"
+    return f"right {count} time{'s' if count > 1 else ''} in 10"
 
 
 def own_shares(room: Room, person: Person) -> list[tuple[int, int]]:

@@ -39,6 +39,37 @@ class Columns:
         return self.arrays[name][: self.size]
 
 
+class Rows:
+    """Rows by the numbers of answers, which have few gaps; a tenth of the memory of a dict.
+
+    Examples
+    --------
+    >>> rows = Rows()
+    >>> rows[7] = 3
+    >>> 7 in rows, 8 in rows, rows.get(7), rows.get(8), rows.get(None)
+    (True, False, 3, -1, -1)
+    """
+
+    NOTHING = -2  # -1 is an answer that has no row
+
+    def __init__(self) -> None:
+        self.rows = np.full(1024, self.NOTHING, dtype=np.int32)
+
+    def __setitem__(self, number: int, row: int) -> None:
+        if number >= len(self.rows):
+            longer = np.full(max(number + 1, 2 * len(self.rows)), self.NOTHING, dtype=np.int32)
+            longer[: len(self.rows)] = self.rows
+            self.rows = longer
+        self.rows[number] = row
+
+    def __contains__(self, number: int) -> bool:
+        return number < len(self.rows) and bool(self.rows[number] != self.NOTHING)
+
+    def get(self, number: int | None) -> int:
+        """The row of an answer, or -1."""
+        return int(self.rows[number]) if number is not None and number in self else -1
+
+
 class Answer(NamedTuple):
     """An answer as it comes from the database, with the reason why the item was shown."""
 

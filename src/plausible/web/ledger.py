@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from plausible.experts import Statement
 from plausible.io import Row, places_of, statement_of
-from plausible.web.columns import Answer, Columns
+from plausible.web.columns import Answer, Columns, Rows
 from plausible.web.study import Item, Study
 
 SAID, CANNOT, NONE_OF_THEM, BROKEN, LATER, UNDONE = range(6)
@@ -43,7 +43,7 @@ class Ledger:
             word=np.int8, size=np.int16, seconds=np.float32, saw=np.bool_, reason=np.int8,
             at=np.float64, previous=np.int32, link=np.int32, undone=np.bool_,
         )  # fmt: skip
-        self.row_of: dict[int, int] = {}  # of ids
+        self.row_of = Rows()  # of ids
         self.top: dict[int, int] = {}  # the row that stands for a person and an item
         self.head = np.full(n_items, -1, dtype=np.int32)  # the last answer of an item
         self.done: dict[int, NDArray[np.bool_]] = {}
@@ -89,7 +89,7 @@ class Ledger:
 
     def _undo(self, replaces: int | None) -> None:
         """Take back an answer, or a "later"."""
-        number = self.row_of.get(replaces or 0, -1)
+        number = self.row_of.get(replaces)
         if number < 0:
             return
         one = self.answers

@@ -35,6 +35,7 @@ Numbers = NDArray[np.int64]
 SETTLED_DOUBT = 0.01
 USUAL_ACCURACY = 0.75  # of somebody about whom nothing is known
 PRIOR = 4.0  # imagined answers of a person, and of an item's time
+AT_ONCE = 20_000  # items, or what is reckoned between would need much memory
 STEP = 0.05  # between accuracies that are told apart
 ENOUGH_GOLD = 30  # items, from which shared errors are learned
 
@@ -125,8 +126,13 @@ class Live(Ledger):
             self.news = 0
             self._learn()
             rows = np.sort(np.fromiter(self.top.values(), np.int64, len(self.top)))
+            rows = rows[np.argsort(self.answers["item"][rows], kind="stable")]
+            place = self.answers["item"][rows]
             everything = np.arange(len(self.items))
-            self._pool(everything, self.answers["item"][rows], rows)
+            for start in range(0, len(everything), AT_ONCE):
+                low, high = np.searchsorted(place, [start, start + AT_ONCE])
+                items = everything[start : start + AT_ONCE]
+                self._pool(items, place[low:high] - start, rows[low:high])
             self._share_errors()
             self.dirty = set(np.flatnonzero(self.count > 1).tolist())
             self.gains.clear()

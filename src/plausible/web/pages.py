@@ -32,7 +32,7 @@ from plausible.web.exchange import (
 from plausible.web.figures import STATES, conflicts, elicited, of_people, overview, states
 from plausible.web.markdown import to_html
 from plausible.web.people import ROLES, Person, invite, set_role, sign_out
-from plausible.web.room import Room, read_answers, told
+from plausible.web.room import Room, nameless, read_answers, told
 from plausible.web.saving import GoneError, item_payload
 
 MOST = 200  # rows of a list
@@ -238,7 +238,10 @@ async def take(request: Request, room: Room, person: Person) -> Response:
 @for_role("reviewer")
 def report(request: Request, room: Room, person: Person) -> Response:
     """The report as it stands now."""
-    answers = annotations_of(told(room.store))
+    found = told(room.store)
+    if not room.study.options["names"]:
+        found = found._replace(people={number: nameless(number) for number in found.people})
+    answers = annotations_of(found)
     contents = {one.name: one.content for one in room.live.items if one.kind == "text"}
     names = answers.items.tolist()
     summary = summarize(

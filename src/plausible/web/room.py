@@ -208,6 +208,11 @@ def told(store: Store, as_of: int | None = None) -> Told:
     return told_by(store.ask, "The database", as_of)
 
 
+def nameless(person: int) -> str:
+    """Somebody whose name is not told."""
+    return f"person {person}"
+
+
 def read_answers(store: Store, after: int = 0) -> list[Answer]:
     """Answers in their order, with the reasons why items were shown."""
     table, seen = schema.answer, schema.shown
@@ -230,4 +235,4 @@ def as_row(values: Mapping[str, Any], number: int) -> Row:
     return Row(number, *(values[name] for name in Row._fields[1:]))
 
 
-__all__ = ["Room", "Settings", "Settled", "as_row", "read_answers", "told"]
+__all__ = ["Room", "Settings", "Settled", "as_row", "nameless", "read_answers", "told"]

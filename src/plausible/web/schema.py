@@ -169,12 +169,23 @@ END $$"""
 def triggers(dialect: str) -> list[str]:
     """Statements that make the triggers."""
     if dialect == "sqlite":
-        return [
-            f"CREATE TRIGGER IF NOT EXISTS {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+        made = [
+            f"CREATE TRIGGER IF NOT EXISTS {table}_no_{name} BEFORE {when} "
             f"BEGIN SELECT RAISE(ABORT, '{REFUSE.format(table=table)}'); END"
             for table in APPEND_ONLY
-            for verb in ("UPDATE", "DELETE")
-        ]
+            for name, when in (
+                ("update", f"UPDATE ON {table}"),
+                ("delete", f"DELETE ON {table}"),
+                # INSERT OR REPLACE deletes rows of which no trigger hears.
+                ("replace", f"INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} "
+                            "WHERE id = NEW.id)"),
+            )
+        ]  # fmt: skip
+        made.append(
+            "CREATE TRIGGER IF NOT EXISTS answer_once BEFORE INSERT ON answer WHEN EXISTS "
+            "(SELECT 1 FROM answer WHERE token = NEW.token) BEGIN SELECT RAISE(IGNORE); END"
+        )
+        return made
     made = [POSTGRES_FUNCTION]
     for table in APPEND_ONLY:
         for name, when, each in (

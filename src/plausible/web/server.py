@@ -175,6 +175,22 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
+def called(host: str) -> str:
+    """A host as others can call it: where this listens at every address, the one it has outside.
+
+    Examples
+    --------
+    >>> called("127.0.0.1"), called("::1")
+    ('127.0.0.1', '[::1]')
+    """
+    if host in ("0.0.0.0", "::", ""):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+            way.connect(("192.0.2.1", 9))  # nothing is sent
+            return str(way.getsockname()[0])
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
 class Stop:
     """Ends a server that runs in a thread of its own, where signals are heard by somebody else.
 
@@ -296,8 +312,7 @@ def serve(
     room.settings.local_token = secrets.token_urlsafe(32)
     room.settings.local_person = person.id
     with contextlib.closing(listen(host, port)) as made:
-        place = host if ":" not in host else f"[{host}]"
-        base = f"http://{place}:{made.getsockname()[1]}"
+        base = f"http://{called(host)}:{made.getsockname()[1]}"
         address = f"{base}/?token={room.settings.local_token}"
         tell(f"{person.name} answers at {address}")
         if ready is not None:

@@ -15,7 +15,7 @@ from plausible.web import schema
 from plausible.web.doors import for_role, page
 from plausible.web.figures import STATES, conflicts, states
 from plausible.web.people import Person, log
-from plausible.web.room import Room
+from plausible.web.room import Room, nameless
 from plausible.web.saving import GoneError, item_payload
 from plausible.web.schema import as_json
 
@@ -65,11 +65,15 @@ def clash(request: Request, room: Room, person: Person) -> Response:
     live = room.live
     with live.lock:
         told = [_said(room, row) for row in live.standing(place)]
+        numbers = [int(live.answers["id"][row]) for row in live.standing(place)]
         contour = live.contours(np.array([place]))[0].tolist()
         values = line(room, place, float(conflicts(live)[place]))
         settled = live.settled.get(place)
         conflict = conflicts(live)
         alike = [line(room, row, float(conflict[row])) for row in room.similar.to(place)]
+    comments = comments_on(room, live.items[place].id)
+    for one, number in zip(told, numbers, strict=True):
+        one["comment"] = comments.get(number, "")
     bars = sorted(zip(room.study.classes, contour, strict=True), key=lambda one: -one[1])
     return page(
         "clash.html", request, person, item=item_payload(live.items[place]), said=told, bars=bars,
@@ -88,6 +92,16 @@ def look(room: Room, person: Person, place: int) -> None:
     room.asking.release(person.id, place)
 
 
+def comments_on(room: Room, item: int) -> dict[int, str]:
+    """What people remarked on an item, by the numbers of their answers."""
+    table = schema.answer
+    query = sa.select(table.c.id, table.c.comment).where(
+        (table.c.item == item) & table.c.comment.is_not(None)
+    )
+    with room.store.read() as connection:
+        return {int(row.id): str(row.comment) for row in connection.execute(query)}
+
+
 def _said(room: Room, row: int) -> dict[str, Any]:
     """An answer in words."""
     live = room.live
@@ -96,7 +110,7 @@ def _said(room: Room, row: int) -> dict[str, Any]:
     names = [room.study.classes[k] for k in said.picks]
     word = int(live.answers["word"][row])
     number = int(live.answers["person"][row])
-    who = live.people.get(number, "?") if room.study.options["names"] else f"person {number}"
+    who = live.people.get(number, "?") if room.study.options["names"] else nameless(number)
     return {
         "who": who, "names": names if kind == "said" else [], "kind": SAYS.get(kind, ""),
         "level": said.level, "word": live.words[word] if word >= 0 else "",

@@ -30,7 +30,7 @@ OPTIONS: dict[str, Any] = {
     "least": 0.02,  # bits that another answer should teach
     "suggest": "never",
     "words": True,
-    "names": True,  # of people in the overview
+    "names": True,  # of people, where reviewers read what they said
     "rename": {},
     "seed": 0,
 }

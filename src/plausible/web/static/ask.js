@@ -11,7 +11,7 @@
   const wordKeys = new Map(state.words.map((one) => [one.key, one.name]));
   const doKeys = {
     "0": "cannot", "n": "none", "arrowright": "later", "b": "broken", "backspace": "undo",
-    "c": "comment", "=": "level", "#": "numbers", "m": "model", "?": "keys",
+    "c": "comment", "=": "level", "#": "numbers", "m": "model", "?": "keys", " ": "play",
   };
   const ODDS = [1, 2, 5, 10, 20];
   const history = [...state.last].reverse();
@@ -155,6 +155,7 @@
     const field = $("comment").querySelector("textarea");
     field.value = "";
     $("comment").hidden = true;
+    document.querySelector("[data-do=comment]").setAttribute("aria-expanded", "false");
     since = performance.now();
     draw();
     suggest();
@@ -344,14 +345,22 @@
     say("Taken back: answer again");
   }
 
+  function play() {
+    const sound = $("item").querySelector("audio");
+    if (sound && sound.paused) sound.play().catch(() => say("This cannot be played: B says so", "warn"));
+    else if (sound) sound.pause();
+  }
+
   function act(name) {
     if (name === "undo") undo();
     else if (name === "level") { level = !level; useOdds = false; draw(); }
     else if (name === "numbers") { useOdds = !useOdds; level = false; draw(); }
     else if (name === "comment") {
       $("comment").hidden = !$("comment").hidden;
+      document.querySelector("[data-do=comment]").setAttribute("aria-expanded", String(!$("comment").hidden));
       if (!$("comment").hidden) $("comment").querySelector("textarea").focus();
     } else if (name === "model") look();
+    else if (name === "play") play();
     else if (name === "keys") location.assign("/guide");
     else if (["cannot", "none", "later", "broken"].includes(name)) submit(name, null);
   }
@@ -364,6 +373,7 @@
       return;
     }
     if (event.repeat && !keys.has(key)) return;
+    if (key === " " && (event.target.closest("button, a, audio") || !$("item").querySelector("audio"))) return;
     if (key === "enter" && current && current.after && saw) { event.preventDefault(); goOn(); return; }
     if (keys.has(key)) pick(keys.get(key));
     else if (wordKeys.has(key) && state.use_words) submit("said", wordKeys.get(key));

@@ -22,6 +22,10 @@
   }
   if (overview) setTimeout(look, 3000);
 
+  // On a narrow screen the page that is open may stand beyond the edge of the list.
+  const here = document.querySelector("nav [aria-current]");
+  if (here) here.scrollIntoView({ block: "nearest", inline: "center" });
+
   const file = document.querySelector("[data-import]");
   if (file) file.addEventListener("change", async () => {
     const told = document.querySelector("[data-imported]");
