@@ -208,7 +208,7 @@ class AnnotationParts:
         elif doubt is None and self.template().doubt is None:
             from plausible.experts.pooling import default_model
 
-            doubt = self.reliability(default_model(self))  # type: ignore[arg-type]
+            doubt = self.reliability(default_model(self))
         pool = partial(_pool_part, rule=rule, doubt=doubt, options=options)
         return self._parts.one_by_one(partial(_of_aligned, function=pool, align=self._align))
 
@@ -230,7 +230,7 @@ def aligned(part: Annotations, annotators: NDArray[Any], classes: NDArray[Any]) 
     """A part with the names of all parts."""
     place = joined([annotators, part.annotators])[1][1]
     columns = joined([classes, part.classes], in_order=True)[1][1]
-    return Annotations(
+    found = Annotations(
         part.items,
         annotators,
         classes,
@@ -243,6 +243,7 @@ def aligned(part: Annotations, annotators: NDArray[Any], classes: NDArray[Any]) 
         joined_masses([part], [columns], len(classes)),
         part.notes,
     )
+    return found if part._power is None else found._with(_power=part._power)
 
 
 def _of_aligned(part: Annotations, function: Any, align: Any) -> Any:

@@ -48,6 +48,7 @@ from plausible.experts.judged_pairs import Truth, judged_pairs, truth_of
 from plausible.experts.known_classes import gold_logs
 from plausible.experts.known_people import evidence_of, known_people
 from plausible.experts.pairs import count_pairs
+from plausible.experts.parts import AnnotationParts
 from plausible.experts.reliability import Reliability, equivalent_doubt
 from plausible.experts.reliability_fit import fit_reliability
 from plausible.labels import Labels
@@ -126,7 +127,7 @@ def pool_dependent(
     return temper(labels, found.exponent(count)), found
 
 
-def default_model(annotations: Annotations) -> str:
+def default_model(annotations: Annotations | AnnotationParts) -> str:
     """What is learned of people if no model is named."""
     n_confusions = len(annotations.annotators) * annotations.n_classes**2
     return "shrunk" if n_confusions <= MOST_CONFUSIONS else "one_coin"

@@ -1,22 +1,28 @@
 r"""Answers that do not fit into memory, pooled in parts.
 
 The label of an item depends on its own answers and on the doubts in people. Answers are dealt out
-by item into parts that fit, on disk; doubts that have to be learned are learned from the first
-parts, which hold a random choice of the items; then each part is pooled by itself, here or on a
-worker of a cluster.
+by item into parts that fit, on disk; doubts that have to be learned are learned from all parts, as
+sums over them; then each part is pooled by itself, here or on a worker of a cluster. Who errs
+together is looked for in the first parts, which hold a random choice of the items.
 """
 
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.experts import Annotations, Dependence, Reliability, counted_once, default_model
+from plausible.experts import (
+    AnnotationParts,
+    Annotations,
+    Dependence,
+    Reliability,
+    counted_once,
+    default_model,
+)
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import find_meanings
 from plausible.io.known import in_classes, told_dependence
@@ -26,7 +32,7 @@ from plausible.labels import Labels
 from plausible.tables import Source, TableError, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
-LEARNED_PARTS = 4  # from which doubts are learned
+SEARCHED_PARTS = 4  # in which people who err together are looked for
 
 
 class PooledPart(NamedTuple):
@@ -78,19 +84,17 @@ def pool_in_parts(
         classes = all_classes(map(read, paths))
         read = partial(read, classes=classes)
         first = read(paths[0])
-        learned, how = None, f"doubt {doubt}"
+        learned, how, searched = None, f"doubt {doubt}", []
         if doubt is None and first.doubt is not None:
             how = "the doubts of the answers themselves (0.01 at least)"
         elif doubt is None or isinstance(doubt, str):
-            sample = [read(path) for path in paths[:LEARNED_PARTS]]
-            together = sample[0] if len(sample) == 1 else Annotations.concatenate(sample)
             is_default = dependence == "auto" and doubt is None and rule == "dempster"
             if dependence == "fit" or is_default:
-                dependence = together.dependence(doubt)
-            learned = _learn_people(together, is_default, dependence)
+                dependence = _search_pairs(read, paths, doubt)
+                searched += _told_search(len(paths))
+            model = None if is_default else "one_coin" if doubt in (None, "fit") else doubt
+            learned = _learn_people(read, paths, model, dependence)
             how = "doubts learned from the agreement of people"
-            if len(paths) > LEARNED_PARTS:
-                how += f" on {100 * LEARNED_PARTS / len(paths):.0f} % of the items"
         pool = partial(_pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
                        on_conflict=on_conflict, dependence=dependence)  # fmt: skip
         notes = [
@@ -100,6 +104,7 @@ def pool_in_parts(
             if rule == "dempster"
             else f"pooled by the rule {rule!r} with {how}",
             *(told_dependence(dependence) if isinstance(dependence, Dependence) else []),
+            *searched,
             *table.notes,
             *first.notes,
         ]
@@ -159,13 +164,34 @@ def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
     return np.sort(Labels.unknown(1, names).classes).tolist()
 
 
-def _learn_people(answers: Annotations, is_default: bool, dependence: Any) -> Reliability:
-    """How far people can be trusted, learned from agreement; items are left out."""
-    if isinstance(dependence, Dependence):
-        answers = counted_once(answers, dependence)
-    found: Reliability = answers.reliability(default_model(answers) if is_default else "one_coin")
-    nothing = np.zeros((0, len(found.classes)))
-    return replace(found, posterior=nothing, evidence=nothing)
+def _search_pairs(read: Any, paths: list[Path], doubt: Any) -> Dependence:
+    """Who errs together, on the items of some parts."""
+    sample = [read(path) for path in paths[:SEARCHED_PARTS]]
+    together = sample[0] if len(sample) == 1 else Annotations.concatenate(sample)
+    found: Dependence = together.dependence(doubt)
+    return found
+
+
+def _told_search(n_parts: int) -> list[str]:
+    """On how many items people who err together were looked for, unless on all."""
+    if n_parts <= SEARCHED_PARTS:
+        return []
+    share = 100 * SEARCHED_PARTS / n_parts
+    return [f"people who err together were looked for on {share:.2g} % of the items, at random"]
+
+
+def _learn_people(read: Any, paths: list[Path], model: str | None, dependence: Any) -> Reliability:
+    """How far people can be trusted, learned from their agreement on the items of all parts."""
+
+    def parts() -> Iterator[Annotations]:
+        for path in paths:
+            answers = read(path)
+            is_known = isinstance(dependence, Dependence)
+            yield counted_once(answers, dependence) if is_known else answers
+
+    answers = AnnotationParts(parts)
+    found: Reliability = answers.reliability(default_model(answers) if model is None else model)
+    return found
 
 
 def _pool_part(
