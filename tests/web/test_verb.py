@@ -2,6 +2,8 @@
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -48,6 +50,44 @@ def test_out_and_in_again(answered, capsys):
         assert main(["annotate", "trees.answers.db", "--import", "more.csv", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["taken"] == added
     assert len(read_annotations("trees.answers.db")) == 7
+
+
+def test_what_comes_back_is_what_went_out(tmp_path, monkeypatch, capsys):
+    """Order, ties, odds, words and comments, through our own table; and nothing twice."""
+    monkeypatch.chdir(tmp_path)
+    room = open_room(tmp_path / "one.db", 6)
+    ann = Visitor(room, "ann, the first")
+    for kind, picks, more in (
+        ("said", ["ash", "oak"], {"comment": 'so, "so"'}),
+        ("said", ["ash", "oak"], {"level": True}),
+        ("said", ["elm", "oak", "ash"], {"numbers": [20, 5, 1]}), ("cannot", [], {}),
+        ("none", [], {"comment": "a fig"}),
+    ):  # fmt: skip
+        item = ann.state()["items"][0]["id"]
+        assert ann.say(item, picks, "rather", kind, **more).status_code == 200
+    room.close()
+    open_room(tmp_path / "two.db", 6).close()
+    assert main(["annotate", "one.db", "--export", "out.csv", "--quiet"]) == 0
+    for place, added in (("two.db", 5), ("two.db", 0), ("one.db", 0)):
+        capsys.readouterr()
+        assert main(["annotate", place, "--import", "out.csv", "--json", "--quiet"]) == 0
+        assert json.loads(capsys.readouterr().out)["taken"] == added
+    columns = "item.name, kind, picks, level, word, numbers, comment, seconds"
+    words = f"SELECT {columns} FROM answer JOIN item ON item.id = answer.item ORDER BY answer.id"
+    words = words.replace(" kind", " answer.kind")
+    found = []
+    for place in ("one.db", "two.db"):
+        with closing(sqlite3.connect(place)) as database:
+            found.append(database.execute(words).fetchall())
+    assert found[0] == found[1]
+    assert len(found[0]) == 5
+    one, two = (read_annotations(place) for place in ("one.db", "two.db"))
+    assert np.array_equal(one.pool().contour, two.pool().contour)
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    for bad, says in (('"tree 0","bob",""', "empty in row 1"), ('"tree 0","bob","fig"', "'fig'")):
+        (tmp_path / "bad.csv").write_text(f"{lines[0]}\n{bad}\n")
+        assert main(["annotate", "two.db", "--import", "bad.csv", "--quiet"]) == 1
+        assert says in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from plausible.cli import signals
 from plausible.cli.options import add_trust, names, share
 from plausible.cli.talk import Talk, UsageError
 
+TO_CLOSE = 20.0  # seconds for a database: a disk may be slow
 NOTHING = "Interrupted; nothing was written."
 SUGGEST = ("never", "after", "coin", "before", "asked")
 
@@ -144,7 +145,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
 
     def leave() -> None:
         stop(signals.LAST_WORDS)
-        web.end_all(signals.LAST_WORDS)
+        web.end_all(TO_CLOSE)
         is_there = "://" in place or Path(place).exists()
         talk.leave(f"Stopped; answers are in {_shown(place)}." if is_there else NOTHING)
 

@@ -11,8 +11,8 @@ from plausible.web.store import Store
 
 # isort: split
 # For the rooms above; not part of the public interface.
-from plausible.web.exchange import take_in as take_in
 from plausible.web.exchange import write_out as write_out
+from plausible.web.intake import take_in as take_in
 from plausible.web.people import find_or_add as find_or_add
 from plausible.web.people import invite as invite
 from plausible.web.server import Stop as Stop

@@ -1,23 +1,18 @@
-"""Answers in and out: tables of our own, Label Studio, doccano."""
+"""Answers that go out: as tables of our own, to Label Studio, to doccano."""
 
 import datetime
-import hashlib
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
-from plausible.errors import InputError
 from plausible.experts import CANNOT_TELL, NONE_OF_THESE
 from plausible.io import (
-    SETTLED,
     annotations_of,
     new_file,
     places_of,
-    read_annotations,
     standing,
     statement_of,
     worth_in,
@@ -25,14 +20,13 @@ from plausible.io import (
     write_table,
 )
 from plausible.web import schema
-from plausible.web.people import ROLES, find_or_add
 from plausible.web.room import told
-from plausible.web.saving import insert_once
-from plausible.web.schema import as_json
 from plausible.web.store import Store
-from plausible.web.study import load_items, load_study
+from plausible.web.study import load_items
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+HEADS = ("item", "annotator", "label", "doubt", "word", "equally", "odds", "comment", "seconds",
+         "reason", "at", "answer")  # fmt: skip
 CONTROL, SHOWN = "label", "item"  # what Label Studio calls the question and what it is about
 
 
@@ -69,9 +63,7 @@ def table_of(store: Store, as_of: int | None = None) -> dict[str, list[Any]]:
                       0.0 if row.kind == "cannot" else doubt, row.word or "",
                       "yes" if row.level else "", _odds(row.numbers), comment or "",
                       seconds, reason or "", _moment(at), row.id))  # fmt: skip
-    heads = ("item", "annotator", "label", "doubt", "word", "equally", "odds", "comment", "seconds",
-             "reason", "at", "answer")  # fmt: skip
-    return {head: [line[k] for line in lines] for k, head in enumerate(heads)}
+    return {head: [line[k] for line in lines] for k, head in enumerate(HEADS)}
 
 
 def _label(kind: str, names: list[str]) -> str:
@@ -192,71 +184,3 @@ def write_out(
 def file_name(person: str) -> str:
     """A name as that of a file."""
     return "".join(c if c.isalnum() or c in " ._-@" else "_" for c in person).strip(". ") or "_"
-
-
-def take_in(store: Store, source: Any, by: str = "annotator") -> int:
-    """Add answers from a table or an export; those that are there already add nothing."""
-    assert by in ROLES
-    study = load_study(store)
-    assert study is not None
-    given = read_annotations(source, classes=None)
-    items = {one.name: one.id for one in load_items(store)}
-    names = [str(name) for name in given.classes.tolist()]
-    strange = [name for name in names if name not in study.classes]
-    if strange:
-        raise InputError(
-            "Answers should be about the classes of the study",
-            f"{strange[0]!r} is none of them",
-            "rename it in the file, or add the class",
-        )
-    unknown = [str(name) for name in given.items.tolist() if str(name) not in items]
-    if unknown:
-        raise InputError(
-            "Answers should be about the items of the study", f"{unknown[0]!r} is none of them",
-            "correct the names of the items",
-        )  # fmt: skip
-    people = {
-        str(name): find_or_add(store, str(name), by).id
-        for name in given.annotators.tolist()
-        if str(name) != SETTLED
-    }
-    rows = [
-        row
-        for k in range(len(given))
-        if (row := _row(given, k, names, items, people, study)) is not None
-    ]
-
-    def work(connection: sa.Connection) -> int:
-        parts = (rows[start : start + 1000] for start in range(0, len(rows), 1000))
-        kept = (one for part in parts for one in insert_once(connection, part))
-        return len({number for number, is_new in kept if is_new})
-
-    return int(store.write(work).result())
-
-
-def _row(
-    given: Any, k: int, names: list[str], items: Any, people: Any, study: Any
-) -> dict[str, Any] | None:
-    """One answer as it is stored."""
-    person = str(given.annotators[given.annotator[k]])
-    if person == SETTLED:
-        return None
-    contour = given.contours[given.statement[k]]
-    order = np.argsort(-contour, kind="stable")
-    picks = [names[c] for c in order if contour[c] > 0]
-    kind = "none" if not picks else "cannot" if contour.min() == 1 else "said"
-    picks = picks if kind == "said" else []
-    word = None
-    if given.doubt is not None and kind != "cannot" and study.options["words"]:
-        support = 1 - float(given.doubt[k])
-        word = min(study.words, key=lambda name: abs(study.words[name] - support))
-    item = str(given.items[given.item[k]])
-    told_once = json.dumps([item, person, kind, picks, word])
-    token = hashlib.sha256(told_once.encode()).hexdigest()[:48]
-    return {
-        "token": token, "item": items[item], "person": people[person], "shown": None,
-        "study": study.id, "kind": kind, "picks": as_json(picks),
-        "level": bool(len(picks) > 1 and (contour[contour > 0] == 1).all()), "word": word,
-        "numbers": None, "comment": None, "seconds": None, "saw_suggestion": False,
-        "replaces": None, "client_at": None, "at": time.time(),
-    }  # fmt: skip

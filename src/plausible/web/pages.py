@@ -26,10 +26,10 @@ from plausible.web.exchange import (
     label_studio,
     safe_cell,
     table_of,
-    take_in,
     write_out,
 )
 from plausible.web.figures import STATES, conflicts, elicited, of_people, overview, states
+from plausible.web.intake import take_in
 from plausible.web.markdown import to_html
 from plausible.web.people import ROLES, Person, invite, set_role, sign_out
 from plausible.web.room import Room, nameless, read_answers, told
