@@ -224,7 +224,9 @@ def _read_long(
         _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
         _check_free_text(made, found["label"], given)
-    return made.with_notes(*notes_of(table, plan), *told)  # some are of columns just read
+    of_sure = tuple(f"{table.name}: column {found[meaning]!r}" for meaning in sure)
+    notes = [note for note in notes_of(table, plan) if not note.startswith(of_sure or ("\0",))]
+    return made.with_notes(*notes, *told)  # which tells what was made of these
 
 
 def _chosen_label(
