@@ -174,10 +174,10 @@ def _about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str
 
 
 def _counts_of_classes(known: Any) -> dict[str, int]:
-    """How many answers, or labels, name each class, alone or with others."""
+    """How many answers, or labels, name each class, alone or with others, doubts aside."""
     if known.annotations is None:
-        said = known.labels[known.labels.informativeness > 0].contour > 0
-        counts = said.sum(axis=0)
+        scaled = known.labels[known.labels.informativeness > 0].scaled()
+        counts = (scaled >= 1 - 1e-9).sum(axis=0)  # of the most plausible classes
     else:
         members = known.annotations.contours > 0
         says = members.any(axis=1) & ~members.all(axis=1)

@@ -135,6 +135,8 @@ def from_json(text: str) -> list[Any] | None:
     (['cat', 'dog'], ['cat'], [4])
     >>> from_json('[{"animal": {"cat": true, "dog": false}}]')
     ['cat']
+    >>> from_json('{"classifications": [{"title": "animal", "answer": {"title": "cat"}}]}')
+    ['cat']
     >>> from_json("['cat', 'dog']")
     ['cat', 'dog']
     >>> from_json("[sic]")
@@ -176,6 +178,8 @@ def names_in(found: Any) -> list[Any] | None:
     if isinstance(found, dict):
         if found and all(isinstance(value, bool) for value in found.values()):
             return [name for name, value in found.items() if value]
+        if "classifications" in found or "answer" in found or "answers" in found:
+            return _names_of_labelbox(found)
         inner = [found[key] for key in KEYS if key in found]
         if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
             inner = list(found.values())
@@ -190,6 +194,19 @@ def names_in(found: Any) -> list[Any] | None:
             return None
         names += inner_names
     return names
+
+
+def _names_of_labelbox(found: dict[str, Any]) -> list[Any] | None:
+    """Names in an answer of Labelbox: to one question, by one or several titles."""
+    if "classifications" in found:
+        questions = found["classifications"]
+        if not isinstance(questions, list) or len(questions) != 1 or found.get("objects"):
+            return None
+        return names_in(questions[0]) if isinstance(questions[0], dict) else None
+    given = found.get("answer", found.get("answers"))
+    chosen = given if isinstance(given, list) else [given]
+    names = [one.get("title", one.get("value")) if isinstance(one, dict) else one for one in chosen]
+    return names if all(isinstance(name, str) and name for name in names) else None
 
 
 def is_typo_of(name: str, other: str) -> bool:

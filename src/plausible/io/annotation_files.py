@@ -31,6 +31,7 @@ from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
 from plausible.io.last_rows import check_last_answer
+from plausible.io.wide_sureness import doubts_beside
 from plausible.tables import Source, TableError, floats, open_table
 
 IntArray = NDArray[np.int64]
@@ -112,7 +113,7 @@ def read_annotations(
         with_table = in_words_of(table, None)
         with with_table:
             return from_classes(table, plan, classes).with_notes(*notes_of(table, plan))
-    return _read_wide(table, plan, given)
+    return _read_wide(table, plan, given, words)
 
 
 def notes_of(table: Source, plan: Plan) -> list[str]:
@@ -223,7 +224,9 @@ def _read_long(
         _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
         _check_free_text(made, found["label"], given)
-    return made.with_notes(*notes_of(table, plan), *told)  # some are of columns just read
+    of_sure = tuple(f"{table.name}: column {found[meaning]!r}" for meaning in sure)
+    notes = [note for note in notes_of(table, plan) if not note.startswith(of_sure or ("\0",))]
+    return made.with_notes(*notes, *told)  # which tells what was made of these
 
 
 def _chosen_label(
@@ -255,14 +258,16 @@ def _rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[s
     """Rows without those that were rejected, if there are any."""
     if plan.left_out is None:
         return None, []
-    name, value = plan.left_out
+    name, values = plan.left_out
     status = coded(table, name, gaps=True)
-    kept = np.array([cell != value for cell in status.names.tolist()], dtype=bool)[status.codes]
+    kept = np.array([cell not in values for cell in status.names.tolist()], dtype=bool)
+    kept = kept[status.codes]
     if kept.all() or not kept.any():
         return None, []
     n_lost = int((~kept).sum())
+    lost = " or ".join(repr(value) for value in values if value in status.names.tolist())
     return np.flatnonzero(kept), [
-        Note(f"{n_lost} answer{'s' * (n_lost > 1)} left out, since {name} is {value!r}")
+        Note(f"{n_lost} answer{'s' * (n_lost > 1)} left out, since {name} is {lost}")
     ]
 
 
@@ -298,7 +303,9 @@ def _check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> 
 # -- A column for each person ----------------------------------------------------------------------
 
 
-def _read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
+def _read_wide(
+    table: Source, plan: Plan, given: dict[str, Any], words: Mapping[Any, float] | None
+) -> Annotations:
     """Answers with a column for each annotator; an empty cell is no answer."""
     parts = [coded(table, name, gaps=True) for name in plan.columns]
     n_rows = len(parts[0].codes)
@@ -316,9 +323,14 @@ def _read_wide(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
     cells = np.empty(len(places), dtype=object)
     cells[:] = list(places)
     label = Codes(np.concatenate([codes[codes >= 0] for codes in said]), cells)
+    more: dict[str, Any] = {}
+    told: list[Any] = []
     with in_words_of(table, rows):
+        if plan.sure:
+            there = [codes >= 0 for codes in said]
+            more["doubt"], told = doubts_beside(table, plan.columns, plan.sure, there, words)
         made = Annotations.from_long(
-            item.taken(rows), Codes(who, np.array(plan.columns)), label, **given
+            item.taken(rows), Codes(who, np.array(plan.columns)), label, **more, **given
         )
         _check_free_text(made, plan.columns[0], given)
-    return made.with_notes(*notes_of(table, plan))
+    return made.with_notes(*notes_of(table, plan), *told)

@@ -45,7 +45,7 @@ THINGS = (
 )  # fmt: skip
 HINTS = {
     "item": ("item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
-             "question", "sample", "object", "unit", "record", "case", "id"),
+             "question", "sample", "object", "unit", "record", "case", "stim", "id"),
     "annotator": ("annot", "worker", "user", "who", "person", "rater", "coder", "judge", "expert",
                   "review", "email", "assign", "labeler", "by", "name", "student", "doctor",
                   "nurse"),
@@ -177,6 +177,7 @@ def _likely_names(
 ) -> dict[str, str]:
     """Columns that are likely meant, for a message: by their names, and how often they repeat."""
     free = [name for name in looks if name not in found.values() and not looks[name].is_real]
+    free = [name for name in free if name != "unnamed"] or free  # row names, of R or pandas
     n_values = {name: len(looks[name].values) for name in free}
     guessed = dict(found)
     for name in set(found.values()) & set(looks):

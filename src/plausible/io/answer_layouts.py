@@ -18,9 +18,10 @@ from plausible.io.answer_columns import (
     plainly,
     refuse_unknown,
 )
-from plausible.io.export_tables import find_export
+from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
 from plausible.io.wide_columns import check_shares, check_turned, check_wide, find_wide_item
+from plausible.io.wide_sureness import named_raters, sureness_beside
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
@@ -38,20 +39,22 @@ class Plan(NamedTuple):
     found : columns by what they mean
     columns : those of the people or classes
     kind : what numbers by class mean
-    left_out : column and value of rows that do not count, as those that were rejected
+    left_out : column and values of rows that do not count, as those that were rejected
     notes : what was assumed
     choices : classes by columns that say whether they were chosen, in place of the label
     is_named : whether the caller named the column of items
+    sure : columns that say how sure people are, by the columns of these, and what they mean
     """
 
     layout: str
     found: dict[str, str]
     columns: list[str]
     kind: str | None
-    left_out: tuple[str, str] | None
+    left_out: tuple[str, tuple[str, ...]] | None
     notes: list[Note]
     choices: dict[str, str] = {}  # noqa: RUF012
     is_named: bool = False
+    sure: dict[str, tuple[str, str]] = {}  # noqa: RUF012
 
 
 def names_given(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -93,6 +96,18 @@ def plan_reading(
     export = find_export(table, names, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
     notes = [] if export is None else list(export.notes)
+    sure: dict[str, tuple[str, str]] = {}
+    if layout in (None, "annotators") and kind is None and "label" not in found:
+        check_header_rows(table)
+        free = [name for name in choose(table, None) if name not in (*found.values(), *ignore)]
+        sure = sureness_beside(free if columns is None else columns)
+        if columns is None and layout is None and (raters := named_raters(free)):
+            layout, columns = "annotators", raters
+        if columns is not None:
+            sure = sure | sureness_beside([*columns, *free])
+            sure = {person: pair for person, pair in sure.items() if person in columns}
+        ignore = [*ignore, *(column for column, _ in sure.values())]
+        columns = None if columns is None else [name for name in columns if name not in ignore]
     if layout != "long" and "label" not in found:
         item = find_wide_item(table, found, kind, [*ignore, *(columns or ())])
         if item is not None:
@@ -101,7 +116,7 @@ def plan_reading(
     aside = [*ignore, *_not_among(table, columns, found)]
     layout = layout or _find_layout(table, found, names, kind, aside)
     if layout == "long":
-        left_out = None if export is None else export.left_out
+        left_out = status_of(table) if export is None else export.left_out
         found, told = _check_long(table, found, names, ignore)
         choices = {} if export is None else export.choices
         used = {*found.values(), *choices, *ignore}
@@ -119,7 +134,8 @@ def plan_reading(
     if layout == "annotators":
         people = listed([str(name) for name in chosen], len(chosen))
         notes.append(Note(f"each of these columns was read as a person: {people}"))
-    return Plan(layout, found, chosen, kind, None, [*notes, *unused(rest)])
+    sure = {person: pair for person, pair in sure.items() if person in chosen}
+    return Plan(layout, found, chosen, kind, None, [*notes, *unused(rest)], sure=sure)
 
 
 def _not_among(table: Source, columns: Sequence[str] | None, found: Mapping[str, str]) -> list[str]:

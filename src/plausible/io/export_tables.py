@@ -20,6 +20,7 @@ from plausible.io.answer_columns import check_names, look_at, plainly
 from plausible.tables import Source, TableError, choose
 
 REJECTED = "Rejected"
+NOT_APPROVED = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "REJECTED")  # on Prolific
 STUDIO = {
     "id", "annotator", "annotationid", "createdat", "updatedat", "leadtime", "agreement",
     "draftid", "unresolvedcommentcount", "project", "predictions",
@@ -36,7 +37,7 @@ class Export(NamedTuple):
     """
 
     columns: dict[str, str]
-    left_out: tuple[str, str] | None
+    left_out: tuple[str, tuple[str, ...]] | None
     notes: list[Note]
     choices: dict[str, str] = {}  # noqa: RUF012
 
@@ -57,6 +58,28 @@ def find_export(
     if {"annotationid", "leadtime", "annotator", "id"} <= set(plain):
         return label_studio(table, check_names(table, names), plain)
     return None
+
+
+def status_of(table: Source) -> tuple[str, tuple[str, ...]] | None:
+    """The column that says which answers on Prolific do not count, and its words for these."""
+    plain = {plainly(name): name for name in choose(table, None)}
+    if not {"submissionid", "participantid", "status"} <= set(plain):
+        return None
+    return plain["status"], NOT_APPROVED
+
+
+def check_header_rows(table: Source) -> None:
+    """Refuse an export of Qualtrics, which has two more rows of names below the first."""
+    if not {"responseid", "startdate"} & {plainly(name) for name in table.names}:
+        return
+    first = [table.column(name).slice(0, 2).to_pylist() for name in table.names]
+    if any(str(cell).startswith('{"ImportId"') for cells in first for cell in cells):
+        raise TableError(
+            f"{table.name} should have a row for each answer below one row of names",
+            "it has the three rows of names of Qualtrics, and a row for each person",
+            "delete the second and the third line, and write a row for each answer, with the "
+            "columns item, annotator and label (melt in pandas, pivot_longer in R)",
+        )
 
 
 def _ends_responses(name: str) -> bool:
@@ -101,7 +124,7 @@ def _mechanical_turk(
         notes.append(Note(told, names={"item": inputs[0]}) if others else Note(told))
     found.setdefault("annotator", plain["workerid"])
     status = plain.get("assignmentstatus")
-    return Export(found, None if status is None else (status, REJECTED), notes, choices)
+    return Export(found, None if status is None else (status, (REJECTED,)), notes, choices)
 
 
 def _find_choices(table: Source, names: list[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from plausible.tables import TableError, listed
 Records = list[tuple[str, Any]]
 EVERYBODY = ("all", "unknown")  # files of doccano in which nobody is told apart
 FLAT = "label-studio, flat"  # JSON-MIN, which has the columns of its CSV
+MANIFEST = "manifest"  # of SageMaker Ground Truth
 DECISIONS = ("accept", "reject", "ignore")
 
 
@@ -82,6 +83,8 @@ def tool_of(record: dict[str, Any]) -> str | None:
     keys = set(record)
     if {"annotation_id", "annotator", "lead_time"} <= keys:
         return FLAT
+    if {"source-ref", "source"} & keys and any(is_job(*field) for field in record.items()):
+        return MANIFEST
     if "annotations" in keys and ("data" in keys or _is_studio(record["annotations"])):
         return "label-studio"
     if record.get("answer") in DECISIONS and any(
@@ -97,6 +100,31 @@ def tool_of(record: dict[str, Any]) -> str | None:
         if isinstance(labels, list):
             return "doccano"
     return None
+
+
+def is_job(name: str, value: Any) -> bool:
+    """Whether a field tells what SageMaker Ground Truth found in a labeling job."""
+    return name.endswith("-metadata") and isinstance(value, dict) and "class-name" in value
+
+
+def of_manifest(records: list[tuple[str, Any]], source: str) -> dict[str, list[Any]]:
+    """Items, classes and confidences of a manifest, which should be of one labeling job."""
+    jobs = sorted({
+        name for _, record in records if isinstance(record, dict)
+        for name, value in record.items() if is_job(name, value)
+    })  # fmt: skip
+    if len(jobs) > 1:
+        raise TableError(
+            f"A manifest should hold the labels of one job, but {source} holds those of "
+            f"{', '.join(repr(job.removesuffix('-metadata')) for job in jobs)}; keep one of them."
+        )
+    found: dict[str, list[Any]] = {"item": [], "label": [], "confidence": []}
+    for _, record in records:
+        told = record.get(jobs[0]) or {}
+        found["item"].append(record.get("source-ref", record.get("source")))
+        found["label"].append(told.get("class-name"))
+        found["confidence"].append(told.get("confidence"))
+    return found
 
 
 def _is_studio(annotations: Any) -> bool:

@@ -31,7 +31,15 @@ from plausible.io.export_nested import (
     names_people,
     unnested,
 )
-from plausible.io.export_tools import FLAT, TOOLS, Collected, a_name, tool_of
+from plausible.io.export_tools import (
+    FLAT,
+    MANIFEST,
+    TOOLS,
+    Collected,
+    a_name,
+    of_manifest,
+    tool_of,
+)
 from plausible.tables import TableError, first_line, stream_table
 
 HEAD = 1 << 16  # bytes in which a first record should end
@@ -113,12 +121,15 @@ def objects(values: list[Any]) -> Any:
 def flattened(source: Any) -> Any:
     """A source as it is, or the table of JSON whose records hold objects, or lists of answers."""
     tool = tool_in(source)
-    if tool not in (FLAT, NESTED):
+    if tool not in (FLAT, NESTED, MANIFEST):
         return source
     records, name, notes = _load_records(source), shown_name(source), []
     if tool == NESTED:
         columns, inner = unnested(records, name)
         notes = [f"{name}: a row for each entry of {inner!r}"]
+    elif tool == MANIFEST:
+        columns = of_manifest(records, name)
+        notes = [f"{name} was read as a manifest of SageMaker Ground Truth"]
     else:
         keys = list(dict.fromkeys(key for _, record in records for key in record))
         columns = {key: [record.get(key) for _, record in records] for key in keys}

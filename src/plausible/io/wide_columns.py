@@ -39,10 +39,11 @@ def find_wide_item(
         return index[0]
     things = {plainly(name) for name in (*THINGS, *ITEMS)}
     called = [name for name in different if plainly(name) in things]
-    if len(called) == 1 and len(free) > 2:
+    n_columns = len(set(choose(table, None)) - set(found.values()))
+    if len(called) == 1 and n_columns > 2:
         return called[0]
     n_rows = max((len(look.codes) for look in looks.values()), default=0)
-    if len(different) != 1 or n_rows < FEW_ROWS or len(free) < 3:
+    if len(different) != 1 or n_rows < FEW_ROWS or n_columns < 3:
         return None
     only = looks[different[0]]
     return None if kind is not None and only.is_whole else different[0]
@@ -230,7 +231,24 @@ def _share_values(looks: Mapping[str, Look]) -> bool:
         return False
     if n_rows <= 2:
         return any(one & other for one, other in itertools.combinations(sets, 2))
-    return all(one & set().union(*(other for other in sets if other is not one)) for one in sets)
+    return _is_connected(sets)
+
+
+def _is_connected(sets: list[set[Any]]) -> bool:
+    """Whether no columns share their values among themselves alone.
+
+    Examples
+    --------
+    >>> _is_connected([{"cat"}, {"dog", "eel"}, {"cat", "dog"}])
+    True
+    >>> _is_connected([{"cat", "dog"}, {"cat"}, {"high", "low"}, {"low"}])
+    False
+    """
+    reached, left = set(sets[0]), sets[1:]
+    while near := [one for one in left if one & reached]:
+        reached = reached.union(*near)
+        left = [one for one in left if not one & reached]
+    return not left
 
 
 def _classes_in(look: Look) -> set[Any]:

@@ -54,6 +54,10 @@ FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a zstd file",
     b"\xfd7zXZ": "an xz file",
     b"\x89HDF": "an HDF5 file",
+    b"<?xml": "an XML file",
+    b"<annotations": "an XML file",
+    b"<!DOCTYPE": "a web page",
+    b"<html": "a web page",
 }
 
 
