@@ -198,6 +198,12 @@ WITH_OWN_Y: dict[str, Subject] = {
     "JointAnnotatorClassifier": Subject(
         JointAnnotatorClassifier(SoftNearestCentroid(), "one_coin"), fit_annotations
     ),
+    "JointAnnotatorClassifier difficulty": Subject(
+        JointAnnotatorClassifier(
+            SoftNearestCentroid(), "one_coin", difficulty="features", tol=1e-3
+        ),
+        fit_annotations,
+    ),
 }
 # Clusterings, which are given no labels.
 CLUSTERINGS: dict[str, Subject] = {
@@ -235,6 +241,7 @@ VARIANTS = {
     "ConformalClassifier split",
     "SoftLabelClassifier maximum_entropy",
     "EvidentialNeighborsClassifier c1",
+    "JointAnnotatorClassifier difficulty",
     "EvidentialFusionClassifier calibrated",
     "EvidentialFusionClassifier contextual",
     "EvidentialNeighborsClassifier contours",

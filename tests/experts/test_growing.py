@@ -184,6 +184,19 @@ def test_without_a_restart_a_pool_goes_on_from_where_it_is():
     assert np.abs(pool.learned - ended).max() > 0.01
 
 
+def test_given_copies_count_once_with_one_rate_as_well():
+    items, people, said, doubt = columns(50)
+    told = Dependence(0.3, copies=(("p1", "p3"),), groups=(("p0", "p2"),), group_shared=(0.5,))
+    pool = AnswerPool(answers_of(items[:200], people[:200], said[:200], doubt[:200]),
+                      dependence=told)  # fmt: skip
+    pool.add(answers_of(items[200:], people[200:], said[200:], doubt[200:]))
+    pool.settle(tol=1e-13)
+    whole = answers_of(items, people, said, doubt)
+    pooled = whole.pool(doubt="fit", dependence=told, tol=1e-13, max_iter=5000)
+    rows = [pool.items.tolist().index(name) for name in whole.items.tolist()]
+    np.testing.assert_allclose(pool.labels().contour[rows], pooled.contour, atol=1e-5)
+
+
 def test_many_single_answers_are_kept_in_few_parts():
     items, people, said, doubt = columns(80)
     pool = AnswerPool(answers_of(items[:300], people[:300], said[:300], doubt[:300]), "class")

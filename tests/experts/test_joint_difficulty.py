@@ -158,7 +158,7 @@ def test_a_transformer_sees_what_is_not_linear():
     joint = JointAnnotatorClassifier(model="one_coin", difficulty=squares, tol=1e-3, max_iter=200)
     found = joint.fit(X, answers).predict_difficulty(X)
     assert np.corrcoef(found, lots)[0, 1] > 0.9
-    with pytest.raises(InputError, match="features that are numbers"):
+    with pytest.raises(InputError, match="X should be numbers, from which difficulty"):
         JointAnnotatorClassifier(difficulty="features").fit(
             np.array([["a"]] * len(answers.items), dtype=object), answers
         )

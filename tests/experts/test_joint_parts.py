@@ -5,7 +5,7 @@ import pytest
 
 from plausible.errors import InputError
 from plausible.experts import AnnotationParts, Annotations, Dependence, JointAnnotatorClassifier
-from plausible.models import DiscriminantClassifier, PartialLogisticRegression
+from plausible.models import BeliefTreeClassifier, DiscriminantClassifier, PartialLogisticRegression
 
 CLASSES = np.array(["m", "a", "z"])
 
@@ -105,5 +105,7 @@ def test_what_needs_all_rows_is_refused():
         JointAnnotatorClassifier().fit([chunks[0], chunks[2], chunks[1]], parts)
     with pytest.raises(InputError, match="there is no such part"):
         JointAnnotatorClassifier().fit(chunks[:2], parts)
+    with pytest.raises(InputError, match="classifier should learn from streams"):
+        JointAnnotatorClassifier(BeliefTreeClassifier()).fit(chunks, parts)
     with pytest.raises(InputError, match="as many parts as the answers"):
         JointAnnotatorClassifier().fit([*chunks, chunks[0]], parts)

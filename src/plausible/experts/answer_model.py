@@ -229,7 +229,8 @@ class AnswerModel(AnswerProblem):
 
     def _learn(self, counts: FloatArray) -> FloatArray:
         counts = counts + self.imagined_answers
-        counts = np.maximum(counts, np.where(self.used, FLOOR, 0.0)[:, None, :])
+        least = FLOOR if self.used.all() else np.where(self.used, FLOOR, 0.0)[:, None, :]
+        np.maximum(counts, least, out=counts)
         counts /= counts.sum(axis=2, keepdims=True)
         return counts
 

@@ -21,7 +21,8 @@ class RememberedLogs:
         for one, logs in self.last:
             if one is table:
                 return logs
-        logs = np.log(np.maximum(table, TINY))
+        logs = np.maximum(table, TINY)
+        np.log(logs, out=logs)
         if table.size <= MOST_REMEMBERED:
             self.last = [(table, logs), *self.last[:2]]
         return logs

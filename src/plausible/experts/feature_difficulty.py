@@ -160,10 +160,10 @@ def _table(X: Any, transformer: Any) -> FloatArray:
         return np.asarray(check_array(Z, dtype=np.float64))
     except (ValueError, TypeError) as error:
         raise InputError(
-            "difficulty should be learned from features that are numbers",
-            f"they are not ({error})",
-            "give a transformer that makes numbers of them as `difficulty`",
-            parameter="difficulty",
+            "X should be numbers, from which difficulty is learned",
+            f"is not ({error})",
+            "give a transformer that makes numbers of it as `difficulty`",
+            parameter="X",
         ) from error
 
 

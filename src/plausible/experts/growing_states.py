@@ -125,7 +125,7 @@ class GrowingState(ABC):
 class CoinState(GrowingState):
     """One rate for each person.
 
-    shares (A,) : with which probability each answer was right, by its number
+    shares : with which probability each answer was right, by its number; longer than need be
     right, total (R, 1) : how often people were right, and how often they answered
     """
 
@@ -136,7 +136,7 @@ class CoinState(GrowingState):
         rows = np.flatnonzero(speaking(answers))
         said = flatten(answers.select(rows))
         shares = right_shares(said, self.learned[:, 0], len(answers.items), self.n_classes)
-        self.shares = np.zeros(len(answers))
+        self.shares = np.zeros(_with_room(number.max(initial=0) + 1))
         self.shares[number[rows]] = shares
         n_people = len(answers.annotators)
         self.right = add_up(said.who, shares, n_people)
@@ -144,7 +144,9 @@ class CoinState(GrowingState):
 
     def grow(self, n_items: int, n_people: int, n_answers: int) -> None:
         """See `GrowingState.grow`."""
-        self.shares = np.append(self.shares, np.zeros(n_answers - len(self.shares)))
+        if n_answers > len(self.shares):
+            more = _with_room(n_answers) - len(self.shares)
+            self.shares = np.append(self.shares, np.zeros(more))
         n_new = n_people - len(self.right)
         half_right = np.full((n_new, 1), (1 + 1 / self.n_classes) / 2)
         self.learned = np.concatenate([self.learned, half_right])
@@ -281,6 +283,11 @@ class CountState(GrowingState):
         rate = np.full(len(total), 1 / self.n_classes)
         np.divide(right + sure, total + imagined, out=rate, where=total + imagined > 0)
         return rate
+
+
+def _with_room(n_answers: int) -> int:
+    """Length of an array for so many answers, and for some that are still to come."""
+    return n_answers + n_answers // 8 + 8
 
 
 def _columns(counts: Any) -> tuple[FloatArray, ...]:

@@ -215,7 +215,7 @@ class CrowdInParts(Crowd):
         for number, piece in enumerate(self.pieces):
             X = next(chunks, end)
             _check_part(X is end, X, piece.problem.n_items, number)
-            yield X, piece
+            yield X.to_numpy() if hasattr(X, "to_numpy") else X, piece
         if next(chunks, end) is not end:
             raise InputError(
                 "X should have as many parts as the answers",

@@ -91,6 +91,14 @@ def crowd_in_parts(
 ) -> CrowdInParts:
     """The same of what is read part by part."""
     _refuse_of_parts(wanted, sample_weight)
+    inner = wanted.classifier
+    if inner is not None and not getattr(inner, "_learns_from_rows", False):
+        raise InputError(
+            "classifier should learn from streams, where answers are in parts",
+            f"{type(inner).__name__} does not",
+            "use one that does, such as PartialLogisticRegression or GaussianMixtureClassifier",
+            parameter="classifier",
+        )
     refuse_what_needs_all(wanted.model, gold, 0)
     if not y.is_local:
         raise InputError(

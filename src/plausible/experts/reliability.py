@@ -57,6 +57,7 @@ class Reliability:
 
     Examples
     --------
+    >>> from plausible.experts import Annotations
     >>> answers = Annotations.from_answers(
     ...     [["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"], ["b", "b", "a"]],
     ...     annotators=["ann", "bob", "cy"],
