@@ -295,3 +295,53 @@ def test_no_cluster_answers_and_models_that_cannot_be_spread(files, tmp_path, ca
     assert "A Dask scheduler should answer at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
     assert main([*command, "--model", "centroid", "--cluster", "tcp://127.0.0.1:1"]) == 2
     assert "choose logistic, mixture, discriminant" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def address():
+    """Where the scheduler of two workers answers, in threads of this process."""
+    distributed = pytest.importorskip("distributed")
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as it:
+        yield it.scheduler_address
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "logistic",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("mixture", "discriminant", "network", "contextual", "neighbors")
+        ),
+    ],
+)
+def test_every_verb_gives_on_a_cluster_what_it_gives_here(files, tmp_path, capsys, address, model):
+    answers, folder = str(files / "answers.csv"), str(files / "parts")
+    found = {}
+    for name, there in (("here", []), ("there", ["--cluster", address])):
+        labels, fitted, told = (
+            str(tmp_path / f"{name}.{kind}") for kind in ("csv", "skops", "parquet")
+        )
+        assert main(["pool", answers, "-o", labels, "--quiet", *there]) == 0
+        command = ["fit", answers, folder, "--model", model, "-o", fitted, "--quiet"]
+        assert main([*command, *there]) == 0
+        command = ["predict", fitted, folder, "-o", told, "--quiet"]
+        assert main([*command, *there]) == 0
+        capsys.readouterr()
+        assert main(["evaluate", fitted, answers, folder, "--json", "--quiet", *there]) == 0
+        scores = json.loads(capsys.readouterr().out)
+        pooled = read_table(labels).sort_by("item").to_pydict()
+        found[name] = (pooled, read_table(told).sort_by("item").to_pydict(), scores)
+    for here, there in zip(found["here"][:2], found["there"][:2], strict=True):
+        assert [name for name in here if not name.startswith("mass:")] == list(there)
+        for column, values in there.items():
+            if isinstance(values[0], float):
+                np.testing.assert_allclose(values, here[column], atol=1e-3)  # where climbs end
+            else:
+                assert values == here[column]
+    here, there = found["here"][2], found["there"][2]
+    assert there["n_counted"] == here["n_counted"] == 400
+    expected = {one["score"]: one["estimate"] for one in here["scores"]}
+    for one in there["scores"]:
+        assert one["estimate"] == pytest.approx(expected[one["score"]], abs=1e-3), one["score"]

@@ -1,9 +1,11 @@
 """Many classes, or many more features than items: answers in seconds, or a word on what to do."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from plausible.labels import Labels
@@ -104,3 +106,25 @@ def test_triangular_inverses_of_any_size():
     for d in (3, LARGE):
         factor = np.tril(RNG.normal(size=(2, d, d))) / d + np.eye(d)
         np.testing.assert_allclose(inverse_factor(factor) @ factor, [np.eye(d)] * 2, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "order"),
+    [
+        (GaussianMixtureClassifier("diag"), "F"),
+        (DiscriminantClassifier(), "C"),
+        pytest.param(GaussianMixtureClassifier(), "C", marks=pytest.mark.long),  # compiled
+        pytest.param(GaussianMixtureClassifier(), "F", marks=pytest.mark.long),
+    ],
+)
+def test_features_in_single_precision_are_not_copied(model, order):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.normal(size=(80_000, 50)), np.float32, order)
+    labels = Labels.from_plausibility(rng.uniform(0.1, 1.0, (len(X), 3)))
+    model = clone(model).set_params(max_iter=2, tol=1e9).fit(X, labels)
+    for use in (lambda: model.fit(X, labels), lambda: model.predict(X)):
+        tracemalloc.start()
+        use()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 0.8 * X.nbytes

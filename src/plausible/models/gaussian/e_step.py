@@ -96,8 +96,10 @@ def log_joint(
         [(W @ _feature_map(part, center, kind)).T for part in _blocks_of(X, size)]
     )
     if kind == "tied" and not up_to_constant:
-        white = (X - center) @ inverse_factor(cholesky(parameters.covariances, kind)).T
-        result -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
+        root = inverse_factor(cholesky(parameters.covariances, kind)).T
+        for start in range(0, len(X), size):
+            white = (X[start : start + size] - center) @ root
+            result[start : start + size] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
     lost = np.flatnonzero(~np.isfinite(result).all(axis=1))
     if len(lost):  # squares of features overflow where those of whitened ones need not
         result[lost] = centered_scores(X[lost], centered_form(parameters, kind), kind).T

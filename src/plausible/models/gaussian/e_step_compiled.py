@@ -5,7 +5,6 @@ compiles for some seconds, later ones load from the cache of numba. What compile
 out: kernels allocate nothing, call no matrix products, and one of them does both passes.
 """
 
-import math
 import threading
 from typing import Any
 
@@ -19,7 +18,6 @@ from plausible.models.gaussian.parameters import KINDS, FloatArray
 FULL, TIED, DIAG, SPHERICAL = range(4)
 BLOCK = 200  # rows at a time, whose feature map stays in a core's second-level cache
 TILE = 16  # components at a time, whose scores stay in its first
-MAGIC = 6755399441055744.0  # 1.5 * 2^52: added to a number, its last bits are the nearest integer
 ROUND = 4  # feature maps are padded to a multiple of this, so that loops have no rest
 
 _NOTHING = np.ones((1, 1))
@@ -157,24 +155,29 @@ def _weigh(score, peak, plausibility, total, power, power_bits):  # type: ignore
     """Turn scores into plausibility * exp(score - peak) in place, and add them to total.
 
     exp is written out, so that the compiler can run it on vectors: exp(v) = 2^n exp(r) with
-    |r| < log(2) / 2, and the series to r^12 is exact to double precision there. n is in the last
-    bits of v / log(2) + MAGIC, and 2^n is made of them.
+    |r| < log(2) / 2, and the series to r^12 is exact to double precision there.
     """
     for j in range(len(score)):
-        v = score[j] - peak[j]
-        v = v if v < 0.0 else 0.0
-        inside = v if v > -708.0 else -708.0
-        shifted = inside * 1.4426950408889634 + MAGIC
-        n = shifted - MAGIC
+        v = min(score[j] - peak[j], 0.0)
+        inside = max(v, -708.0)
+        n = np.floor(inside * 1.4426950408889634 + 0.5)
         r = inside - n * 6.93147180369123816490e-01
         r = r - n * 1.90821492927058770002e-10
-        p = ((r * (1.0 / 479001600) + 1.0 / 39916800) * r + 1.0 / 3628800) * r + 1.0 / 362880
-        p = (((p * r + 1.0 / 40320) * r + 1.0 / 5040) * r + 1.0 / 720) * r + 1.0 / 120
-        p = ((((p * r + 1.0 / 24) * r + 1.0 / 6) * r + 0.5) * r + 1.0) * r + 1.0
-        power[j] = shifted
+        p = 1.0 / 479001600
+        p = p * r + 1.0 / 39916800
+        p = p * r + 1.0 / 3628800
+        p = p * r + 1.0 / 362880
+        p = p * r + 1.0 / 40320
+        p = p * r + 1.0 / 5040
+        p = p * r + 1.0 / 720
+        p = p * r + 1.0 / 120
+        p = p * r + 1.0 / 24
+        p = p * r + 1.0 / 6
+        p = p * r + 0.5
+        p = p * r + 1.0
+        p = p * r + 1.0
+        power_bits[j] = (np.int64(n) + 1023) << 52
         score[j] = p if v >= -708.0 else 0.0
-    for j in range(len(score)):
-        power_bits[j] = (power_bits[j] + 1023) << 52
     for j in range(len(score)):
         score[j] *= power[j] * plausibility[j]
         total[j] += score[j]
@@ -188,7 +191,6 @@ def _score(W, active, first, last, phi, score):  # type: ignore[no-untyped-def] 
     product of a long and a narrow matrix in BLAS keeps half of them so.
     """
     n_features, size = phi.shape
-    last = last if last < first + TILE else first + TILE
     for a in range(first, last):
         for j in range(size):
             score[a, j] = 0.0
@@ -207,7 +209,6 @@ def _score(W, active, first, last, phi, score):  # type: ignore[no-untyped-def] 
 def _sum(phi, responsibility, active, first, last, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add responsibility @ phi.T to the rows of an even number of components."""
     n_features, size = phi.shape
-    last = last if last < first + TILE else first + TILE
     for p in range(0, n_features, ROUND):
         for a in range(first, last, 2):
             s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
@@ -263,13 +264,12 @@ def _respond(score, n_active, start, weight, weighted, pl, scratch, power, bits)
     for a in range(n_active):
         one, plausibility = score[a], pl[a]
         for j in range(len(peak)):
-            if plausibility[j] > 0.0 and one[j] > peak[j]:
-                peak[j] = one[j]
+            peak[j] = max(peak[j], one[j] if plausibility[j] > 0.0 else -np.inf)
     for a in range(n_active):
         _weigh(score[a], peak, pl[a], total, power, bits)
     for j in range(len(peak)):
         w = weight[start + j] if weighted else 1.0
-        criterion += w * (math.log(total[j]) + peak[j])
+        criterion += w * (np.log(total[j]) + peak[j])
         scratch[2, j] = w / total[j]
     for a in range(n_active):
         for j in range(len(peak)):
@@ -286,14 +286,13 @@ def _expect(XT, PL, weight, flags, owner, W, center, sums, space):  # type: igno
     for start in range(0, XT.shape[1], phi.shape[1]):
         _fill(XT, start, center, kind, phi)
         n_active = _load(PL, start, labeled, owner, score if given else pl, active)
-        active[n_active] = len(owner)
-        n_even = n_active + n_active % 2
+        active[n_active] = len(owner)  # which makes them even
         if not given:
-            for first in range(0, n_even, TILE):
-                _score(W, active, first, n_even, phi, score)
+            for first in range(0, n_active, TILE):
+                _score(W, active, first, min(first + TILE, n_active + n_active % 2), phi, score)
             criterion += _respond(
                 score, n_active, start, weight, weighted, pl, scratch, power, bits
             )
-        for first in range(0, n_even, TILE):
-            _sum(phi, score, active, first, n_even, sums)
+        for first in range(0, n_active, TILE):
+            _sum(phi, score, active, first, min(first + TILE, n_active + n_active % 2), sums)
     return criterion

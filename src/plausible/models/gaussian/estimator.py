@@ -140,10 +140,10 @@ class GaussianClassifier(EvidenceClassifier):
         )
 
     def _read(self, X: ArrayLike) -> Any:
-        """Features of new items, checked."""
-        if self.missing != "integrate":
-            return super()._read(X)
+        """Features of new items, checked; those in single precision are not copied."""
         check_is_fitted(self)
+        if self.missing != "integrate":
+            return check_features(self, X, reset=False, dtype=(np.float64, np.float32))
         options: Any = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
         return check_features(self, X, reset=False, **options)
 
