@@ -366,7 +366,7 @@ def tables(results: Results) -> dict[str, Table]:
         head,
         lines,
     )
-    return found | ({"sets": sets_table(rows)} if "gold" in rows[0] else {})
+    return found | {"sets": sets_table(rows)}
 
 
 def gains_of(row: dict[str, Any], name: str, scale: float, digits: int) -> list[str]:
