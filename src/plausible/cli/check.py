@@ -16,7 +16,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from plausible.checks import counted
 from plausible.cli.options import (
     EXPORTS,
     add_features,
@@ -242,6 +241,8 @@ def _next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> 
 
 def tell(talk: Talk, found: dict[str, Any]) -> None:
     """The same for people."""
+    from plausible.checks import counted
+
     answers, features = found["answers"], found["features"]
     for number, problem in enumerate(found["to_decide"], 1):
         talk.say(f"{number}. to decide ({problem['about']}): {problem['what']}")
