@@ -43,6 +43,7 @@ QUICK = "--quick" in sys.argv
 SIZES = tuple(n // (5 if QUICK else 1) for n in (500_000, 1_000_000, 2_000_000))
 N_ITER = 5
 WORKERS = 1, 2, 4, 8
+BLOCKS = 10  # of each worker, each with its sums
 NAMES = (
     "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
     "scores",
@@ -207,7 +208,7 @@ def bytes_sent(fit: Callable[[], Any]) -> int:
     def counted(rows: ArrayRows, summary: Any, *parameters: Any) -> Any:
         nonlocal most
         found = sums(rows, summary, *parameters)
-        most = max(most, len(pickle.dumps(parameters)) + len(pickle.dumps(found)))
+        most = max(most, len(pickle.dumps(parameters)) + BLOCKS * len(pickle.dumps(found)))
         return found
 
     with mock.patch.object(ArrayRows, "reduce", counted):
@@ -236,7 +237,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
             ) as local,
             library.Client(local),
         ):
-            size = -(-len(X) // (10 * n_workers))
+            size = -(-len(X) // (BLOCKS * n_workers))
             blocks = arrays.from_array(X, chunks=(size, -1)), arrays.from_array(contour, (size, -1))
             rows = DaskRows(*blocks)
             _ = rows.n_rows  # sent

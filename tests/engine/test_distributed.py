@@ -337,3 +337,23 @@ loaded = [name for name in ("dask", "distributed", "pyarrow", "pandas") if name 
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_long_sums_are_added_up_where_their_blocks_lie(data, client, monkeypatch):
+    monkeypatch.setattr("plausible.engine.distributed.LONG_SUMS", 0)
+    X, weight, number = data
+    sizes = (100, 0, 250, 250, 1, 199, 200)  # an empty block, too
+    rows = DaskRows(*(da.from_array(c, chunks=(sizes, *c.shape[1:])) for c in (X, weight, number)))
+    each, came = rows._blocks.each, []
+
+    def counted(*given):
+        found = each(*given)
+        came.append(sum(part is not None for part in found))
+        return found
+
+    monkeypatch.setattr(rows._blocks, "each", counted)
+    expected = ArrayRows(X, weight).reduce(moments, CENTER)
+    for _ in range(2):  # only after the first pass it is known how long they are
+        close(rows.reduce(moments, CENTER), expected)
+    assert came == [len(sizes) - 1, 2]
+    close(rows.map(lambda columns: columns).reduce(moments, CENTER), expected)
