@@ -188,7 +188,8 @@ class CountState(GrowingState):
     """Rates by class, or confusions.
 
     counts : expected answers of all people, as the model counts them
-    posterior (n, K) : class probabilities of the items with which they were counted
+    posterior : class probabilities (n, K) of the items with which they were counted; longer than
+        need be
     center (R, K, K) : confusions to which those of people are drawn, with "shrunk"
     used (R, K) : classes that people may have meant, with confusions
     """
@@ -220,15 +221,18 @@ class CountState(GrowingState):
         self, answers: Annotations, number: IntArray, problem: AnswerProblem, point: Parameters
     ) -> None:
         """See `GrowingState.keep`."""
-        _, self.posterior, self.counts, _ = problem.expect(point)
-        self.in_all = self.posterior.sum(axis=0)
+        _, posterior, self.counts, _ = problem.expect(point)
+        self.n_items, self.in_all = len(posterior), posterior.sum(axis=0)
+        self.posterior = np.zeros((_with_room(self.n_items), self.n_classes))
+        self.posterior[: self.n_items] = posterior
         self.used = problem.meant_classes() if isinstance(problem, AnswerModel) else None
 
     def grow(self, n_items: int, n_people: int, n_answers: int) -> None:
         """See `GrowingState.grow`."""
-        n_new = n_items - len(self.posterior)
-        if n_new:
-            self.posterior = np.concatenate([self.posterior, np.zeros((n_new, self.n_classes))])
+        if n_items > len(self.posterior):
+            more = _with_room(n_items) - len(self.posterior)
+            self.posterior = np.concatenate([self.posterior, np.zeros((more, self.n_classes))])
+        self.n_items = n_items
         n_new = n_people - len(self.learned)
         if not n_new:
             return
@@ -267,7 +271,7 @@ class CountState(GrowingState):
         self.learned[people], self.posterior[items] = learned, found.posterior
         self.in_all += shares - held.sum(axis=0)
         if given_prior("auto", self.model, self.n_classes) is None:
-            self.prior = np.maximum(self.in_all / len(self.posterior), FLOOR)
+            self.prior = np.maximum(self.in_all / self.n_items, FLOOR)
 
     @property
     def rate(self) -> FloatArray:
@@ -285,9 +289,9 @@ class CountState(GrowingState):
         return rate
 
 
-def _with_room(n_answers: int) -> int:
-    """Length of an array for so many answers, and for some that are still to come."""
-    return n_answers + n_answers // 8 + 8
+def _with_room(n: int) -> int:
+    """Length of an array for so many, and for some that are still to come."""
+    return n + n // 8 + 8
 
 
 def _columns(counts: Any) -> tuple[FloatArray, ...]:
