@@ -33,11 +33,18 @@ class LogChart:
 
     def __init__(self, logs: RememberedLogs | None = None) -> None:
         self.logs = RememberedLogs() if logs is None else logs
+        self.last: list[tuple[Parameters, FloatArray]] = []
 
     def flatten(self, parameters: Parameters) -> FloatArray:
-        """Logs of all probabilities."""
+        """Logs of all probabilities, in a vector that nobody changes in place."""
+        for one, vector in self.last:  # where a step ends, the next begins
+            if one is parameters:
+                return vector
         prior = np.log(np.maximum(parameters.prior, TINY))
-        return np.concatenate([prior, self.logs.of(parameters.learned).ravel()])
+        vector = np.concatenate([prior, self.logs.of(parameters.learned).ravel()])
+        if len(vector) <= MOST_REMEMBERED:
+            self.last = [(parameters, vector), *self.last[:2]]
+        return vector
 
     def restore(self, vector: FloatArray, like: Parameters) -> Parameters:
         """The probabilities with these logs, up to a factor."""
