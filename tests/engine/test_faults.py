@@ -177,8 +177,9 @@ def test_workers_with_little_memory(persist):
 
 
 def test_rows_are_kept_where_workers_have_room_for_them():
-    workers = {"a": {"memory_limit": 1000}, "b": {"memory_limit": 3000}}
-    assert fits(1000, workers)
-    assert not fits(1001, workers)
-    assert fits(10**15, workers | {"c": {"memory_limit": 0}})  # no limit
+    gb = 10**9  # of which the program takes 0.4
+    workers = {"a": {"memory_limit": gb}, "b": {"memory_limit": 3 * gb}, "c": {"memory_limit": 10}}
+    assert fits(8 * gb // 10, workers)  # a quarter of 0.6 + 2.6 + 0
+    assert not fits(8 * gb // 10 + 1, workers)
+    assert fits(10**15, workers | {"d": {"memory_limit": 0}})  # no limit
     assert fits(1, {})

@@ -14,7 +14,8 @@ from plausible.io.streamed import Reader
 
 PARTS_PER_WORKER = 4
 PART_BYTES = 1 << 26  # of one part; a worker holds some of them while it computes
-SHARE_OF_MEMORY = 0.25  # of the workers, up to which rows are kept there: maps of them are as well
+PROGRAM_BYTES = 400e6  # that a worker takes before it holds any row
+SHARE_OF_MEMORY = 0.25  # of the rest, up to which rows are kept there: maps of them are as well
 
 
 def spread_rows(reader: Reader, client: Any) -> Rows:
@@ -50,9 +51,13 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
 
 
 def fits(n_bytes: int, workers: dict[str, Any]) -> bool:
-    """Whether rows of this size can be kept by the workers; else each pass reads them again."""
+    """Whether rows of this size can be kept by the workers; else each pass reads them again.
+
+    Dask writes to disk from 60 % of a worker's memory on, which takes longer than to read again.
+    """
     limits = [worker.get("memory_limit") or np.inf for worker in workers.values()]
-    return bool(n_bytes <= SHARE_OF_MEMORY * sum(limits)) if limits else True
+    room = sum(max(limit - PROGRAM_BYTES, 0.0) for limit in limits)
+    return bool(n_bytes <= SHARE_OF_MEMORY * room) if limits else True
 
 
 def _without_table(reader: Reader) -> Reader:
