@@ -66,7 +66,7 @@ def test_check_tells_what_was_understood_and_writes_nothing(plausible, messy):
         assert words in said
     command = shlex.split(found["command"])
     assert command[:2] == ["plausible", "fit"]
-    ok(plausible(*command[1:]))
+    ok(plausible(*command[1:], "--model", "logistic"))
 
 
 def test_check_finds_one_thing_after_the_other_and_the_command_that_mends_them(plausible, messy):
@@ -82,7 +82,7 @@ def test_check_finds_one_thing_after_the_other_and_the_command_that_mends_them(p
     assert "column 'width' holds 'wide'" in second["what"]
     assert second["options"] == ["--missing wide", "--categories width"]
     assert done.json["command"].endswith("--on-unmatched drop --missing wide -o model.skops")
-    ok(plausible(*shlex.split(done.json["command"])[1:]))
+    ok(plausible(*shlex.split(done.json["command"])[1:], "--model", "logistic"))
     shown = plausible("check", "said.csv", "messy.csv")
     assert (shown.code, shown.out.count("to decide")) == (1, 2)
 
