@@ -614,6 +614,28 @@ def test_tables_in_memory_follow_the_same_rules(make):
                       make({"id": [1, 2, 3], "a": [1.0, 2.0, 4.0]}))  # fmt: skip
 
 
+@pytest.mark.parametrize("kinds", [None, "any", {"length": "number"}])
+def test_plain_numbers_are_not_looked_at_again_in_every_piece(tmp_path, monkeypatch, kinds):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = np.array([[0.1, 3.0], [2.5, -1.0], [7.25, 4.0]], dtype=np.float32)
+    pq.write_table(
+        pa.table({"length": values[:, 0], "width": values[:, 1]}), tmp_path / "x.parquet"
+    )
+    known = {"label": ["elm", "oak", "ash"]}
+    training = stream_training(known, tmp_path / "x.parquet", kinds=kinds)
+
+    def look_again(*given, **options):
+        raise AssertionError("each piece is looked at as if it were unknown")
+
+    monkeypatch.setattr("plausible.io.streamed.read_with_id", look_again)
+    ((X, labels),) = training.reader.raw_chunks(0, 3)
+    np.testing.assert_array_equal(np.asarray(X), values)
+    assert np.asarray(X).dtype == (np.float32 if kinds is None else np.float64)
+    assert labels.crisp().tolist() == known["label"]
+
+
 @pytest.mark.parametrize("read", [read_training, stream_training])
 @pytest.mark.parametrize(("classes", "more"), [(["cat", "dog"], ["cat", ""]), ([0, 1], [0, 1])])
 def test_labels_among_the_features_are_refused_with_what_leaves_them_out(

@@ -163,9 +163,10 @@ class Reader:
 
     def features(self, piece: Piece) -> Any:
         """The features of some rows."""
-        X = _fast_numbers(piece, self.names)
-        if X is not None and set(self.kinds or ()) <= {NUMBER}:
-            return NamedArray(X, self.names)
+        if set((self.kinds or {}).values()) <= {NUMBER}:
+            X = _fast_numbers(piece, self.names, self.kinds is None)
+            if X is not None:
+                return NamedArray(X, self.names)
         return read_with_id(piece, None, self.names, self.kinds, self.missing).X
 
     def labels_of(self, piece: Piece) -> Labels:
@@ -185,15 +186,18 @@ def _joined_rows(parts: list[Any]) -> Any:
     )
 
 
-def _fast_numbers(piece: Piece, names: Sequence[str]) -> Any:
-    """A matrix of columns that are plain finite numbers, else None."""
+def _fast_numbers(piece: Piece, names: Sequence[str], may_be_single: bool) -> Any:
+    """A matrix of columns that are plain finite numbers, else None.
+
+    Where they will be prepared, numbers in single precision become double ones, as in memory.
+    """
     types = arrow().types
     found = [piece.table.column(name) for name in names]
     if any(column.null_count for column in found):
         return None
     if not all(types.is_floating(one.type) or types.is_integer(one.type) for one in found):
         return None
-    single = all(types.is_float32(column.type) for column in found)
+    single = may_be_single and all(types.is_float32(column.type) for column in found)
     rows = np.empty((len(names), piece.table.num_rows), np.float32 if single else np.float64)
     for row, column in zip(rows, found, strict=True):
         row[:] = column.to_numpy()
