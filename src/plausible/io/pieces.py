@@ -64,8 +64,9 @@ def pieces(
     """The rows of a table from one on, some of them at a time."""
     pa = arrow()
     schema = table.schema(list(columns))
-    start, held, count = 0, [], 0
-    for batch in table.batches(list(columns)):
+    held, count = [], 0
+    start, batches = table.batches_from(list(columns), first)
+    for batch in batches:
         if start + count + batch.num_rows <= first:
             start += batch.num_rows
             continue

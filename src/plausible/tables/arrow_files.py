@@ -50,10 +50,16 @@ class ArrowSource(Source):
         gaps: bool = True,
     ) -> Iterator[Any]:
         """Record batches of some columns."""
-        pa, done, schema = arrow(), [0], self.schema(columns)
+        return self._tidied(self._batches(columns, rows or CHUNK_ROWS), columns, gaps)
+
+    def _tidied(
+        self, batches: Iterator[Any], columns: Sequence[str], gaps: bool = True, first: int = 0
+    ) -> Iterator[Any]:
+        """Batches as all tables have them, of rows from one on."""
+        pa, done, schema = arrow(), [first], self.schema(columns)
         ready = {f.name for f in schema if not gaps and f.type == self.given.field(f.name).type}
         with reading(self.name, self.what, done):
-            for batch in self._batches(columns, rows or CHUNK_ROWS):
+            for batch in batches:
                 n_rows = batch.num_rows
                 arrays = [
                     batch.column(name) if name in ready else tidy(batch.column(name))
@@ -89,16 +95,28 @@ class ParquetSource(ArrowSource):
     def _schema(self) -> Any:
         with self._open() as file:
             self.n_rows = file.metadata.num_rows
+            groups = map(file.metadata.row_group, range(file.num_row_groups))
+            self.group_rows = [group.num_rows for group in groups]
             return file.schema_arrow
 
-    def _batches(self, columns: Sequence[str], size: int) -> Iterator[Any]:
+    def batches_from(self, columns: Sequence[str], first: int) -> tuple[int, Iterator[Any]]:
+        """Typed batches from the beginning of a row's group on, and the row where that is."""
+        start, group = 0, 0
+        while group < len(self.group_rows) and start + self.group_rows[group] <= first:
+            start, group = start + self.group_rows[group], group + 1
+        return start, self._tidied(self._batches(columns, CHUNK_ROWS, group), columns, first=start)
+
+    def _batches(self, columns: Sequence[str], size: int, group: int = 0) -> Iterator[Any]:
         pa = arrow()
         # On two cores, which are busy with sums, threads would only add to the work.
         use_threads = pa.cpu_count() > 2
         with self._open() as file:
-            if not file.num_row_groups:  # pyarrow 18 and 19 look for the last one
+            groups = range(group, file.num_row_groups)
+            if not groups:  # pyarrow 18 and 19 look for the last one
                 return
-            for batch in file.iter_batches(size, columns=list(columns), use_threads=use_threads):
+            for batch in file.iter_batches(
+                size, list(groups), columns=list(columns), use_threads=use_threads
+            ):
                 batch.validate(full=True)
                 yield batch
                 del batch
