@@ -188,3 +188,20 @@ def test_strange_classes_and_kinds(tmp_path):
         write_labels(["a"], tmp_path / "a.csv")
     write_table({"label": ["a|b", "c"]}, tmp_path / "a.csv")
     assert read_labels(tmp_path / "a.csv").classes.tolist() == ["a|b", "c"]
+
+
+def test_labels_in_many_batches_with_gaps():
+    """Cells of later batches are those of earlier ones; missing cells come in some only."""
+    rng = np.random.default_rng(3)
+    said = np.array(["wren", "finch", None, "robin"], dtype=object)[rng.integers(4, size=50_000)]
+    said[:20_000] = "robin"
+    doubt = rng.choice([0.0, 0.2, 1.0], len(said)).astype(object)
+    doubt[said == None] = None  # noqa: E711
+    labels = read_labels({"label": said.tolist(), "doubt": doubt.tolist()})
+    classes = ["finch", "robin", "wren"]
+    assert labels.classes.tolist() == classes
+    expected = np.ones((len(said), 3))
+    known = np.flatnonzero([one is not None for one in said])
+    expected[known] = doubt[known].astype(float)[:, None]
+    expected[known, [classes.index(one) for one in said[known]]] = 1.0
+    np.testing.assert_allclose(labels.contour, expected, rtol=1e-15)

@@ -12,14 +12,14 @@ from plausible.checks import shown
 from plausible.errors import InputError, Note
 from plausible.experts import (
     ABSTAIN,
-    factorize_cells,
+    Codes,
     is_free_text,
     manner,
     read_doubts,
     split_quoted,
     understand,
 )
-from plausible.io.features import check_rows, column_of
+from plausible.io.features import check_rows
 from plausible.io.label_names import read_name, read_names, split_set, write_name
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, first_line, names_of
@@ -44,14 +44,13 @@ def labels_from_names(
     parts = [
         names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
     ]
-    cells = [cell for part in parts for cell in part.to_pylist()]
-    check_rows(table, len(cells))
-    places: dict[Any, int] = {}
-    codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=np.int64)
-    sets, notes = _understood(table, name, list(places), codes, kind, how, classes)
+    check_rows(table, sum(map(len, parts)))
+    cells, codes = different_cells(parts)
+    sets, notes = _understood(table, name, cells, codes, kind, how, classes)
     names = _frame(table, name, sets, codes, classes)
+    is_labeled = np.array([bool(members) for members in sets], dtype=bool)[codes]
     if classes is None:
-        _check_free_text(name, len(names), sum(bool(sets[k]) for k in codes.tolist()))
+        _check_free_text(name, len(names), int(is_labeled.sum()))
     place = {written: k for k, written in enumerate(names)}
     inside = np.zeros((len(sets), len(names)), dtype=bool)
     for row, members in enumerate(sets):
@@ -59,9 +58,22 @@ def labels_from_names(
     labels = Labels.from_sets(inside[codes], names)
     if kind != "doubt":
         return labels, notes
-    is_labeled = np.array([bool(members) for members in sets], dtype=bool)[codes]
     doubts, told = _read_doubt(table, how, is_labeled)
     return labels.discount(doubts), [*notes, *told]
+
+
+def different_cells(parts: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Different cells of a column that comes in parts, and which of them each row holds."""
+    places: dict[Any, int] = {}
+    codes = []
+    for part in parts:
+        encoded = part.dictionary_encode()
+        cells = [*encoded.dictionary.to_pylist(), None]  # the last one is that of missing cells
+        if not part.null_count:
+            cells.pop()
+        place = np.array([places.setdefault(cell, len(places)) for cell in cells], np.int64)
+        codes.append(place[encoded.indices.fill_null(len(cells) - 1).to_numpy()])
+    return list(places), np.concatenate(codes)
 
 
 def _check_free_text(name: str, n_classes: int, n_labels: int) -> None:
@@ -173,11 +185,11 @@ def _frame(
 def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatArray, list[Note]]:
     """Doubt in [0, 1]; it may be missing where the label is."""
     name = str(how.doubt)
-    column = names_of(column_of(table, name), name, table.name).to_pylist()
-    cells = np.empty(len(column), dtype=object)
-    cells[:] = column
+    codes, names = table.encoded(name)
+    cells = np.append(names.astype(object), None)  # the last one is that of missing cells
+    cells = np.append(names, np.nan) if names.dtype.kind == "f" else cells
     try:
-        read = read_doubts(factorize_cells(cells, name), how.meaning, how.words, name)
+        read = read_doubts(Codes(codes % len(cells), cells), how.meaning, how.words, name)
     except InputError as error:
         came = error.came
         if error.rows is not None and len(error.rows):
