@@ -357,3 +357,32 @@ def test_long_sums_are_added_up_where_their_blocks_lie(data, client, monkeypatch
         close(rows.reduce(moments, CENTER), expected)
     assert came == [len(sizes) - 1, 2]
     close(rows.map(lambda columns: columns).reduce(moments, CENTER), expected)
+
+
+def read_some(start, stop, marks):
+    marks.append(start)
+    random = np.random.default_rng(start)
+    return random.normal(size=(stop - start, 3)), random.uniform(size=stop - start), None
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_parts_are_read_once_a_pass_and_keep_their_lengths(persist):
+    marks, bounds = [], [(0, 400), (400, 400), (400, 1000)]
+    read = dask.delayed(read_some, pure=True)
+    parts = [read(start, stop, dask.delayed(marks, traverse=False)) for start, stop in bounds]
+    with dask.config.set(scheduler="synchronous"):
+        rows = DaskRows.from_parts(parts, [stop - start for start, stop in bounds], persist=persist)
+        mapped = rows.map(lambda columns: (columns[0] + 1.0, *columns[1:]))
+        assert mapped.n_rows == rows.n_rows == 1000
+        before = len(marks)
+        found = mapped.reduce(moments, CENTER)
+        assert len(marks) - before == (0 if persist else 3)
+        X, weight = (
+            np.concatenate(column)
+            for column in zip(*(read_some(*one, [])[:2] for one in bounds), strict=True)
+        )
+        close(found, ArrayRows(X + 1.0, weight).reduce(moments, CENTER))
+        kept = mapped.arrange(lambda columns: np.where(columns[1] < 0.5, 0, -1))
+        assert kept.n_rows == (weight < 0.5).sum()
+        with pytest.raises(ValueError, match="Part 1 should have the 7 rows"):
+            DaskRows.from_parts(parts, [400, 7, 600], persist=False).reduce(moments, CENTER)

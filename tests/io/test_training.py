@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausible.io import Features, TableError, read_features, read_known, read_new, read_training
+from plausible.io import (
+    Features,
+    TableError,
+    read_features,
+    read_known,
+    read_new,
+    read_training,
+    stream_training,
+)
 from plausible.labels import Labels
 
 
@@ -125,3 +133,17 @@ def test_who_is_surer_than_right_is_hinted_at():
     hint = "somebody may be surer than right"
     assert any(hint in note for note in read_known(answers).notes)
     assert not any(hint in note for note in read_known(answers, doubt="fit").notes)
+
+
+def test_numbers_that_are_none_are_missing_in_pieces_too():
+    labels = {"label": ["wren", "finch", "wren", "robin"]}
+    features = {"length": [1.0, np.nan, 3.0, 4.0], "width": [2.5, 1.0, 0.5, 7.0]}
+    pieces = stream_training(labels, features, kinds="any", form="labels").reader.raw_chunks(0, 4)
+    (X, found), *rest = pieces
+    whole = read_training(labels, features, kinds="any", form="labels")
+    assert not rest
+    for name in features:
+        np.testing.assert_array_equal(X[name], whole.X[name])
+    np.testing.assert_array_equal(found.contour, whole.labels.contour)
+    with pytest.raises(TableError, match="row 2"):
+        list(stream_training(labels, features, form="labels").reader.raw_chunks(0, 4))

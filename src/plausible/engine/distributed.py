@@ -16,7 +16,7 @@ import math
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -97,6 +97,17 @@ def _as_block(number: int, *columns: Any) -> Columns:
             f"Block {number} should have columns of one length",
             f"they have {lengths} rows",
             "rechunk the collections alike, or call compute_chunk_sizes() on them before",
+        )
+    return block
+
+
+def _as_part(number: int, n_rows: int, columns: Any) -> Columns:
+    block = _as_block(number, *columns)
+    if length(block) != n_rows:
+        raise InputError(
+            f"Part {number} should have the {n_rows} rows that were told",
+            f"it has {length(block)}",
+            "it must not change while it is being read",
         )
     return block
 
@@ -368,6 +379,42 @@ class DaskRows(Rows):
         delayed = [make(number, *block) for number, block in enumerate(aligned)]
         self._set(Blocks(delayed, persist, watch))
 
+    @classmethod
+    def from_parts(
+        cls,
+        parts: Sequence[Any],
+        lengths: Sequence[int],
+        *,
+        persist: bool = True,
+        timeout: float | str | None = None,
+    ) -> "DaskRows":
+        """Rows of delayed tuples of columns, each computed as a whole.
+
+        Parameters
+        ----------
+        parts : sequence of dask.delayed objects
+            Each becomes a tuple of arrays and None, the columns of some rows.
+        lengths : sequence of int
+            How many rows each of them has.
+        persist, timeout
+            As for `DaskRows`.
+
+        Examples
+        --------
+        >>> import dask
+        >>> parts = [dask.delayed(lambda n: (np.arange(n), None))(n) for n in (3, 4)]
+        >>> DaskRows.from_parts(parts, [3, 4]).reduce(lambda columns: columns[0].sum())
+        np.int64(9)
+        """
+        make = _import_dask().delayed(_as_part, pure=False)
+        watch = Watch(_active_client(), _check_timeout(timeout))
+        watch.rows = f"rows in {len(parts)} blocks"
+        numbered = enumerate(zip(lengths, parts, strict=True))
+        delayed = [make(number, n_rows, part) for number, (n_rows, part) in numbered]
+        rows = object.__new__(cls)._set(Blocks(delayed, persist, watch))
+        rows._lengths = list(lengths)
+        return rows
+
     def _set(self, blocks: Blocks) -> "DaskRows":
         self._blocks, self._are_long = blocks, False
         return self
@@ -399,7 +446,10 @@ class DaskRows(Rows):
 
     def map(self, function: Callable[[Columns], Columns]) -> "DaskRows":
         """Rows whose columns are a function of these, computed where they lie."""
-        return object.__new__(DaskRows)._set(self._blocks.derive(_map, function))
+        rows = object.__new__(DaskRows)._set(self._blocks.derive(_map, function))
+        if "_lengths" in self.__dict__:  # or they are counted when they are asked for
+            rows._lengths = self._lengths
+        return rows
 
     def arrange(self, code: Callable[[Columns], Array]) -> "DaskRows":
         """The rows of each block in the order of their codes, without those of negative code."""

@@ -186,8 +186,9 @@ def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatA
     """Doubt in [0, 1]; it may be missing where the label is."""
     name = str(how.doubt)
     codes, names = table.encoded(name)
-    cells = np.append(names.astype(object), None)  # the last one is that of missing cells
-    cells = np.append(names, np.nan) if names.dtype.kind == "f" else cells
+    kind = names.dtype if names.dtype.kind == "f" else np.dtype(object)
+    cells = np.full(len(names) + 1, np.nan if kind.kind == "f" else None, kind)
+    cells[:-1] = names  # the last one is that of missing cells
     try:
         read = read_doubts(Codes(codes % len(cells), cells), how.meaning, how.words, name)
     except InputError as error:

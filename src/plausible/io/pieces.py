@@ -59,13 +59,17 @@ class Part(Piece):
 
 
 def pieces(
-    table: Source, columns: Sequence[str], rows: int = PIECE_ROWS, first: int = 0
+    table: Source,
+    columns: Sequence[str],
+    rows: int = PIECE_ROWS,
+    first: int = 0,
+    gaps: bool = True,
 ) -> Iterator[Piece]:
-    """The rows of a table from one on, some of them at a time."""
+    """The rows of a table from one on, some of them at a time; without `gaps`, NaN may stay."""
     pa = arrow()
     schema = table.schema(list(columns))
     held, count = [], 0
-    start, batches = table.batches_from(list(columns), first)
+    start, batches = table.batches_from(list(columns), first, gaps)
     for batch in batches:
         if start + count + batch.num_rows <= first:
             start += batch.num_rows

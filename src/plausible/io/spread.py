@@ -4,6 +4,7 @@ The workers have to see the file under the same path. A worker that dies costs t
 are read again by another.
 """
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -21,31 +22,21 @@ SHARE_OF_MEMORY = 0.25  # of the rest, up to which rows are kept there: maps of 
 def spread_rows(reader: Reader, client: Any) -> Rows:
     """Rows on the workers of a client's cluster."""
     import dask
-    import dask.array
 
     from plausible.engine import DaskRows
 
     lazy: Any = dask  # which has no types
-    da: Any = dask.array
     workers = client.scheduler_info(n_workers=-1)["workers"]
     shared = client.scatter(_without_table(reader), broadcast=True)
-    first = next(reader.chunks(0, min(reader.n_rows, 1)))
-    n_columns, dtype = first[0].shape[1], first[0].dtype
-    n_classes = reader.labels.n_classes
-    whole = reader.n_rows * (n_columns * dtype.itemsize + n_classes * 8 + 1)
+    first = next(reader.chunks(0, min(reader.n_rows, 1)))[0]
+    n_bytes = first.shape[1] * first.dtype.itemsize + reader.labels.n_classes * 8 + 1
+    whole = reader.n_rows * n_bytes
     n_parts = max(len(workers) * PARTS_PER_WORKER, -(-whole // PART_BYTES), 1)
-    bounds = np.linspace(0, reader.n_rows, n_parts + 1).astype(np.int64)
+    bounds = np.unique(np.linspace(0, reader.n_rows, n_parts + 1).astype(np.int64)).tolist()
     read = lazy.delayed(read_part, pure=True)
-    columns: list[list[Any]] = [[], [], []]
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        if start == stop:
-            continue
-        part, n = read(shared, start, stop), stop - start
-        columns[0].append(da.from_delayed(part[0], (n, n_columns), dtype))
-        columns[1].append(da.from_delayed(part[1], (n, n_classes), np.float64))
-        columns[2].append(da.from_delayed(part[2], (n,), bool))
-    X, contour, marks = (da.concatenate(parts) for parts in columns)
-    rows = DaskRows(X, contour, None, marks, persist=fits(whole, workers))
+    parts = [read(shared, start, stop) for start, stop in itertools.pairwise(bounds)]
+    lengths = np.diff(bounds).tolist()
+    rows = DaskRows.from_parts(parts, lengths, persist=fits(whole, workers))
     rows.classes = reader.classes
     return rows
 
@@ -65,11 +56,12 @@ def _without_table(reader: Reader) -> Reader:
     return replace(reader, opened=[])
 
 
-def read_part(reader: Reader, start: int, stop: int) -> tuple[Any, Any, Any]:
-    """Features, plausibilities, and which labels are probabilities, of some rows."""
+def read_part(reader: Reader, start: int, stop: int) -> tuple[Any, Any, None, Any]:
+    """Features, plausibilities, no weights, and which labels are probabilities, of some rows."""
     parts = list(reader.chunks(start, stop))
     return (
         np.concatenate([part[0] for part in parts]),
         np.concatenate([part[1].contour for part in parts]),
+        None,
         np.concatenate([part[1].is_probability for part in parts]),
     )

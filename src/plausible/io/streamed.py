@@ -35,6 +35,7 @@ from plausible.tables import (
     listed,
     open_table,
     stream_table,
+    without_nan,
 )
 
 FAST_ROWS = 1 << 15  # in a piece of which numbers alone are read
@@ -154,19 +155,28 @@ class Reader:
     def raw_chunks(self, first: int, stop: int) -> Iterator[tuple[Any, Labels]]:
         """Features with their names, and labels, of the rows from one to another."""
         columns = self.names if self.id is None else [self.id, *self.names]
-        for piece in pieces(self.table(), columns, FAST_ROWS, first):
+        gaps = self.id is not None or not self.holds_numbers
+        for piece in pieces(self.table(), columns, FAST_ROWS, first, gaps):
             if piece.start >= stop:
                 return
             if piece.start + piece.table.num_rows > stop:
                 piece = Piece(piece.longer, piece.table.slice(0, stop - piece.start), piece.start)
             yield self.features(piece), self.labels_of(piece)
 
+    @property
+    def holds_numbers(self) -> bool:
+        """Whether all features are numbers."""
+        return set((self.kinds or {}).values()) <= {NUMBER}
+
     def features(self, piece: Piece) -> Any:
         """The features of some rows."""
-        if set((self.kinds or {}).values()) <= {NUMBER}:
+        if self.holds_numbers:
             X = _fast_numbers(piece, self.names, self.kinds is None)
             if X is not None:
                 return NamedArray(X, self.names)
+            columns = [without_nan(column) for column in piece.table.columns]
+            table = arrow().table(columns, names=piece.table.schema.names)
+            piece = Piece(piece.longer, table, piece.start)
         return read_with_id(piece, None, self.names, self.kinds, self.missing).X
 
     def labels_of(self, piece: Piece) -> Labels:

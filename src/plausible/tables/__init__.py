@@ -9,7 +9,7 @@ from plausible.tables.codes import Encoded
 from plausible.tables.columns import floats, is_number, names_of, plain, repeated, show, values_of
 from plausible.tables.content import ARROW, CSV, DATABASE, EXCEL, JSON, JSON_LINES, KINDS, PARQUET
 from plausible.tables.errors import MOST, TableError, arrow, counted, first_line, listed, needed
-from plausible.tables.kinds import MISSING
+from plausible.tables.kinds import MISSING, without_nan
 from plausible.tables.reading import (
     TableStream,
     add_reader,
@@ -53,4 +53,5 @@ __all__ = [
     "show",
     "stream_table",
     "values_of",
+    "without_nan",
 ]

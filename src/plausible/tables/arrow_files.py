@@ -99,12 +99,15 @@ class ParquetSource(ArrowSource):
             self.group_rows = [group.num_rows for group in groups]
             return file.schema_arrow
 
-    def batches_from(self, columns: Sequence[str], first: int) -> tuple[int, Iterator[Any]]:
+    def batches_from(
+        self, columns: Sequence[str], first: int, gaps: bool = True
+    ) -> tuple[int, Iterator[Any]]:
         """Typed batches from the beginning of a row's group on, and the row where that is."""
         start, group = 0, 0
         while group < len(self.group_rows) and start + self.group_rows[group] <= first:
             start, group = start + self.group_rows[group], group + 1
-        return start, self._tidied(self._batches(columns, CHUNK_ROWS, group), columns, first=start)
+        batches = self._batches(columns, CHUNK_ROWS, group)
+        return start, self._tidied(batches, columns, gaps, first=start)
 
     def _batches(self, columns: Sequence[str], size: int, group: int = 0) -> Iterator[Any]:
         pa = arrow()

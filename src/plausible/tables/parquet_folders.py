@@ -81,15 +81,18 @@ class ParquetFolder(ArrowSource):
         for file in self.files:
             yield from file.batches(columns, typed, rows, gaps)
 
-    def batches_from(self, columns: Sequence[str], first: int) -> tuple[int, Iterator[Any]]:
+    def batches_from(
+        self, columns: Sequence[str], first: int, gaps: bool = True
+    ) -> tuple[int, Iterator[Any]]:
         """Typed batches from the group of a row on, and the row where it begins."""
         start, number = 0, 0
         while number < len(self.files) and start + (self.files[number].n_rows or 0) <= first:
             start, number = start + (self.files[number].n_rows or 0), number + 1
         if number == len(self.files):
             return start, iter(())
-        inside, batches = self.files[number].batches_from(columns, first - start)
-        later = (batch for file in self.files[number + 1 :] for batch in file.batches(columns))
+        inside, batches = self.files[number].batches_from(columns, first - start, gaps)
+        files = self.files[number + 1 :]
+        later = (batch for file in files for batch in file.batches(columns, gaps=gaps))
         return start + inside, itertools.chain(batches, later)
 
     def places(self, rows: Sequence[int]) -> list[str]:

@@ -58,12 +58,14 @@ class Source:
         """
         raise NotImplementedError
 
-    def batches_from(self, columns: Sequence[str], first: int) -> tuple[int, Iterator[Any]]:
+    def batches_from(
+        self, columns: Sequence[str], first: int, gaps: bool = True
+    ) -> tuple[int, Iterator[Any]]:
         """Typed batches that begin at or before a row, and the row at which they begin.
 
         Where rows can be passed over without being read, they are.
         """
-        return 0, self.batches(columns)
+        return 0, self.batches(columns, gaps=gaps)
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Lines on which some rows, in rising order, begin; none if there are no lines."""
