@@ -64,7 +64,7 @@ def as_column(column: Any, number: int) -> Any:
     return array
 
 
-def _check_draw(n_rows: Any, random: Any) -> None:
+def check_draw(n_rows: Any, random: Any) -> None:
     """Refuse what is not a number of rows, or not a source of random numbers."""
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
@@ -179,7 +179,10 @@ class Rows(ABC):
 
     @abstractmethod
     def map(self, function: Callable[[Columns], Columns]) -> "Rows":
-        """Rows whose columns are a function of these, computed chunk by chunk when needed."""
+        """Rows whose columns are a function of these, computed chunk by chunk when needed.
+
+        Each row stays one row; `arrange` leaves rows out.
+        """
 
     @abstractmethod
     def arrange(self, code: Callable[[Columns], Array]) -> "Rows":
@@ -211,22 +214,13 @@ class Rows(ABC):
             if hasattr(chunks, "close"):
                 chunks.close()
 
+    def counted(self, n_rows: int) -> "Rows":
+        """The same rows, whose number is known from a pass over others: it need not be found."""
+        return self
+
+    @abstractmethod
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of `n_rows` rows drawn without replacement, in their order; all if fewer."""
-        _check_draw(n_rows, random)
-        if n_rows >= self.n_rows:
-            wanted = np.arange(self.n_rows)
-        else:
-            wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
-        parts: list[Columns] = []
-        start = 0
-        for columns in self.chunks():
-            stop = start + length(columns)
-            low, high = np.searchsorted(wanted, (start, stop))
-            if high > low or not parts:
-                parts.append(take(columns, wanted[low:high] - start))
-            start = stop
-        return tuple(map(stack, zip(*parts, strict=True)))
 
 
 class ArrayRows(Rows):
@@ -327,7 +321,7 @@ class ArrayRows(Rows):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
-        _check_draw(n_rows, random)
+        check_draw(n_rows, random)
         if n_rows >= self.n_rows:
             return self._chunk(0, self.n_rows)
         wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))

@@ -8,6 +8,7 @@ import numpy as np
 from plausible.engine import Rows
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
+from plausible.models.gaussian.census import RowCensus, take_census
 from plausible.models.gaussian.parameters import (
     FloatArray,
     GaussianChart,
@@ -16,7 +17,7 @@ from plausible.models.gaussian.parameters import (
     about_mean,
     merge,
 )
-from plausible.models.gaussian.soft_mixture import RowCensus, lost_digits, take_census
+from plausible.models.gaussian.soft_mixture import lost_digits
 from plausible.models.gaussian.weak_points import MOST_NUMBERS, MOST_WORK
 from plausible.models.supervision.beta import fit_beta
 from plausible.models.supervision.parameters import (
