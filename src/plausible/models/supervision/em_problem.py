@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plausible.engine import Rows
+from plausible.engine import Rows, remembering
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.census import RowCensus, take_census
@@ -104,8 +104,9 @@ class SupervisedMixture:
         if family == "beta":
             self.change = n_weighed * float(self.center[n_features:].sum())
         self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.center))
+        self.summarize = remembering(self._summarize)
 
-    def summarize(self, points: list[Supervision]) -> list[SupervisionStatistics]:
+    def _summarize(self, points: list[Supervision]) -> list[SupervisionStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
         moments = self._moments(self.rows, points, len(self.center))
         if self.bare is None:
