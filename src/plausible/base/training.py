@@ -250,6 +250,8 @@ def _is_mark(column: Any) -> bool:
 
 def _hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
     """Whether some labels of a table are probabilities; all rows are looked at if it may be."""
+    if rows.has_shares is not None:
+        return rows.has_shares
     if marks is not None:
         return bool(rows.reduce(_count_marks))
     if np.asarray(first).dtype == bool:

@@ -154,6 +154,7 @@ class Rows(ABC):
     Attributes
     ----------
     classes : names of the classes, if the rows hold a column of plausibilities and know its names
+    has_shares : whether some of these are probabilities; None if that is not known
 
     Examples
     --------
@@ -163,6 +164,7 @@ class Rows(ABC):
     """
 
     classes: Sequence[Any] | None = None
+    has_shares: bool | None = None
 
     @property
     @abstractmethod
