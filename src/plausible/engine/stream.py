@@ -22,7 +22,6 @@ from plausible.engine.rows import (
     Columns,
     Rows,
     Summarizer,
-    check_draw,
     is_sparse,
     length,
     n_bytes,
@@ -330,10 +329,7 @@ class StreamRows(Rows):
 
         No other rows are gathered, nor seen by the maps that come last.
         """
-        check_draw(n_rows, random)
-        wanted = np.arange(self.n_rows)
-        if n_rows < self.n_rows:
-            wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
+        wanted = self._draw(n_rows, random)
         parts: list[Columns] = []
         start = 0
         with closing(self._read()) as read:
