@@ -31,6 +31,7 @@ from plausible.models.gaussian.parameters import FloatArray, Gaussians
 from plausible.models.gaussian.shares import split_shares
 from plausible.models.gaussian.soft_mixture import SoftMixture
 from plausible.models.gaussian.starts import cautious_solve, moments_of
+from plausible.short_rows import row_max, row_min
 
 MOST_LABELED = 20_000  # rows on which agreement is judged
 MOST_UNLABELED = 5_000  # with which weights are tried
@@ -252,8 +253,8 @@ def _set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
     table = np.asarray(columns[1], dtype=np.float64)
     if len(table) < 2 * N_FOLDS:
         return None
-    scaled = table / table.max(axis=1, keepdims=True)
-    least = scaled.min(axis=1)
+    scaled = table / row_max(table)[:, None]
+    least = row_min(scaled)
     says = 1.0 - least
     credit = (scaled - least[:, None]) / np.where(says > 0, says, 1.0)[:, None]
     weight = says if columns[2] is None else says * np.asarray(columns[2])
@@ -281,8 +282,8 @@ def alone(problem: SoftMixture, columns: Columns) -> tuple[Gaussians, NDArray[np
     """A Gaussian for each class from labeled rows alone, and the classes that have one."""
     parts = []
     for X, table, weight in split_shares(columns):
-        peak = np.asarray(table).max(axis=1, keepdims=True)
-        favor = (table - np.asarray(table).min(axis=1, keepdims=True)) / peak
+        peak = row_max(np.asarray(table))[:, None]
+        favor = (table - row_min(np.asarray(table))[:, None]) / peak
         favor = favor if weight is None else favor * weight[:, None]
         parts.append((np.asarray(X, dtype=np.float64), favor))
     X, favor = (np.concatenate(column) for column in zip(*parts, strict=True))
