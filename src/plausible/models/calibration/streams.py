@@ -216,11 +216,11 @@ def _fit_all(model: Any, estimator: Any, rows: Rows, frozen: bool) -> None:
         whole, joint = _fit_folds(estimator, rows, classes, folds)
         model.estimators_ = [whole]
     pairs = list(model.pairs_)
-    dealt = _deal_all(rows, pairs, model.cv) if joint is None and pairs else [None] * len(pairs)
-    for pair, folds in zip(pairs, dealt, strict=True):
+    dealt = _deal_all(rows, pairs, model.cv) if joint is None and pairs else []
+    for number, pair in enumerate(pairs):
         if joint is None:
             own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts)
-            whole, scored = _fit_folds(estimator, own, classes[pair], folds)
+            whole, scored = _fit_folds(estimator, own, classes[pair], dealt[number])
             model.estimators_.append(whole)
             scored = scored.map(partial(_difference, pair=np.array([0, 1])))
         else:
