@@ -137,10 +137,6 @@ def run(name: str, rows: Any, n_iter: int = N_ITER) -> tuple[float, Any]:
     """Seconds of a fit, or of one pass of scores, and the model."""
     if name == "supervision":
         rows = rows.map(assessed)
-    if name == "ecm":
-        rows = rows.map(lambda given: given[:1])
-    if name == "e2m":
-        rows = rows.map(lambda given: given[1:2])
     model = model_of("discriminant" if name == "scores" else name, n_iter)
     if name == "scores":
         X, contour = columns(2000)
@@ -156,14 +152,27 @@ def run(name: str, rows: Any, n_iter: int = N_ITER) -> tuple[float, Any]:
     return time.perf_counter() - start, model
 
 
+def used(name: str, X: Any, contour: Any) -> tuple[Any, ...]:
+    """The columns that a model learns from."""
+    return (X,) if name == "ecm" else (contour,) if name == "e2m" else (X, contour)
+
+
+def source_of(name: str, path: str) -> Any:
+    """A Parquet file, of which a model reads the columns that it learns from."""
+    features = [f"x{j}" for j in range(D)]
+    chosen = used(name, features, LABELS)
+    return read_parquet(path, chosen[0], chosen[1] if len(chosen) > 1 else None)
+
+
 def report(name: str, where: str, path: str) -> None:
     """Run in this process, and print seconds and peak memory as JSON."""
-    source = read_parquet(path, labels=LABELS)
+    source = source_of(name, path)
     if where == "stream":
         rows: Any = StreamRows(source)
     else:
         parts = list(source)
-        rows = ArrayRows(*(np.concatenate([part[k] for part in parts]) for k in range(2)))
+        given = zip(*([c for c in part if c is not None] for part in parts), strict=True)
+        rows = ArrayRows(*map(np.concatenate, given))
     run(name, rows, 1)  # what is compiled or imported at first
     seconds, _ = run(name, rows)
     status = Path("/proc/self/status").read_text()
@@ -232,9 +241,10 @@ def spread(name: str) -> tuple[list[Line], Cost]:
     arrays: Any = da
     X, contour = columns(2 * SIZES[-1])
     with threadpool_limits(1):
-        serial = whole_fit(name, ArrayRows(X, contour))
-        alone = per_iteration(name, ArrayRows(X[:20_000], contour[:20_000]))
-        sent = bytes_sent(lambda: run(name, ArrayRows(X[:20_000], contour[:20_000])))
+        serial = whole_fit(name, ArrayRows(*used(name, X, contour)))
+        small_part = used(name, X[:20_000], contour[:20_000])
+        alone = per_iteration(name, ArrayRows(*small_part))
+        sent = bytes_sent(lambda: run(name, ArrayRows(*small_part)))
     shared, small = serial, {}
     for n_workers in WORKERS:
         with (
@@ -244,11 +254,12 @@ def spread(name: str) -> tuple[list[Line], Cost]:
             ) as local,
             library.Client(local),
         ):
-            few = [arrays.from_array(part[:20_000], chunks=(1000, -1)) for part in (X, contour)]
+            few = [arrays.from_array(part, chunks=(1000, -1)) for part in small_part]
             small[n_workers] = per_iteration(name, DaskRows(*few)) - alone
             if n_workers == 2:
                 size = -(-len(X) // (BLOCKS * n_workers))
-                rows = DaskRows(*(arrays.from_array(part, (size, -1)) for part in (X, contour)))
+                whole = used(name, X, contour)
+                rows = DaskRows(*(arrays.from_array(part, (size, -1)) for part in whole))
                 _ = rows.n_rows  # sent
                 shared = whole_fit(name, rows)
     ratio, overhead = serial / shared, small[2] * 1e3

@@ -206,6 +206,44 @@ def test_a_sample_is_that_of_rows_in_memory(data, n_rows):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("n_rows", [3, 60, 2 * N_ROWS])
+@pytest.mark.usefixtures("small_pieces")
+def test_a_sample_of_rows_with_steps_sees_no_other_rows(data, n_rows):
+    """Before, between and after rows are left out; what comes last is for the sample alone."""
+    seen = []
+
+    def doubled(columns):
+        seen.append(len(columns[0]))
+        return columns[0] * 2.0, *columns[1:]
+
+    def some(columns):
+        return np.where(columns[0][:, 0] > 0.2, 0, -1)
+
+    def made(rows):
+        return rows.map(lambda columns: columns).arrange(some).map(doubled)
+
+    n_kept = int((data[0][:, 0] > 0.2).sum())
+    rows = made(StreamRows(cut(data, 170))).counted(n_kept)
+    found = rows.sample(n_rows, np.random.RandomState(3))
+    assert sum(seen) == len(found[0]) == min(n_rows, n_kept)
+    expected = made(ArrayRows(*data)).sample(n_rows, np.random.RandomState(3))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_rows_that_were_counted_elsewhere_are_not_counted_again(data):
+    n_read = itertools.count()
+
+    def source():
+        next(n_read)
+        return iter(cut(data, 170))
+
+    rows = StreamRows(source).arrange(lambda columns: np.zeros(len(columns[0]), int))
+    assert rows.counted(7).n_rows == 7
+    assert next(n_read) == 0
+    assert ArrayRows(*data).counted(N_ROWS).n_rows == N_ROWS
+
+
 @pytest.mark.usefixtures("n_threads")
 def test_few_chunks_are_read_ahead(n_threads):
     """Chunks read but not yet summed are bounded: memory does not grow with the source."""

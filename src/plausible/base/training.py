@@ -23,6 +23,7 @@ from plausible.labels import (
     find_missing,
     holds_sets,
     holds_shares,
+    let_in,
     row_sums,
 )
 from plausible.short_rows import row_any, row_sum
@@ -250,6 +251,8 @@ def _is_mark(column: Any) -> bool:
 
 def _hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
     """Whether some labels of a table are probabilities; all rows are looked at if it may be."""
+    if rows.has_shares is not None:
+        return rows.has_shares
     if marks is not None:
         return bool(rows.reduce(_count_marks))
     if np.asarray(first).dtype == bool:
@@ -330,10 +333,8 @@ def classes_seen(seen: Seen) -> NDArray[Any]:
     return classes
 
 
-def label_chunk(y: Any, classes: list[Any], is_table: bool) -> Labels:
+def label_chunk(y: Any, classes: list[Any]) -> Labels:
     """Labels of one chunk, in which some or all classes may be absent."""
-    if is_table:
-        return Labels.from_plausibility(np.asarray(y, dtype=np.float64), classes)
     y = np.ravel(y)
     if holds_sets(y):
         return Labels.from_sets(y, classes)
@@ -356,8 +357,11 @@ def convert(
     if not is_sparse(X):
         X = np.asarray(X)
         X = X if X.dtype in (np.float32, np.float64) else as_floats(X, "features")
-    if y is not None:
-        y = as_labels(label_chunk(y, classes.tolist(), is_table), ordered.tolist()).contour
+    if y is not None and is_table:
+        y = let_in(np.asarray(y, dtype=np.float64), len(classes))  # at each pass: no copy
+        y = y if (classes == ordered).all() else y[:, np.argsort(classes)]
+    elif y is not None:
+        y = as_labels(label_chunk(y, classes.tolist()), ordered.tolist()).contour
     if weight is not None:
         weight = check_weights(np.ravel(weight), X.shape[0])
     if not mark:

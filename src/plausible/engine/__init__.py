@@ -16,6 +16,7 @@ from plausible.engine.stream import StreamRows
 from plausible.engine.files import atomic_file as atomic_file
 from plausible.engine.files import write_atomically as write_atomically
 from plausible.engine.loop import Callback as Callback
+from plausible.engine.remembering import remembering as remembering
 from plausible.engine.reporting import reporter as reporter
 from plausible.engine.rows import Columns as Columns
 from plausible.engine.rows import is_sparse as is_sparse

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.checks import as_array, check_callable, is_whole, shown
+from plausible.checks import as_array, check_callable, check_kind, check_whole, is_whole, shown
 from plausible.engine.rows import (
     CHUNK_BYTES,
     Array,
@@ -25,6 +25,7 @@ from plausible.engine.rows import (
     is_sparse,
     length,
     n_bytes,
+    stack,
     take,
 )
 from plausible.engine.sums import add, own, total
@@ -280,11 +281,18 @@ class StreamRows(Rows):
         """The rows of each chunk in the order of their codes, without those of negative code."""
         return self._with(("arrange", code))
 
-    def _with(self, step: Step) -> "StreamRows":
-        check_callable(step[1], f"What is given to {step[0]}", "the columns of some rows")
+    def counted(self, n_rows: int) -> "StreamRows":
+        """The same rows, whose number is known from a pass over others."""
+        rows = self._with()
+        rows._n_rows = check_whole(n_rows, "n_rows", 0)
+        return rows
+
+    def _with(self, *steps: Step) -> "StreamRows":
+        for name, function in steps:
+            check_callable(function, f"What is given to {name}", "the columns of some rows")
         rows = object.__new__(StreamRows)
         rows._source = self._source
-        rows._steps = (*self._steps, step)
+        rows._steps = (*self._steps, *steps)
         rows._n_rows = None
         rows._classes = self._classes
         return rows
@@ -294,23 +302,50 @@ class StreamRows(Rows):
             for columns in chunks:
                 yield from split(columns, TASK_BYTES)
 
-    def _pieces(self, columns: Columns) -> Iterator[Columns]:
-        """What the steps make of a part of a chunk, in pieces that fit the cache."""
-        # Maps that come last need not hold more than a piece.
+    def _early(self, columns: Columns) -> tuple[ArrayRows | None, tuple[Step, ...]]:
+        """What the steps make of a part of a chunk, and the maps that come last, not yet done."""
         n_early = len(self._steps)
         while n_early and self._steps[n_early - 1][0] == "map":
             n_early -= 1
         rows = _as_rows(columns)
         for name, function in self._steps[:n_early]:
             if not rows.n_rows:
-                return
-            rows = rows.map(function) if name == "map" else rows.arrange(function)
-        rows = _as_rows(rows.columns, rows.order)
-        for piece in rows.chunks():
-            for _, function in self._steps[n_early:]:
+                return None, ()
+            rows = _mapped(rows, function) if name == "map" else rows.arrange(function)
+        return _as_rows(rows.columns, rows.order), self._steps[n_early:]
+
+    def _pieces(self, columns: Columns) -> Iterator[Columns]:
+        """What the steps make of a part of a chunk, in pieces that fit the cache."""
+        rows, late = self._early(columns)
+        # Maps that come last need not hold more than a piece.
+        for piece in () if rows is None else rows.chunks():
+            for _, function in late:
                 piece = function(piece)
             if length(piece):
                 yield piece
+
+    def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
+        """Columns of rows drawn without replacement, in their order; all if there are fewer.
+
+        No other rows are gathered, nor seen by the maps that come last.
+        """
+        wanted = self._draw(n_rows, random)
+        parts: list[Columns] = []
+        start = 0
+        with closing(self._read()) as read:
+            for part in read:
+                rows, late = self._early(part)
+                if rows is None or not rows.n_rows:
+                    continue
+                low, high = np.searchsorted(wanted, (start, start + rows.n_rows))
+                here, start = wanted[low:high] - start, start + rows.n_rows
+                if high == low and parts:
+                    continue
+                columns = take(rows.columns, here if rows.order is None else rows.order[here])
+                for _, function in late:
+                    columns = function(columns)
+                parts.append(columns)
+        return tuple(map(stack, zip(*parts, strict=True)))
 
     def _count(
         self, function: Callable[[Columns], Any], gather: Callable[[Iterable[Any]], Any]
@@ -341,6 +376,13 @@ class StreamRows(Rows):
             gathered = gather(counted(results))
         self._n_rows = n_rows
         return n_rows, gathered
+
+
+def _mapped(rows: ArrayRows, function: Callable[[Columns], Columns]) -> ArrayRows:
+    """Rows whose columns are a function of these, all at once: a column it keeps is not copied."""
+    columns = function(take(rows.columns, slice(None) if rows.order is None else rows.order))
+    check_kind(columns, tuple, "What function returns", "return a tuple of columns")
+    return _as_rows(columns)
 
 
 def _as_rows(columns: Columns, order: Array | None = None) -> ArrayRows:

@@ -21,6 +21,12 @@ FloatArray = NDArray[np.float64]
 
 def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
     """A copy of the contour, refusing wrong shapes, values outside [0, 1] and rows of zeros."""
+    checked = let_in(contour, n_classes)
+    return contour.copy() if checked is contour else checked
+
+
+def let_in(contour: FloatArray, n_classes: int) -> FloatArray:
+    """The same without a copy, unless rounding has led beyond 0 or 1."""
     check_width(contour, n_classes)
     low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
     if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
@@ -33,7 +39,7 @@ def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
             value=example(contour, bad),
             rows=row_any(bad),
         )
-    checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
+    checked = contour if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
     if low <= 0.0:
         check_possible(checked)
     return checked

@@ -20,12 +20,14 @@ RARE = 1000  # different rows up to which a class is rare
 
 def hash_rows(X: NDArray[Any]) -> HashArray:
     """A hash (n,) of each row of numbers; equal rows have the same."""
-    bits = np.ascontiguousarray(np.asarray(X, dtype=np.float64) + 0.0).view(np.uint64)
-    state = np.full(len(bits), 0x9E3779B97F4A7C15, dtype=np.uint64)
-    for column in bits.T:
-        state ^= column
-        state = _mixed(state)
-    return state
+    state = np.full(len(X), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    bits, high = np.empty(len(X)), np.empty_like(state)
+    for column in np.asarray(X).T:
+        np.add(column, 0.0, out=bits)  # zero and minus zero are equal
+        state ^= bits.view(np.uint64)
+        state *= np.uint64(0xD6E8FEB86659FD93)
+        state ^= np.right_shift(state, np.uint64(32), out=high)
+    return _mixed(state)
 
 
 def _mixed(state: HashArray) -> HashArray:
@@ -55,7 +57,10 @@ class Dealt(NamedTuple):
 
     def __call__(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Folds (n,) of rows."""
-        hashes = hash_rows(X)
+        return self.of(hash_rows(X))
+
+    def of(self, hashes: HashArray) -> NDArray[np.int64]:
+        """Folds (n,) of rows by their hashes."""
         fold = (hashes % np.uint64(self.n_folds)).astype(np.int64)
         if len(self.hashes):
             place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
@@ -68,11 +73,15 @@ def _rarest(columns: Columns) -> Rarest:
     X, contour, weight, *_ = (*columns, None)
     assert X is not None
     assert contour is not None
+    return rarest_of(hash_rows(X), contour, weight)
+
+
+def rarest_of(hashes: HashArray, contour: FloatArray, weight: FloatArray | None) -> Rarest:
+    """The least hashes of rows whose most plausible class is one of its own."""
     best = contour >= contour.max(axis=1, keepdims=True) * (1.0 - 1e-9)
     counts = best.sum(axis=1) == 1
     if weight is not None:
         counts &= weight > 0.0
-    hashes = hash_rows(X)
     return Rarest([hashes[counts & best[:, k]] for k in range(contour.shape[1])])
 
 
@@ -81,7 +90,11 @@ def deal(rows: Rows, most: int) -> Dealt:
 
     Classes with a single row do not count for that.
     """
-    rarest: Rarest = rows.reduce(_rarest)
+    return dealt_by(rows.reduce(_rarest), most)
+
+
+def dealt_by(rarest: Rarest, most: int) -> Dealt:
+    """Folds of rows by their least hashes."""
     sizes = [len(hashes) for hashes in rarest.least]
     n_folds = min([most, *(size for size in sizes if size > 1)])
     rare = [hashes for hashes in rarest.least if 0 < len(hashes) <= RARE]

@@ -6,7 +6,7 @@ are known from what a row holds, and calibrations are sums over scores (see `pan
 
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,19 @@ from sklearn.frozen import FrozenEstimator
 
 from plausible.base import fill, order_of_labels, takes_labels, training_rows
 from plausible.checks import is_whole
-from plausible.engine import Columns, Rows
+from plausible.engine import Columns, Rows, take
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.calibration.panels import calibrate_rows
 from plausible.models.calibration.scores import class_scores, difference
-from plausible.models.dealing import MANY_ROWS, Dealt, deal
+from plausible.models.dealing import (
+    MANY_ROWS,
+    Dealt,
+    Rarest,
+    dealt_by,
+    hash_rows,
+    rarest_of,
+)
 from plausible.models.gaussian import DiscriminantClassifier
 from plausible.models.learners import margin
 
@@ -66,6 +73,36 @@ def _of_pair(columns: Columns, pair: IntArray) -> Columns:
     return first, np.where(share[:, None] > 0.0, inside / best, 1.0), share
 
 
+def _as_given(columns: Columns, pair: IntArray | None) -> Columns:
+    """What rows say about a pair of classes, or about all."""
+    return columns if pair is None else _of_pair(columns, pair)
+
+
+def _rarest_by_pair(columns: Columns, pairs: list[IntArray | None]) -> list[Rarest]:
+    """Least hashes of rows that favor each class, for each of several pairs."""
+    assert columns[0] is not None
+    hashes = hash_rows(columns[0])
+    given = [_as_given(columns, pair) for pair in pairs]
+    return [rarest_of(hashes, contour, weight) for _, contour, weight in given]  # type: ignore[arg-type]
+
+
+def _favored_by_fold(
+    columns: Columns, pairs: list[IntArray | None], dealt: list[Dealt]
+) -> list[FloatArray]:
+    """How far rows favor each class, by fold (n_folds, K), for each of several pairs."""
+    assert columns[0] is not None
+    hashes = hash_rows(columns[0])
+    return [
+        np.stack([_favored(_as_given(take(columns, rows), pair)) for rows in _rows_by(fold)])
+        for pair, fold in zip(pairs, ((one.of(hashes), one.n_folds) for one in dealt), strict=True)
+    ]
+
+
+def _rows_by(fold: tuple[IntArray, int]) -> list[IntArray]:
+    """Numbers of the rows of each fold."""
+    return [np.flatnonzero(fold[0] == number) for number in range(fold[1])]
+
+
 def _code_of_fold(columns: Columns, dealt: Dealt, fold: int) -> IntArray:
     """Zero for rows of other folds, -1 for those of this one."""
     assert columns[0] is not None
@@ -80,12 +117,6 @@ def _favored(columns: Columns) -> FloatArray:
     given = weight * margin(contour)
     best = contour.argmax(axis=1)
     return np.bincount(best, given, contour.shape[1]).astype(np.float64)
-
-
-def _without_marks(columns: Columns) -> Columns:
-    """The same, none of whose labels are probabilities."""
-    assert columns[0] is not None
-    return *columns, np.zeros(len(columns[0]), dtype=bool)
 
 
 def _scored(columns: Columns, models: list[Any], dealt: Dealt | None, classes: Any) -> Columns:
@@ -112,23 +143,42 @@ def _difference(columns: Columns, pair: IntArray) -> Columns:
 # Fits.
 
 
-def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any]) -> Any:
+class Folds(NamedTuple):
+    """How rows are dealt out, and how far those of each fold favor each class (n_folds, K)."""
+
+    dealt: Dealt
+    favored: FloatArray
+
+
+def _deal_all(rows: Rows, pairs: list[IntArray | None], n_folds: int) -> list[Folds]:
+    """Folds for each of several pairs of classes (None for all classes), in two passes for all."""
+    rarest: list[Rarest] = rows.reduce(_rarest_by_pair, pairs)
+    dealt = [dealt_by(one, n_folds) for one in rarest]
+    return list(map(Folds, dealt, rows.reduce(_favored_by_fold, pairs, dealt)))
+
+
+def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any], favored: FloatArray) -> Any:
     """A copy of the estimator fitted to rows; None where less than two classes are favored."""
-    if (rows.reduce(_favored) > 0.0).sum() < 2:
+    if (favored > 0.0).sum() < 2:
         return None
-    marked = rows.map(_without_marks)
-    marked.classes = classes.tolist()
-    return clone(estimator).fit(marked)
+    plain = rows.map(_as_they_are)
+    plain.classes, plain.has_shares = classes.tolist(), False
+    return clone(estimator).fit(plain)
 
 
-def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], n_folds: int) -> tuple[Any, Rows]:
+def _as_they_are(columns: Columns) -> Columns:
+    return columns
+
+
+def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], folds: Folds) -> tuple[Any, Rows]:
     """A model of all rows, and rows of scores by models of other folds."""
-    dealt = deal(rows, n_folds)
+    dealt, favored = folds
     models = []
     for fold in range(dealt.n_folds):
         train = rows.arrange(partial(_code_of_fold, dealt=dealt, fold=fold))
-        models.append(fit_rows(estimator, train, classes) if train.n_rows else None)
-    whole = fit_rows(estimator, rows, classes)
+        others = np.delete(favored, fold, axis=0).sum(axis=0)
+        models.append(fit_rows(estimator, train, classes, others))
+    whole = fit_rows(estimator, rows, classes, favored.sum(axis=0))
     return whole, rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
 
 
@@ -162,12 +212,15 @@ def _fit_all(model: Any, estimator: Any, rows: Rows, frozen: bool) -> None:
         model.estimators_ = [estimator]
         joint = rows.map(partial(_scored, models=[estimator], dealt=None, classes=classes))
     elif model.scores == "classes":
-        whole, joint = _fit_folds(estimator, rows, classes, model.cv)
+        (folds,) = _deal_all(rows, [None], model.cv)
+        whole, joint = _fit_folds(estimator, rows, classes, folds)
         model.estimators_ = [whole]
-    for pair in model.pairs_:
+    pairs = list(model.pairs_)
+    dealt = _deal_all(rows, pairs, model.cv) if joint is None and pairs else []
+    for number, pair in enumerate(pairs):
         if joint is None:
             own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts)
-            whole, scored = _fit_folds(estimator, own, classes[pair], model.cv)
+            whole, scored = _fit_folds(estimator, own, classes[pair], dealt[number])
             model.estimators_.append(whole)
             scored = scored.map(partial(_difference, pair=np.array([0, 1])))
         else:

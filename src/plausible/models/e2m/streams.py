@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import check_room, check_weights, fill, is_dask, training_rows
-from plausible.engine import Columns, DaskRows, Rows
+from plausible.engine import Columns, DaskRows, Rows, remembering
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.e2m.classes import Bernoulli, Categorical
@@ -33,17 +33,29 @@ class StreamedSteps:
         self.family, self.rows, self.read = family, rows, read
         self.bounds = getattr(family, "bounds", {})
         self.classes = read.keywords.get("classes")
-        self.total_weight = float(self._total(_weight_of))
-        if not self.total_weight > 0:
+        self._weight: float | None = None
+        self.summarize = remembering(self._summarize)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows, which every pass adds up."""
+        if self._weight is None:
+            self._total(_nothing)
+        assert self._weight is not None
+        return self._weight
+
+    def _total(self, function: Any, *given: Any) -> Any:
+        """Sum over rows of function(data, weight, ...)."""
+        summary = partial(_of_chunk, read=self.read, function=function)
+        found, weight = self.rows.reduce(summary, *given)
+        if not weight > 0:
             raise InputError(
                 "At least one row should have a positive sample weight",
                 "all weights are zero",
                 "give weights above zero to the rows that should count",
             )
-
-    def _total(self, function: Any, *given: Any) -> Any:
-        """Sum over rows of function(data, weight, ...)."""
-        return self.rows.reduce(partial(_of_chunk, read=self.read, function=function), *given)
+        self._weight = float(weight)
+        return found
 
     def start(self) -> Params:
         """Parameters to start from; a family of one's own sees the first rows only."""
@@ -52,7 +64,7 @@ class StreamedSteps:
         made = getattr(self.family, "start_from", None)
         return {} if made is None else dict(made(*self.read(self.rows.peek())))
 
-    def summarize(self, starts: list[Params]) -> list[Summary]:
+    def _summarize(self, starts: list[Params]) -> list[Summary]:
         """Log likelihood and mean of the expected statistics, for each set of parameters."""
         sums = self._total(_sum_steps, self.family, starts)
         return [
@@ -97,11 +109,12 @@ class _Parts:
 
 
 def _of_chunk(columns: Columns, *given: Any, read: Any, function: Any) -> Any:
-    return function(*read(columns), *given)
+    data, weight = read(columns)
+    return function(data, weight, *given), float(weight.sum())
 
 
-def _weight_of(data: Any, weight: FloatArray) -> float:
-    return float(weight.sum())
+def _nothing(data: Any, weight: FloatArray) -> int:
+    return 0
 
 
 def _sum_steps(data: Any, weight: FloatArray, family: Any, starts: list[Params]) -> Any:

@@ -33,6 +33,7 @@ from plausible.checks import (
 )
 from plausible.engine import ArrayRows, Result, Rows, maximize, reporter
 from plausible.errors import InputError
+from plausible.models.gaussian.census import take_census
 from plausible.models.gaussian.parameters import (
     TOO_MUCH_ADDED,
     FloatArray,
@@ -49,7 +50,7 @@ from plausible.models.gaussian.patterns import (
     log_joint_of_seen,
     parts_of,
 )
-from plausible.models.gaussian.soft_mixture import SoftMixture, take_census
+from plausible.models.gaussian.soft_mixture import SoftMixture
 from plausible.models.gaussian.starts import make_starts
 from plausible.models.gaussian.unlabeled import Fit, mind_labels, with_factor
 from plausible.models.gaussian.weak_points import (

@@ -21,16 +21,12 @@ from numpy.typing import NDArray
 
 from plausible.engine import ArrayRows, Columns, Rows, take
 from plausible.errors import InputError
+from plausible.models.gaussian.census import RowCensus, take_census
 from plausible.models.gaussian.e_step import log_joint, log_weights, respond
 from plausible.models.gaussian.parameters import FloatArray, Gaussians, Moments, log_prior, merge
 from plausible.models.gaussian.scattered import ScatteredPart
 from plausible.models.gaussian.shares import split_shares
-from plausible.models.gaussian.soft_mixture import (
-    MixtureStatistics,
-    RowCensus,
-    SoftMixture,
-    take_census,
-)
+from plausible.models.gaussian.soft_mixture import MixtureStatistics, SoftMixture
 
 FEW_ROWS = 32  # of one pattern, below which a group is more trouble than its rows
 BoolArray = NDArray[np.bool_]

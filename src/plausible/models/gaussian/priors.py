@@ -7,8 +7,8 @@ import numpy as np
 
 from plausible.checks import as_floats, check_number, check_option, shown
 from plausible.errors import InputError, in_context
+from plausible.models.gaussian.census import RowCensus
 from plausible.models.gaussian.parameters import FloatArray, Prior
-from plausible.models.gaussian.soft_mixture import RowCensus
 
 KEYS = ("weights", "mean", "mean_precision", "degrees_of_freedom", "scale")
 

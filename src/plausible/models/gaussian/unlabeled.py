@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 
 from plausible.base import EmptyClassWarning
 from plausible.engine import ArrayRows, Columns, Result, Rows, stack, take
+from plausible.models.gaussian.census import unlabeled
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import FloatArray, Gaussians
 from plausible.models.gaussian.shares import split_shares
 from plausible.models.gaussian.soft_mixture import SoftMixture
 from plausible.models.gaussian.starts import cautious_solve, moments_of
-from plausible.short_rows import row_all, row_max, row_min
+from plausible.short_rows import row_max, row_min
 
 MOST_LABELED = 20_000  # rows on which agreement is judged
 MOST_UNLABELED = 5_000  # with which weights are tried
@@ -102,14 +103,14 @@ def mind_labels(fit: Fit, rows: Rows, climb: Climb) -> Fit:
     """
     if not fit.problem.labeled or not fit.problem.n_open:
         return fit
-    labeled, idle = rows.reduce(_weigh_kinds)
+    labeled, idle, _, n_idle = fit.problem.census.kinds
     standard = _set_standard(fit.problem, rows) if labeled > 0 and idle > 0 else None
     if standard is None:
         return fit
     earned = standard.of(fit)
     if not standard.is_missed_by(earned, errors=0.0):
         return fit
-    others = _sample_unlabeled(rows, idle)
+    others = _sample_unlabeled(rows, idle, int(n_idle))
     if not standard.is_missed_by(earned):  # perhaps only because labels were learned by heart
         if len(earned) < ENOUGH_LABELED:
             return fit
@@ -171,9 +172,10 @@ def _with_weights(columns: Columns) -> Columns:
     return (*columns[:2], np.ones(len(np.asarray(columns[1]))), *columns[3:])
 
 
-def _sample_unlabeled(rows: Rows, weight: float) -> Columns:
+def _sample_unlabeled(rows: Rows, weight: float, n_rows: int) -> Columns:
     """Some of the rows without a label, with the weight of all of them."""
-    found = rows.arrange(_unlabeled_code).sample(MOST_UNLABELED, np.random.RandomState(0))
+    idle = rows.arrange(_unlabeled_code).counted(n_rows)
+    found = idle.sample(MOST_UNLABELED, np.random.RandomState(0))
     found = _with_weights(found)
     own = np.asarray(found[2])
     return (*found[:2], own * (weight / own.sum()), *found[3:])
@@ -194,20 +196,6 @@ def _say_what_was_done(before: float, expected: float, now: float, weight: float
         UnlabeledRowsWarning,
         stacklevel=4,
     )
-
-
-def unlabeled(columns: Columns) -> NDArray[np.bool_]:
-    """Rows whose labels say nothing."""
-    table = np.asarray(columns[1])
-    nothing = np.asarray(row_all(table == table[:, :1]))
-    return nothing if len(columns) < 4 else nothing & ~np.asarray(columns[3])
-
-
-def _weigh_kinds(columns: Columns) -> FloatArray:
-    """Weight of the rows with and without a label."""
-    nothing = unlabeled(columns)
-    weight = np.ones(len(nothing)) if columns[2] is None else np.asarray(columns[2])
-    return np.array([weight[~nothing].sum(), weight[nothing].sum()])
 
 
 def lighter(columns: Columns, factor: float) -> Columns:
@@ -260,7 +248,8 @@ def mean(values: FloatArray, weight: FloatArray) -> float:
 
 def _set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
     """What labeled rows alone foretell; None where they are too few to tell."""
-    columns = rows.arrange(_labeled_code).sample(MOST_LABELED, np.random.RandomState(0))
+    labeled = rows.arrange(_labeled_code).counted(int(problem.census.kinds[2]))
+    columns = labeled.sample(MOST_LABELED, np.random.RandomState(0))
     table = np.asarray(columns[1], dtype=np.float64)
     if len(table) < 2 * N_FOLDS:
         return None

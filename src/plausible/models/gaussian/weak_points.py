@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from plausible.base import EmptyClassWarning
 from plausible.engine import Result
 from plausible.errors import InputError
+from plausible.models.gaussian.census import RowCensus
 from plausible.models.gaussian.parameters import FloatArray, SingularCovarianceError, singular
-from plausible.models.gaussian.soft_mixture import RowCensus, SoftMixture
+from plausible.models.gaussian.soft_mixture import SoftMixture
 
 MOST_NUMBERS = 1 << 28  # of covariances: 2 GB, and several times as much while they are estimated
 MOST_WORK = 2e9  # d^3 for each covariance: seconds for each step

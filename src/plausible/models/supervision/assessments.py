@@ -125,6 +125,8 @@ def _from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
             rows=rows,
             settings={"scale": "log_odds"},
         )
+    if values.ndim == 1 and not ((values < NEARLY_ZERO) | (1 - values < NEARLY_ZERO)).any():
+        return Assessments((np.log(values) - np.log1p(-values))[:, None], None)
     table = values if values.ndim == 2 else np.stack([values, 1 - values], axis=1)
     check_table(table)
     with np.errstate(divide="ignore"):
@@ -269,7 +271,7 @@ class Reader:
                 f"are of {given.n_classes} in some",
                 "give the same columns everywhere",
             )
-        joint = np.hstack([as_floats(X, "features"), _statistics_of(given.log_odds, self.family)])
+        joint = _beside(X, _statistics_of(given.log_odds, self.family))
         plausibility = None if given.possible is None else given.possible.astype(np.float64)
         if labels is not None:
             contour = as_labels(as_labels(labels, classes=self.names), classes=ordered).contour
@@ -285,6 +287,19 @@ class Reader:
                 )
         weight = None if weight is None else check_weights(np.ravel(weight), len(joint))
         return joint, plausibility, weight
+
+
+def _beside(X: Any, statistics: FloatArray) -> FloatArray:
+    """Features and statistics of assessments, row by row or column by column as features came."""
+    single = isinstance(X, np.ndarray) and X.dtype == np.float32  # not to be copied twice
+    data = X if single else as_floats(X, "features")
+    if data.ndim != 2 or len(data) != len(statistics):
+        return np.hstack([data, statistics])  # says what does not fit
+    d = data.shape[1]
+    by_column = data.strides[0] < data.strides[1]
+    joint = np.empty((len(data), d + statistics.shape[1]), order="F" if by_column else "C")
+    joint[:, :d], joint[:, d:] = data, statistics
+    return joint
 
 
 def names_of(Z: Any) -> list[Any] | None:

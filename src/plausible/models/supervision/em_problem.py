@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plausible.engine import Rows
+from plausible.engine import Rows, remembering
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
+from plausible.models.gaussian.census import RowCensus, take_census
 from plausible.models.gaussian.parameters import (
     FloatArray,
     GaussianChart,
@@ -16,7 +17,7 @@ from plausible.models.gaussian.parameters import (
     about_mean,
     merge,
 )
-from plausible.models.gaussian.soft_mixture import RowCensus, lost_digits, take_census
+from plausible.models.gaussian.soft_mixture import lost_digits
 from plausible.models.gaussian.weak_points import MOST_NUMBERS, MOST_WORK
 from plausible.models.supervision.beta import fit_beta
 from plausible.models.supervision.parameters import (
@@ -103,8 +104,9 @@ class SupervisedMixture:
         if family == "beta":
             self.change = n_weighed * float(self.center[n_features:].sum())
         self.fast = e_step.use_compiled(n_assessed, len(owner), "full", len(self.center))
+        self.summarize = remembering(self._summarize)
 
-    def summarize(self, points: list[Supervision]) -> list[SupervisionStatistics]:
+    def _summarize(self, points: list[Supervision]) -> list[SupervisionStatistics]:
         """Moments and criterion for each set of parameters, in one pass over the rows."""
         moments = self._moments(self.rows, points, len(self.center))
         if self.bare is None:
