@@ -38,7 +38,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.number_codes import n_letters, text_size
+from plausible.tables.number_codes import n_letters_in, pieces_of, text_size
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 
@@ -367,7 +367,7 @@ def _is_written_so(whole: Any, columns: dict[str, Any]) -> bool:
         if arrow().types.is_string(column.type):
             size += text_size(column)
         else:
-            count = n_letters(column.drop_null().to_numpy())
+            count = n_letters_in(pieces_of(column.drop_null()))
             if count is None:
                 return False
             size += count

@@ -3,21 +3,39 @@
 Text with a sign, blanks or zeros in front is longer than the number that it writes. So all numbers
 are written in the usual way if they have as many letters as their digits, which costs less than to
 look at each of them: ``"7"`` and ``"007"`` are two names, ``"7"`` and 7 are one.
+
+Numbers come in pieces, one for each chunk of a column, which stay in the cache while they are
+computed with.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.tables.errors import arrow
 
-LOOK = 4096  # rows among which few numbers are all found
+LOOK = 4096  # rows that tell whether text writes numbers
 ROOM = 4  # places of a table of numbers for each row
 IntArray = NDArray[np.int64]
+Ints = NDArray[Any]  # of any size
 
 
-def n_letters(values: IntArray) -> int | None:
+class NumberCodes(NamedTuple):
+    """Whole numbers by their distinct values.
+
+    codes (n,) : places among the numbers
+    first : rows in which each comes first, in rising order
+    numbers : different ones, in this order
+    """
+
+    codes: IntArray
+    first: IntArray
+    numbers: IntArray
+
+
+def n_letters(values: Ints) -> int | None:
     """Letters of all numbers as they are usually written; None if that is not worth a look.
 
     Examples
@@ -39,31 +57,63 @@ def n_letters(values: IntArray) -> int | None:
     )  # fmt: skip
 
 
-def encode_numbers(values: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Codes of numbers from 0 on, and the first rows of different ones; None if some are too large.
+def n_letters_in(pieces: Sequence[Ints]) -> int | None:
+    """The same for a column in pieces."""
+    total = 0
+    for piece in pieces:
+        count = n_letters(piece)
+        if count is None:
+            return None
+        total += count
+    return total
+
+
+def encode_numbers(pieces: Sequence[Ints]) -> NumberCodes | None:
+    """Codes of numbers from 0 on; None if there are none, or some are too large.
 
     Examples
     --------
-    >>> encode_numbers(np.array([3, 1, 3, 0]))
-    (array([0, 1, 0, 2]), array([0, 1, 3]))
+    >>> found = encode_numbers([np.array([3, 1]), np.array([3, 0])])
+    >>> found.codes, found.first, found.numbers
+    (array([0, 1, 0, 2]), array([0, 1, 3]), array([3, 1, 0]))
     """
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= ROOM * len(values):
+    pieces = [piece for piece in pieces if len(piece)]
+    n_rows = sum(map(len, pieces))
+    if not pieces or min(int(piece.min()) for piece in pieces) < 0:
         return None
-    first = np.sort(np.unique(values[:LOOK], return_index=True)[1])
-    if len(first) < int(np.count_nonzero(np.bincount(values))):
-        first = _first_rows(values, high)
-    rank = np.empty(high + 1, np.int64)
-    rank[values[first]] = np.arange(len(first))
-    return rank.take(values), first
+    high = max(int(piece.max()) for piece in pieces)
+    if high >= ROOM * n_rows:
+        return None
+    first = _first_rows(pieces, n_rows, high)
+    numbers = np.flatnonzero(first >= 0)
+    order = np.argsort(first[numbers])
+    numbers = numbers[order]
+    rank = np.zeros(high + 1, np.int64)
+    rank[numbers] = np.arange(len(numbers))
+    codes = np.empty(n_rows, np.int64)
+    begin = 0
+    for piece in pieces:
+        end = begin + len(piece)
+        rank.take(piece, out=codes[begin:end], mode="clip")  # which needs no buffer
+        begin = end
+    return NumberCodes(codes, first[numbers].astype(np.int64), numbers)
 
 
-def _first_rows(values: IntArray, high: int) -> IntArray:
-    """First rows of different numbers, in rising order."""
-    rows: NDArray[Any] = np.arange(len(values), dtype=np.int32 if len(values) < 2**31 else np.int64)
-    table: NDArray[Any] = np.full(high + 1, -1, rows.dtype)
-    table[values[::-1]] = rows[::-1]  # the first row is written last
-    return np.sort(table[table >= 0]).astype(np.int64)
+def _first_rows(pieces: Sequence[Ints], n_rows: int, high: int) -> Ints:
+    """The first row of each number from 0 to `high`, -1 where there is none."""
+    whole: Any = np.int32 if n_rows < 2**31 else np.int64
+    table: Ints = np.full(high + 1, -1, whole)
+    end = n_rows
+    for piece in reversed(pieces):  # the first row is written last
+        rows = np.arange(end - 1, end - len(piece) - 1, -1, dtype=whole)
+        table[piece[::-1].astype(np.intp, copy=False)] = rows
+        end -= len(piece)
+    return table
+
+
+def pieces_of(column: Any) -> list[Ints]:
+    """The numbers of a column without gaps, one array for each chunk."""
+    return [chunk.to_numpy() for chunk in getattr(column, "chunks", [column])]
 
 
 def parse_numbers(column: Any) -> Any:
@@ -76,7 +126,7 @@ def parse_numbers(column: Any) -> Any:
         numbers = pc.cast(column, pa.int64())
     except pa.ArrowInvalid:
         return None
-    return numbers if n_letters(numbers.to_numpy()) == text_size(column) else None
+    return numbers if n_letters_in(pieces_of(numbers)) == text_size(column) else None
 
 
 def text_size(column: Any) -> int:
