@@ -178,6 +178,7 @@ def test_which_names_are_numbered(cells, is_numbered):
 def test_parts_of_a_column_share_their_names_and_keep_their_order(odd, monkeypatch):
     """Both halves have the same names, unsorted, and a cell of the last chunk may be odd."""
     monkeypatch.setattr("plausible.tables.numbered_names.TASK", 100)
+    monkeypatch.setattr("plausible.tables.threads.MANY", 0)
     rng = np.random.default_rng(3)
     cells = [f"photo_{k}" for k in rng.integers(0, 300, 1000)]
     others = [f"{k}/8" for k in rng.integers(0, 5, 1000)]

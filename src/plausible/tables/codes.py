@@ -79,7 +79,7 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
         return codes, names
     numbered = numbered_names(column) if len(column) >= FEW else None
     if numbered is not None:
-        at_once(numbered.tasks())
+        at_once(numbered.tasks(), len(column))
         found = _numbered_codes(column, numbered)
         if found is not None:
             return found
@@ -135,16 +135,17 @@ def distinct_all(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[np.int64
     Threads first take whole columns, of which those of few names are left to Arrow, then parts of
     those of numbered names.
     """
-    if all(len(column) < FEW for column in columns.values()):
+    n_rows = max(map(len, columns.values()), default=0)
+    if n_rows < FEW:
         return {name: distinct(column) for name, column in columns.items()}
-    numbered = {name: numbered_names(column) for name, column in columns.items() if len(column)}
+    numbered = {name: numbered_names(column) for name, column in columns.items()}
     parts = {name: found for name, found in numbered.items() if found is not None}
     rest = [name for name in columns if name not in parts]
-    tasks = [partial(distinct, columns[name]) for name in rest]
+    tasks: list[Any] = [partial(distinct, columns[name]) for name in rest]
     tasks += [task for found in parts.values() for task in found.tasks()]
-    done = dict(zip(rest, at_once(tasks), strict=False))
-    numbers = at_once([partial(_finished, columns[name], found) for name, found in parts.items()])
-    done |= zip(parts, numbers, strict=True)
+    done = dict(zip(rest, at_once(tasks, n_rows), strict=False))
+    last = [partial(_finished, columns[name], found) for name, found in parts.items()]
+    done |= zip(parts, at_once(last, n_rows), strict=True)
     return {name: done[name] for name in columns}
 
 

@@ -8,7 +8,7 @@ Numbers come in pieces, one for each chunk of a column, which stay in the cache 
 computed with.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,3 +138,24 @@ def text_size(column: Any) -> int:
             places = np.frombuffer(offsets, np.int32)
             total += int(places[chunk.offset + len(chunk)] - places[chunk.offset])
     return total
+
+
+def is_written_so(whole: Any, columns: Mapping[str, Any]) -> bool:
+    """Whether a file is what parsed columns would be written as, by its length.
+
+    A number that is written in another way (with a sign, blanks or zeros in front), NA, empty lines
+    and ends of lines of two letters only make it longer.
+    """
+    letters = memoryview(whole)
+    head = bytes(letters[: 1 << 16]).find(b"\n") + 1
+    n_rows = len(next(iter(columns.values())))
+    size = head + n_rows * len(columns) - (bytes(letters[-1:]) != b"\n")
+    for column in columns.values():
+        if arrow().types.is_string(column.type):
+            size += text_size(column)
+        else:
+            count = n_letters_in(pieces_of(column.drop_null()))
+            if count is None:
+                return False
+            size += count
+    return bool(head) and size == len(whole)
