@@ -1,6 +1,5 @@
 """Answers that somebody gave more than once about the same item."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +29,8 @@ def settle_repeats(
     check_option(repeats, REPEATS, "repeats")
     if not len(item):
         return Repeated(None, [])
-    number = _pair_numbers(item, annotator)
-    twice = _repeated(number(slice(None)))
+    pairs = _pair_numbers(item, annotator)
+    twice = _repeated(pairs)
     if not len(twice):
         return Repeated(None, [])
     # Answers whose last bits are of a pair that comes again.
@@ -39,9 +38,9 @@ def settle_repeats(
     may_repeat[twice & (N_ENDS - 1)] = True
     parts = [slice(start, start + BLOCK) for start in range(0, len(item), BLOCK)]
     several = np.concatenate(
-        [np.flatnonzero(may_repeat.take(number(p) & (N_ENDS - 1))) + p.start for p in parts]
+        [np.flatnonzero(may_repeat.take(pairs[p] & (N_ENDS - 1))) + p.start for p in parts]
     )
-    group = _number_repeats(number(several))
+    group = _number_repeats(pairs[several])
     several, group = several[group >= 0], group[group >= 0]  # of people who answered again
     said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
@@ -60,25 +59,22 @@ def settle_repeats(
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
 
 
-def _pair_numbers(item: IntArray, annotator: IntArray) -> Callable[[Any], NDArray[Any]]:
-    """A number for each pair of an item and a person, of some answers."""
+def _pair_numbers(item: IntArray, annotator: IntArray) -> NDArray[Any]:
+    """A number for the item and the person of each answer."""
     n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
     # Short numbers are sorted in half the time.
     whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
-
-    def number(which: Any) -> NDArray[Any]:
-        pair = item[which].astype(whole)
-        pair *= whole(n_people)
-        np.add(pair, annotator[which], out=pair, casting="unsafe")
-        return pair
-
-    return number
+    pairs: NDArray[Any] = np.empty(len(item), whole)
+    for start in range(0, len(item), BLOCK):
+        part = slice(start, start + BLOCK)
+        pairs[part] = item[part] * n_people + annotator[part]
+    return pairs
 
 
 def _repeated(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that come again, which are sorted in place."""
-    numbers.sort()
-    return numbers[1:][numbers[1:] == numbers[:-1]]
+    """Numbers that come again, in order."""
+    numbers = np.sort(numbers)
+    return numbers[1:].take(np.flatnonzero(numbers[1:] == numbers[:-1]))
 
 
 def _number_repeats(numbers: NDArray[Any]) -> IntArray:

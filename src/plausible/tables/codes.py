@@ -125,7 +125,9 @@ def whole_numbers(column: Any) -> tuple[Encoded, Any] | None:
 
 def encoded_numbers(numbers: Any) -> Encoded | None:
     """A column of whole numbers by its distinct values; None if some are missing, or too large."""
-    found = None if numbers.null_count else encode_numbers(pieces_of(numbers))
+    if numbers.null_count or not len(numbers):
+        return None
+    found = encode_numbers(np.concatenate(pieces_of(numbers)))
     return None if found is None else Encoded(found.codes, found.numbers)
 
 

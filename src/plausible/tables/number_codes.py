@@ -3,9 +3,6 @@
 Text with a sign, blanks or zeros in front is longer than the number that it writes. So all numbers
 are written in the usual way if they have as many letters as their digits, which costs less than to
 look at each of them: ``"7"`` and ``"007"`` are two names, ``"7"`` and 7 are one.
-
-Numbers come in pieces, one for each chunk of a column, which stay in the cache while they are
-computed with.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +14,7 @@ from numpy.typing import NDArray
 from plausible.tables.errors import arrow
 
 LOOK = 4096  # rows that tell whether text writes numbers
+BLOCK = 1 << 15  # rows that are computed with at a time, so that they stay in the cache
 ROOM = 4  # places of a table of numbers for each row
 IntArray = NDArray[np.int64]
 Ints = NDArray[Any]  # of any size
@@ -68,47 +66,36 @@ def n_letters_in(pieces: Sequence[Ints]) -> int | None:
     return total
 
 
-def encode_numbers(pieces: Sequence[Ints]) -> NumberCodes | None:
-    """Codes of numbers from 0 on; None if there are none, or some are too large.
+def encode_numbers(values: IntArray) -> NumberCodes | None:
+    """Codes of numbers from 0 on, which are written in their place; None if some are too large.
 
     Examples
     --------
-    >>> found = encode_numbers([np.array([3, 1]), np.array([3, 0])])
+    >>> found = encode_numbers(np.array([3, 1, 3, 0]))
     >>> found.codes, found.first, found.numbers
     (array([0, 1, 0, 2]), array([0, 1, 3]), array([3, 1, 0]))
     """
-    pieces = [piece for piece in pieces if len(piece)]
-    n_rows = sum(map(len, pieces))
-    if not pieces or min(int(piece.min()) for piece in pieces) < 0:
+    high = int(values.view(np.uint64).max(initial=0))  # negative ones are the largest
+    if not len(values) or high >= ROOM * len(values):
         return None
-    high = max(int(piece.max()) for piece in pieces)
-    if high >= ROOM * n_rows:
-        return None
-    first = _first_rows(pieces, n_rows, high)
-    numbers = np.flatnonzero(first >= 0)
-    order = np.argsort(first[numbers])
-    numbers = numbers[order]
-    rank = np.zeros(high + 1, np.int64)
+    first = _first_rows(values, high)
+    numbers = values.take(first)
+    rank = np.empty(high + 1, np.int64)
     rank[numbers] = np.arange(len(numbers))
-    codes = np.empty(n_rows, np.int64)
-    begin = 0
-    for piece in pieces:
-        end = begin + len(piece)
-        rank.take(piece, out=codes[begin:end], mode="clip")  # which needs no buffer
-        begin = end
-    return NumberCodes(codes, first[numbers].astype(np.int64), numbers)
+    for start in range(0, len(values), BLOCK):
+        part = slice(start, start + BLOCK)
+        values[part] = rank.take(values[part])
+    return NumberCodes(values, first, numbers)
 
 
-def _first_rows(pieces: Sequence[Ints], n_rows: int, high: int) -> Ints:
-    """The first row of each number from 0 to `high`, -1 where there is none."""
-    whole: Any = np.int32 if n_rows < 2**31 else np.int64
+def _first_rows(values: IntArray, high: int) -> IntArray:
+    """First rows of different numbers, in rising order."""
+    whole: Any = np.int32 if len(values) < 2**31 else np.int64
     table: Ints = np.full(high + 1, -1, whole)
-    end = n_rows
-    for piece in reversed(pieces):  # the first row is written last
-        rows = np.arange(end - 1, end - len(piece) - 1, -1, dtype=whole)
-        table[piece[::-1].astype(np.intp, copy=False)] = rows
-        end -= len(piece)
-    return table
+    for start in range((len(values) - 1) // BLOCK * BLOCK, -1, -BLOCK):
+        part = values[start : start + BLOCK][::-1].copy()  # the first row is written last
+        table[part] = np.arange(start + len(part) - 1, start - 1, -1, dtype=whole)
+    return np.sort(table[table >= 0]).astype(np.int64)
 
 
 def pieces_of(column: Any) -> list[Ints]:

@@ -7,6 +7,7 @@ pairs of these, and of both halves. All else should be the same in all names.
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import places_of
-from plausible.tables.number_codes import ROOM, NumberCodes, encode_numbers, n_letters_in
+from plausible.tables.number_codes import ROOM, NumberCodes, encode_numbers, n_letters
 
 WORD = 8  # bytes, and so digits
 HEAD = 4  # bytes of a name that a view of Arrow holds beside its length
@@ -24,7 +25,7 @@ LOOK = 4096  # rows that tell where numbers stand
 TASK = 1 << 17  # rows that are worth a turn of a thread
 DIGITS = b"0123456789"
 UInts = NDArray[np.uint64]
-Ints = NDArray[np.int32]
+IntArray = NDArray[np.int64]
 
 
 def _each(byte: int) -> np.uint64:
@@ -58,48 +59,54 @@ class NumberedNames:
 
     Attributes
     ----------
-    pieces : list of int arrays, or None for a chunk that was not read
+    numbers : int array (n,)
     is_sound : bool
         Whether all that were read are numbered alike.
     """
 
     def __init__(self, chunks: Sequence[Any], form: Form) -> None:
         self.chunks, self.form = chunks, form
-        self.pieces: list[Ints | None] = [None] * len(chunks)
+        self.ends = np.cumsum([len(chunk) for chunk in chunks])
+        self.numbers = np.empty(int(self.ends[-1]), np.int64)
         self.is_sound = True
+        self._are_usual = True  # numbers without zeros in front
 
     def tasks(self) -> list[Callable[[], None]]:
         """What is to be done, in parts that are worth a turn."""
-        starts, n_rows = [0], 0
-        for place, chunk in enumerate(self.chunks):
-            if n_rows >= TASK:
-                starts.append(place)
-                n_rows = 0
-            n_rows += len(chunk)
-        ends = pairwise([*starts, len(self.chunks)])
-        return [lambda part=range(*part): self._read(part) for part in ends]  # type: ignore[misc]
+        turns = (self.ends - 1) // TASK
+        starts = [0, *(np.flatnonzero(np.diff(turns)) + 1).tolist(), len(self.chunks)]
+        return [partial(self._read, range(*part)) for part in pairwise(starts)]
 
-    def _read(self, part: range) -> None:
-        for place in part:
-            if self.is_sound:
-                self.pieces[place] = found = read_numbers(self.chunks[place], self.form)
-                self.is_sound = self.is_sound and found is not None
+    def _read(self, places: range) -> None:
+        for place in places:
+            chunk = self.chunks[place]
+            found = self.numbers[self.ends[place] - len(chunk) : self.ends[place]]
+            if not self.is_sound or not read_numbers(chunk, self.form, found):
+                self.is_sound = False
+                return
+            if not self.form.is_even:
+                self._look_at_digits(chunk, found)
+
+    def _look_at_digits(self, chunk: Any, numbers: IntArray) -> None:
+        """Notice whether some numbers have zeros in front."""
+        ends = places_of(chunk)[0]
+        if n_letters(numbers) != int(ends[-1] - ends[0]) - self.form.begin * len(chunk):
+            self._are_usual = False
 
     def encoded(self) -> NumberCodes | None:
-        """Codes of names; None unless all are numbered, and differ as their numbers do.
+        """Codes of names, after all parts were read; None unless they differ as numbers do.
 
         Numbers of different lengths should have no zeros in front, or else two names could be one.
         """
-        pieces = [piece for piece in self.pieces if piece is not None]
-        if not self.is_sound or len(pieces) < len(self.pieces):
+        if not self.is_sound or not (self._are_usual or self._are_equal()):
             return None
-        if not self.form.is_even:
-            lengths = [np.diff(places_of(chunk)[0]) for chunk in self.chunks]
-            is_fixed = all((length == lengths[0][0]).all() for length in lengths)
-            n_digits = sum(int(length.sum()) - self.form.begin * len(length) for length in lengths)
-            if not is_fixed and n_letters_in(pieces) != n_digits:
-                return None
-        return encode_numbers(pieces)
+        return encode_numbers(self.numbers)
+
+    def _are_equal(self) -> bool:
+        """Whether all names are of one length."""
+        sizes = (np.diff(places_of(chunk)[0]) for chunk in self.chunks)
+        length = len(self.form.name)
+        return all((size == length).all() for size in sizes)
 
 
 def numbered_names(column: Any) -> NumberedNames | None:
@@ -109,8 +116,10 @@ def numbered_names(column: Any) -> NumberedNames | None:
     chunks = [chunk for chunk in getattr(column, "chunks", [column]) if len(chunk)]
     sample = chunks[0].slice(0, LOOK)
     form = form_of(sample)
-    found = None if form is None else read_numbers(sample, form)
-    if form is None or found is None or int(found.max()) >= ROOM * len(column):
+    found = np.empty(len(sample), np.int64)
+    if form is None or not read_numbers(sample, form, found):
+        return None
+    if int(found.max()) >= ROOM * len(column):
         return None
     return NumberedNames(chunks, form)
 
@@ -143,21 +152,23 @@ def _even_form(name: bytes, table: NDArray[np.uint8]) -> Form | None:
     return Form(name, begin, end, True) if begin <= varies[0] else None
 
 
-def read_numbers(chunk: Any, form: Form) -> Ints | None:
-    """The numbers of all names of an array; None unless all have that form."""
+def read_numbers(chunk: Any, form: Form, numbers: IntArray) -> bool:
+    """Write the numbers of all names of an array; False unless all have that form."""
     digits = _even_digits(chunk, form) if form.is_even else _last_digits(chunk, form)
     if digits is None:
-        return None
+        return False
     spoiled = digits + SIX
     spoiled |= digits
     if int(np.bitwise_or.reduce(spoiled)) & HIGH:  # a byte above 9
-        return None
-    return _as_number(digits)
+        return False
+    _as_numbers(digits, numbers.view(np.uint64))
+    return True
 
 
 def _last_digits(chunk: Any, form: Form) -> UInts | None:
     """Digits with which names end, the last one in the highest byte, and zeros below."""
-    lengths = np.diff(places_of(chunk)[0])
+    ends = places_of(chunk)[0]
+    lengths = ends[1:] - ends[:-1]
     shortest, longest, begin = int(lengths.min()), int(lengths.max()), form.begin
     is_headed = begin >= HEAD  # the first four letters are no part of the number
     most = min(begin + WORD, INLINE) if is_headed else WORD
@@ -222,7 +233,7 @@ def _even_digits(chunk: Any, form: Form) -> UInts | None:
     return digits
 
 
-def _as_number(digits: UInts) -> Ints:
+def _as_numbers(digits: UInts, numbers: UInts) -> None:
     """Eight digits from 0 to 9, the first one in the lowest byte, as one number."""
     digits *= TIMES[0]
     digits >>= np.uint64(8)
@@ -231,5 +242,4 @@ def _as_number(digits: UInts) -> Ints:
     digits >>= np.uint64(16)
     digits &= FOURS
     digits *= TIMES[2]
-    digits >>= np.uint64(32)
-    return digits.astype(np.int32)
+    np.right_shift(digits, np.uint64(32), out=numbers)
