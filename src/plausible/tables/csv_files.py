@@ -301,6 +301,7 @@ class CsvSource(Source):
             self._read_options(block_size=block),
             self._parse_options(),
             self._convert_options(self.names, direct),
+            arrow().system_memory_pool(),  # which gives memory back later than others
         )
         return dict(zip(self.names, table.columns, strict=True))
 
