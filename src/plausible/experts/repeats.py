@@ -1,5 +1,7 @@
 """Answers that somebody gave more than once about the same item."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ from plausible.errors import Note
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 REPEATS = ("all", "once", "first", "last")
+MANY = 50_000  # answers for which a thread is worth its start
 BLOCK = 1 << 15  # answers that are looked at at a time, so that they stay in the cache
 N_ENDS = 1 << 20  # of the numbers of pairs, by which most that come once are told
 
@@ -22,17 +25,40 @@ class Repeated(NamedTuple):
     notes: list[Note]
 
 
-def settle_repeats(
-    item: IntArray, annotator: IntArray, statement: IntArray, doubt: FloatArray | None, repeats: str
-) -> Repeated:
-    """Which answers count, where a person answered several times about an item."""
-    check_option(repeats, REPEATS, "repeats")
-    if not len(item):
-        return Repeated(None, [])
-    pairs = _pair_numbers(item, annotator)
+class Again(NamedTuple):
+    """Answers of people who answered several times about an item, and which belong together.
+
+    rows (m,) : of the answers
+    group (m,) : from 0 for each item and person, in no order
+    """
+
+    rows: IntArray
+    group: IntArray
+
+
+def begin_search(item: IntArray, annotator: IntArray) -> Callable[[], Again]:
+    """Look for people who answered again, meanwhile if there are many answers; what finds them."""
+    if len(item) < MANY:
+        return lambda: find_repeats(item, annotator)
+    thread = ThreadPoolExecutor(1)
+    found = thread.submit(find_repeats, item, annotator)
+    thread.shutdown(wait=False)
+    return found.result
+
+
+def find_repeats(item: IntArray, annotator: IntArray) -> Again:
+    """Answers of people who answered several times about an item.
+
+    Examples
+    --------
+    >>> find_repeats(np.array([0, 1, 0, 0]), np.array([2, 2, 2, 1]))
+    Again(rows=array([0, 2]), group=array([0, 0]))
+    """
+    nobody = np.zeros(0, dtype=np.int64)
+    pairs = _pair_numbers(item, annotator) if len(item) else nobody
     twice = _repeated(pairs)
     if not len(twice):
-        return Repeated(None, [])
+        return Again(nobody, nobody)
     # Answers whose last bits are of a pair that comes again.
     may_repeat = np.zeros(N_ENDS, dtype=bool)
     may_repeat[twice & (N_ENDS - 1)] = True
@@ -41,7 +67,17 @@ def settle_repeats(
         [np.flatnonzero(may_repeat.take(pairs[p] & (N_ENDS - 1))) + p.start for p in parts]
     )
     group = _number_repeats(pairs[several])
-    several, group = several[group >= 0], group[group >= 0]  # of people who answered again
+    return Again(several[group >= 0], group[group >= 0])
+
+
+def settle_repeats(
+    again: Again, statement: IntArray, doubt: FloatArray | None, repeats: str
+) -> Repeated:
+    """Which answers count, where a person answered several times about an item."""
+    check_option(repeats, REPEATS, "repeats")
+    several, group = again
+    if not len(several):
+        return Repeated(None, [])
     said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
     n_equal = len(several) - len(first_said)
@@ -53,7 +89,7 @@ def settle_repeats(
         "first": np.unique(group, return_index=True)[1],
         "last": len(group) - 1 - np.unique(group[::-1], return_index=True)[1],
     }[repeats]
-    is_kept = np.ones(len(item), dtype=bool)
+    is_kept = np.ones(len(statement), dtype=bool)
     is_kept[several] = False
     is_kept[several[chosen]] = True
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
