@@ -54,20 +54,24 @@ def find_repeats(item: IntArray, annotator: IntArray) -> Again:
     >>> find_repeats(np.array([0, 1, 0, 0]), np.array([2, 2, 2, 1]))
     Again(rows=array([0, 2]), group=array([0, 0]))
     """
-    nobody = np.zeros(0, dtype=np.int64)
-    pairs = _pair_numbers(item, annotator) if len(item) else nobody
+    pairs = _pair_numbers(item, annotator)
     twice = _repeated(pairs)
-    if not len(twice):
-        return Again(nobody, nobody)
     # Answers whose last bits are of a pair that comes again.
     may_repeat = np.zeros(N_ENDS, dtype=bool)
     may_repeat[twice & (N_ENDS - 1)] = True
-    parts = [slice(start, start + BLOCK) for start in range(0, len(item), BLOCK)]
-    several = np.concatenate(
-        [np.flatnonzero(may_repeat.take(pairs[p] & (N_ENDS - 1))) + p.start for p in parts]
-    )
+    several = _places_in(pairs, may_repeat) if len(twice) else np.zeros(0, np.int64)
     group = _number_repeats(pairs[several])
     return Again(several[group >= 0], group[group >= 0])
+
+
+def _places_in(pairs: NDArray[Any], may_repeat: NDArray[np.bool_]) -> IntArray:
+    """Rows whose last bits are in a table."""
+    return np.concatenate(
+        [
+            np.flatnonzero(may_repeat.take(pairs[start : start + BLOCK] & (N_ENDS - 1))) + start
+            for start in range(0, len(pairs), BLOCK)
+        ]
+    )
 
 
 def settle_repeats(
@@ -97,7 +101,7 @@ def settle_repeats(
 
 def _pair_numbers(item: IntArray, annotator: IntArray) -> NDArray[Any]:
     """A number for the item and the person of each answer."""
-    n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
+    n_items, n_people = int(item.max(initial=0)) + 1, int(annotator.max(initial=0)) + 1
     # Short numbers are sorted in half the time.
     whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
     pairs: NDArray[Any] = np.empty(len(item), whole)

@@ -157,7 +157,8 @@ def _finished(column: Any, numbered: NumberedNames) -> tuple[NDArray[np.int64], 
 
 def _by_arrow(column: Any) -> tuple[NDArray[np.int64], Any]:
     """The same by the hash table of Arrow."""
-    return _codes_in(column.dictionary_encode())
+    pool = arrow().system_memory_pool()
+    return _codes_in(arrow(".compute").dictionary_encode(column, memory_pool=pool))
 
 
 def _codes_in(encoded: Any) -> tuple[NDArray[np.int64], Any]:

@@ -200,7 +200,9 @@ def _last_digits(chunk: Any, form: Form) -> UInts | None:
 def _pairs(chunk: Any) -> UInts | None:
     """Views (n, 2) of names of at most twelve letters; None by older ones of Arrow."""
     try:
-        views = chunk.cast(arrow().string_view())
+        views = arrow(".compute").cast(
+            chunk, arrow().string_view(), memory_pool=arrow().system_memory_pool()
+        )
     except arrow().ArrowNotImplementedError:
         return None
     pairs = np.frombuffer(views.buffers()[1], np.uint64).reshape(-1, 2)
