@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.tables import codes as room
+from plausible.tables import few_names
 from plausible.tables.number_codes import n_letters
 from plausible.tables.numbered_names import numbered_names
 
@@ -195,6 +196,30 @@ def test_parts_of_a_column_share_their_names_and_keep_their_order(odd, monkeypat
     for name, column in columns.items():
         codes, names = found[name]
         assert (codes.tolist(), names.to_pylist()) == slow(column.to_pylist())
+
+
+@given(st.lists(st.text(st.sampled_from("ab\0é"), max_size=6), min_size=1), st.integers(1, 9),
+       st.integers(1, 30))  # fmt: skip
+def test_few_names_are_those_of_a_slow_search(cells, size, most):
+    """Names of up to four letters and longer ones, of which some come late."""
+    chunks = [pa.array(["skip", *cells[k : k + size]])[1:] for k in range(0, len(cells), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few_names, "MOST", most)
+        found = few_names.encode_few(pa.chunked_array([pa.array([], pa.string()), *chunks]))
+    if len(set(cells)) > most:
+        assert found is None
+    else:
+        assert (found[0].tolist(), found[1].to_pylist()) == slow(cells)
+
+
+def test_many_and_long_names_are_not_few():
+    many = pa.array([f"{k}" for k in range(few_names.MOST + 1)])
+    assert few_names.encode_few(many) is None
+    codes, names = few_names.encode_few(many[1:])
+    assert codes.tolist() == list(range(few_names.MOST))
+    assert names.to_pylist() == many[1:].to_pylist()
+    assert few_names.encode_few(pa.chunked_array([["a"], ["thirteen long"]])) is None
+    assert few_names.encode_few(pa.array(["a", None])) is None
 
 
 @given(st.lists(st.integers(-(10**17), 10**17) | st.integers(-12, 1002)))

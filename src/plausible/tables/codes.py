@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from plausible.tables.columns import values_of
 from plausible.tables.errors import arrow
+from plausible.tables.few_names import encode_few
 from plausible.tables.kinds import places_of
 from plausible.tables.number_codes import encode_numbers, parse_numbers, pieces_of
 from plausible.tables.numbered_names import NumberedNames, numbered_names
@@ -96,7 +97,8 @@ def _by_words(column: Any) -> tuple[NDArray[np.int64], Any]:
     """Codes of names that are long, or not numbered, without gaps."""
     words = words_of(column)
     if words is None:
-        return _by_arrow(column)
+        found = encode_few(column) if len(column) >= FEW else None
+        return _by_arrow(column) if found is None else found
     first, codes = _ranked(first_rows(mixed(words)))
     if len(words) > 1 and not _agree(words, first, codes):
         return _by_arrow(column)  # different names have the same number

@@ -172,7 +172,7 @@ def _last_digits(chunk: Any, form: Form) -> UInts | None:
     shortest, longest, begin = int(lengths.min()), int(lengths.max()), form.begin
     is_headed = begin >= HEAD  # the first four letters are no part of the number
     most = min(begin + WORD, INLINE) if is_headed else WORD
-    pairs = _pairs(chunk) if begin < shortest and longest <= most else None
+    pairs = views_of(chunk) if begin < shortest and longest <= most else None
     if pairs is None:
         return None
     size, word = pairs[:, 0], pairs[:, 1]
@@ -197,8 +197,11 @@ def _last_digits(chunk: Any, form: Form) -> UInts | None:
     return digits
 
 
-def _pairs(chunk: Any) -> UInts | None:
-    """Views (n, 2) of names of at most twelve letters; None by older ones of Arrow."""
+def views_of(chunk: Any) -> UInts | None:
+    """Views (n, 2) of names of at most twelve letters; None by older versions of Arrow.
+
+    The lower half of the first word is the length, and all letters follow, with zeros behind them.
+    """
     try:
         views = arrow(".compute").cast(
             chunk, arrow().string_view(), memory_pool=arrow().system_memory_pool()
