@@ -20,7 +20,7 @@ from plausible.tables.errors import arrow
 from plausible.tables.few_names import encode_few
 from plausible.tables.kinds import places_of
 from plausible.tables.number_codes import encode_numbers, parse_numbers, pieces_of
-from plausible.tables.numbered_names import NumberedNames, numbered_names
+from plausible.tables.numbered_names import NumberedNames, numbered_names, views_of
 from plausible.tables.threads import at_once
 
 Words = list[NDArray[np.uint64]]
@@ -298,9 +298,8 @@ def _views(chunks: Sequence[Any], longest: int) -> Words | None:
     A view is the length and the first four bytes, and the eight bytes behind. Where there are no
     zero bytes, the length can be told by the others.
     """
-    try:
-        pairs = [_pairs(chunk) for chunk in chunks]
-    except arrow().ArrowNotImplementedError:  # by older ones
+    pairs = [pair for pair in map(views_of, chunks) if pair is not None]
+    if len(pairs) < len(chunks):
         return None
     heads = [pair.view(np.uint32)[:, 1] for pair in pairs]
     plain = all(map(_is_plain, chunks))
@@ -309,13 +308,6 @@ def _views(chunks: Sequence[Any], longest: int) -> Words | None:
     if plain and longest <= WORD:
         return [np.concatenate([pair[:, 1] << HALF | pair[:, 0] >> HALF for pair in pairs])]
     return [np.concatenate([pair[:, k] for pair in pairs]) for k in (0, 1)]
-
-
-def _pairs(chunk: Any) -> NDArray[np.uint64]:
-    """Views (n, 2) of text."""
-    views = chunk.cast(arrow().string_view())
-    pairs = np.frombuffer(views.buffers()[1], np.uint64).reshape(-1, 2)
-    return pairs[views.offset : views.offset + len(chunk)]
 
 
 def _is_plain(chunk: Any) -> bool:
