@@ -135,6 +135,9 @@ class CsvSource(Source):
         """All rows of some columns."""
         if not self.is_kept:
             return super().whole(columns, typed)
+        if typed:
+            lost = [name for name in columns if name not in self._typings]
+            at_once([partial(self._typing, name) for name in lost], self._n_kept())
         return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
