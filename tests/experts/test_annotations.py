@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plausible.belief import TotalConflictError, combine, discount, masses_from_dicts
+from plausible.errors import InputError
 from plausible.experts import Annotations, agreement, next_items
 from plausible.experts.tables import factorize
 from plausible.labels import Labels
@@ -391,3 +392,33 @@ def test_words_count_by_their_order_and_by_what_gold_shows():
         Annotations.from_words(*columns, order=["sure", "Sure"])
     with pytest.raises(ValueError, match="guess"):
         Annotations.from_words(*columns, order=["sure", "rather"])
+
+
+@pytest.mark.parametrize("repeats", ["all", "once", "first", "last"])
+def test_repeated_answers_are_the_same_when_they_are_looked_for_meanwhile(repeats, monkeypatch):
+    rng = np.random.default_rng(5)
+    items, people = (
+        rng.integers(0, 30, 200),
+        np.array(["bob", "ann", "cy"])[rng.integers(0, 3, 200)],
+    )
+    said = np.array(["dog", "cat", "eel|cat"])[rng.integers(0, 3, 200)]
+    doubt = rng.integers(0, 3, 200) / 4
+
+    def read():
+        made = Annotations.from_long(items, people, said, doubt=doubt, repeats=repeats)
+        return made.notes, made.item.tolist(), made.annotator.tolist(), made.doubt.tolist()
+
+    expected = read()
+    monkeypatch.setattr("plausible.experts.repeats.MANY", 0)
+    assert read() == expected
+    pairs = list(zip(items.tolist(), people.tolist(), strict=True))
+    if repeats in ("first", "last"):
+        assert len(expected[1]) == len(set(pairs)) < len(pairs)
+
+
+def test_places_of_answers_beyond_their_names_are_refused():
+    for item in ([0, 2], [0, -1], np.array([0, -1], np.int32), np.array([2, 0], ">i8")):
+        with pytest.raises(InputError, match="from 0 to 1"):
+            Annotations(["x", "y"], ["a"], ["k"], np.array(item), [0, 0], [0, 0], [[1.0]])
+    with pytest.raises(InputError, match="from 0 to -1"):
+        Annotations([], ["a"], ["k"], [0], [0], [0], [[1.0]])

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.tables import codes as room
+from plausible.tables import few_names
 from plausible.tables.number_codes import n_letters
-from plausible.tables.numbered_names import encode_numbered
+from plausible.tables.numbered_names import numbered_names
 
 letters = st.text(st.sampled_from("ab0é\0"), max_size=10)
 
@@ -112,35 +113,113 @@ def test_the_first_row_of_each_key(keys, size):
     assert found.tolist() == [keys.index(key) for key in keys]
 
 
-def word(text):
-    return np.frombuffer(text.encode().ljust(8, b"\0"), np.uint64)[0]
+def numbered(cells, size):
+    """Codes and names of a column in chunks by the numbers of its names, or None."""
+    chunks = [pa.array(["skip", *cells[k : k + size]])[1:] for k in range(0, len(cells), size)]
+    found = numbered_names(pa.chunked_array([pa.array([], pa.string()), *chunks]))
+    for task in [] if found is None else found.tasks()[::-1]:
+        task()
+    codes = None if found is None else found.encoded()
+    return codes and (codes.codes.tolist(), [cells[row] for row in codes.first])
 
 
-@given(st.lists(st.text(st.sampled_from("0129/:x"), max_size=3), min_size=2),
-       st.sampled_from(["", "ab", "7_"]), st.sampled_from(["", ".p"]))  # fmt: skip
-def test_words_that_differ_by_a_number_have_the_codes_of_a_slow_search(ends, start, last):
-    texts = [start + end + last for end in ends]
-    found = encode_numbered(np.array([word(text) for text in texts]))
-    if found is not None:
-        codes, names = slow(texts)
-        assert found[0].tolist() == codes
-        assert [texts[row] for row in found[1]] == names
+@given(st.lists(st.text(st.sampled_from("0129/:x\0\t"), max_size=3), min_size=2),
+       st.sampled_from(["", "ab", "7_", "photo_", "photo_1", "a long beginning, "]),
+       st.sampled_from(["", ".p", ".png", ", and a long end"]), st.booleans(),
+       st.integers(1, 5))  # fmt: skip
+def test_names_that_differ_by_a_number_have_the_codes_of_a_slow_search(ends, start, last, same, n):
+    cells = [start + (end.rjust(3, "0") if same else end) + last for end in ends]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("plausible.tables.numbered_names.LOOK", 2)
+        patch.setattr("plausible.tables.numbered_names.ROOM", 1000)
+        patch.setattr("plausible.tables.number_codes.ROOM", 1000)
+        patch.setattr("plausible.tables.numbered_names.TASK", 2)
+        found = numbered(cells, n)
+    assert found is None or found == slow(cells)
 
 
 @pytest.mark.parametrize(
-    ("texts", "is_numbered"),
+    ("cells", "is_numbered"),
     [
-        (["img07.p", "img11.p", "img07.p"], True),
+        (["img07.jp", "img11.jp", "img07.jp"], True),
+        (["img_00007.png", "img_00004.png"], True),
+        (["img_00007.png", "img_00004.jpg"], False),
+        (["img_00007.png", "img_00004.png", "img_7.png"], False),
+        (["1mg_00007.png", "img_00004.png"], False),
+        (["0000000000000007.png", "0000000000000004.png"], True),
         (["img7", "img11", "img7"], True),
-        (["img7", "img", "img07"], False),  # a letter less and one more
-        (["img7", "img07", "img11"], False),
-        (["img7", "imgx", "img11"], False),
-        (["img7", "img:", "img11"], False),  # follows 9
+        (["photo_7", "photo_11", "photo_9"], True),
+        (["photo_7", "Photo_11"], False),  # another head
+        (["photo_7", "phot1_11"], False),
+        (["photo_7", "photo7"], False),  # no number where others have it
+        (["photo_7", "photo_"], False),
+        (["photo_007", "photo_001"], True),
+        (["photo_007", "photo_7"], False),  # a letter less, and one number
+        (["p7", "p07", "p11"], False),
+        (["p7", "px", "p11"], False),
+        (["p7", "p:", "p11"], False),  # follows 9
+        (["p7", "p/", "p11"], False),
+        (["p7", "p7\0"], False),
+        (["p7", "p\t"], False),  # is 9 in the lower half of its bits
+        (["p123456", "p1234567", "p12345678"], False),  # nine letters, of which eight are a word
+        (["pict_1", "pict_12345678"], False),  # more letters than a view holds
+        (["p1", "p9000000"], False),  # too large for a table
+        (["é1", "é2"], True),
+        (["few", "names"], False),
+        (["7", ""], False),
     ],
 )
-def test_which_names_are_numbered(texts, is_numbered):
-    found = encode_numbered(np.array([word(text) for text in texts]))
-    assert (found is not None) == is_numbered
+def test_which_names_are_numbered(cells, is_numbered):
+    for size in (2, 9):
+        found = numbered(cells, size)
+        assert found == (slow(cells) if is_numbered else None)
+
+
+@pytest.mark.parametrize("odd", [None, "photo_x", "photo_007", "another", "photo_99999999"])
+def test_parts_of_a_column_share_their_names_and_keep_their_order(odd, monkeypatch):
+    """Both halves have the same names, unsorted, and a cell of the last chunk may be odd."""
+    monkeypatch.setattr("plausible.tables.numbered_names.TASK", 100)
+    monkeypatch.setattr("plausible.tables.threads.MANY", 0)
+    rng = np.random.default_rng(3)
+    cells = [f"photo_{k}" for k in rng.integers(0, 300, 1000)]
+    others = [f"{k}/8" for k in rng.integers(0, 5, 1000)]
+    cells[990] = odd or cells[990]
+    columns = {
+        "item": pa.chunked_array([pa.array(cells[k : k + 70]) for k in range(0, 1000, 70)]),
+        "gaps": pa.chunked_array([[None, *cells[1:500]], [*cells[500:999], None]]),
+        "again": pa.chunked_array([cells[::-1]]),
+        "few": pa.chunked_array([others]),
+        "nothing": pa.chunked_array([pa.nulls(1000, pa.string())]),
+    }
+    found = room.distinct_all(columns)
+    assert list(found) == list(columns)
+    for name, column in columns.items():
+        codes, names = found[name]
+        assert (codes.tolist(), names.to_pylist()) == slow(column.to_pylist())
+
+
+@given(st.lists(st.text(st.sampled_from("ab\0é"), max_size=6), min_size=1), st.integers(1, 9),
+       st.integers(1, 30))  # fmt: skip
+def test_few_names_are_those_of_a_slow_search(cells, size, most):
+    """Names of up to four letters and longer ones, of which some come late."""
+    chunks = [pa.array(["skip", *cells[k : k + size]])[1:] for k in range(0, len(cells), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few_names, "MOST", most)
+        found = few_names.encode_few(pa.chunked_array([pa.array([], pa.string()), *chunks]))
+    if len(set(cells)) > most:
+        assert found is None
+    else:
+        assert (found[0].tolist(), found[1].to_pylist()) == slow(cells)
+
+
+def test_many_and_long_names_are_not_few():
+    many = pa.array([f"{k}" for k in range(few_names.MOST + 1)])
+    assert few_names.encode_few(many) is None
+    codes, names = few_names.encode_few(many[1:])
+    assert codes.tolist() == list(range(few_names.MOST))
+    assert names.to_pylist() == many[1:].to_pylist()
+    assert few_names.encode_few(pa.chunked_array([["a"], ["thirteen long"]])) is None
+    assert few_names.encode_few(pa.array(["a", None])) is None
 
 
 @given(st.lists(st.integers(-(10**17), 10**17) | st.integers(-12, 1002)))

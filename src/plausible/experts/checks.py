@@ -39,7 +39,7 @@ def check_codes(codes: Any, n_names: int, n_answers: int | None, what: str) -> I
     if places.size == 0 and places.ndim == 1:
         places = places.astype(np.int64)
     right = places.ndim == 1 and places.dtype.kind in "iu" and n_answers in (None, len(places))
-    if not right or (places.size and (places.min() < 0 or places.max() >= n_names)):
+    if not right or not _are_below(places, n_names):
         count = "each answer" if n_answers is None else f"each of the {n_answers} answers"
         raise InputError(
             f"{what} should be a whole number from 0 to {n_names - 1} for {count}",
@@ -48,6 +48,15 @@ def check_codes(codes: Any, n_names: int, n_answers: int | None, what: str) -> I
             value=codes,
         )
     return places
+
+
+def _are_below(places: NDArray[Any], n_names: int) -> bool:
+    """Whether whole numbers are from 0 to `n_names` - 1; one look at the usual ones tells."""
+    if not places.size:
+        return True
+    if places.dtype == np.int64:
+        return bool(places.view(np.uint64).max() < n_names)  # negative ones are the largest
+    return bool(places.min() >= 0 and places.max() < n_names)
 
 
 def check_contours(rows: csr_array, n_classes: int) -> csr_array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible.belief import can_be_looked_up
 from plausible.checks import as_array, as_floats, name_rows, shown
 from plausible.errors import InputError, Note
-from plausible.experts.doubts import read_doubts
+from plausible.experts.doubts import is_outside, read_doubts
 from plausible.experts.parsing import Statements, from_groups, from_mass_rows
 from plausible.experts.tables import Codes, check_doubt, factorize_cells, is_gone
 
@@ -41,6 +41,8 @@ def doubts_of(
     given = doubt if confidence is None else confidence
     is_float = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.ndim == 1
     if is_float and not words:  # nothing would be won by counting them
+        if meaning == "doubt" and len(given) == n_rows and not is_outside(given).any():
+            return given.copy(), []
         column = Codes(np.arange(len(given)), given)
     else:
         column = factorize_cells(given, meaning)

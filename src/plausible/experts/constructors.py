@@ -28,7 +28,7 @@ from plausible.experts.parsing import (
     from_table,
     parse_cells,
 )
-from plausible.experts.repeats import settle_repeats
+from plausible.experts.repeats import begin_search, settle_repeats
 from plausible.experts.statements import StatementFacts
 from plausible.experts.tables import (
     Codes,
@@ -147,6 +147,9 @@ class Constructors:
         if annotators is not None:
             annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
             notes += told
+        is_each = all(degree is None for degree in (plausibility, probability, mass))
+        is_each = is_each and annotators is not None  # so that people may have answered again
+        search = begin_search(item.codes, annotator.codes) if is_each else None
         doubts, told = doubts_of(doubt, confidence, words, n_rows)
         notes += told
         numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
@@ -157,13 +160,13 @@ class Constructors:
             cells, first = gather_answers(cells, group, *numbers)
             item, annotator = item.taken(first), annotator.taken(first)
             doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
-        if doubts is not None:
+        if doubts is not None and np.isnan(doubts).any():
             facts = StatementFacts(cells.contours)
             says = (facts.says_something | facts.is_empty)[cells.codes]
             doubts, told = fill_unknown(doubts, annotator.codes, says)
             notes += told
-        if annotators is not None and numbers is None:
-            repeated = settle_repeats(item.codes, annotator.codes, cells.codes, doubts, repeats)
+        if search is not None:
+            repeated = settle_repeats(search(), cells.codes, doubts, repeats)
             notes += repeated.notes
             if repeated.kept is not None:
                 kept = repeated.kept

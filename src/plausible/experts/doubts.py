@@ -80,7 +80,7 @@ def read_doubts(
     values = np.where(is_word, by_word, values)
     if is_word.any():
         notes.append(Note(f"{name!r} was read by the doubt of each word"))
-    return Doubts(values[column.codes], notes)
+    return Doubts(values.take(column.codes), notes)
 
 
 def doubts_in_order(words: Any) -> dict[Any, float]:
@@ -112,10 +112,17 @@ def doubts_in_order(words: Any) -> dict[Any, float]:
 
 def _check_range(numbers: FloatArray, column: Codes, meaning: str) -> FloatArray:
     """Numbers (A,) of the cells, NaN where they are not known, if none is outside of [0, 1]."""
-    bad = (numbers < 0) | (numbers > 1)
+    bad = is_outside(numbers)
     if bad.any():
         _refuse_numbers(bad[column.codes], column.names.tolist()[int(np.argmax(bad))], meaning)
-    return np.asarray(numbers, dtype=np.float64)[column.codes]
+    return np.asarray(numbers, dtype=np.float64).take(column.codes)
+
+
+def is_outside(numbers: FloatArray) -> NDArray[np.bool_]:
+    """Which numbers are outside of [0, 1]; those that are not known are not."""
+    bad: NDArray[np.bool_] = numbers < 0
+    bad |= numbers > 1
+    return bad
 
 
 def _check_words(words: Any) -> dict[str, float]:

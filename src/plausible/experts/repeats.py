@@ -1,6 +1,7 @@
 """Answers that somebody gave more than once about the same item."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from plausible.errors import Note
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 REPEATS = ("all", "once", "first", "last")
+MANY = 50_000  # answers for which a thread is worth its start
 BLOCK = 1 << 15  # answers that are looked at at a time, so that they stay in the cache
 N_ENDS = 1 << 20  # of the numbers of pairs, by which most that come once are told
 
@@ -23,26 +25,63 @@ class Repeated(NamedTuple):
     notes: list[Note]
 
 
-def settle_repeats(
-    item: IntArray, annotator: IntArray, statement: IntArray, doubt: FloatArray | None, repeats: str
-) -> Repeated:
-    """Which answers count, where a person answered several times about an item."""
-    check_option(repeats, REPEATS, "repeats")
-    if not len(item):
-        return Repeated(None, [])
-    number = _pair_numbers(item, annotator)
-    twice = _repeated(number(slice(None)))
-    if not len(twice):
-        return Repeated(None, [])
+class Again(NamedTuple):
+    """Answers of people who answered several times about an item, and which belong together.
+
+    rows (m,) : of the answers
+    group (m,) : from 0 for each item and person, in no order
+    """
+
+    rows: IntArray
+    group: IntArray
+
+
+def begin_search(item: IntArray, annotator: IntArray) -> Callable[[], Again]:
+    """Look for people who answered again, meanwhile if there are many answers; what finds them."""
+    if len(item) < MANY:
+        return lambda: find_repeats(item, annotator)
+    thread = ThreadPoolExecutor(1)
+    found = thread.submit(find_repeats, item, annotator)
+    thread.shutdown(wait=False)
+    return found.result
+
+
+def find_repeats(item: IntArray, annotator: IntArray) -> Again:
+    """Answers of people who answered several times about an item.
+
+    Examples
+    --------
+    >>> find_repeats(np.array([0, 1, 0, 0]), np.array([2, 2, 2, 1]))
+    Again(rows=array([0, 2]), group=array([0, 0]))
+    """
+    pairs = _pair_numbers(item, annotator)
+    twice = _repeated(pairs)
     # Answers whose last bits are of a pair that comes again.
     may_repeat = np.zeros(N_ENDS, dtype=bool)
     may_repeat[twice & (N_ENDS - 1)] = True
-    parts = [slice(start, start + BLOCK) for start in range(0, len(item), BLOCK)]
-    several = np.concatenate(
-        [np.flatnonzero(may_repeat.take(number(p) & (N_ENDS - 1))) + p.start for p in parts]
+    several = _places_in(pairs, may_repeat) if len(twice) else np.zeros(0, np.int64)
+    group = _number_repeats(pairs[several])
+    return Again(several[group >= 0], group[group >= 0])
+
+
+def _places_in(pairs: NDArray[Any], may_repeat: NDArray[np.bool_]) -> IntArray:
+    """Rows whose last bits are in a table."""
+    return np.concatenate(
+        [
+            np.flatnonzero(may_repeat.take(pairs[start : start + BLOCK] & (N_ENDS - 1))) + start
+            for start in range(0, len(pairs), BLOCK)
+        ]
     )
-    group = _number_repeats(number(several))
-    several, group = several[group >= 0], group[group >= 0]  # of people who answered again
+
+
+def settle_repeats(
+    again: Again, statement: IntArray, doubt: FloatArray | None, repeats: str
+) -> Repeated:
+    """Which answers count, where a person answered several times about an item."""
+    check_option(repeats, REPEATS, "repeats")
+    several, group = again
+    if not len(several):
+        return Repeated(None, [])
     said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
     first_said = np.unique(said, return_index=True)[1]
     n_equal = len(several) - len(first_said)
@@ -54,31 +93,28 @@ def settle_repeats(
         "first": np.unique(group, return_index=True)[1],
         "last": len(group) - 1 - np.unique(group[::-1], return_index=True)[1],
     }[repeats]
-    is_kept = np.ones(len(item), dtype=bool)
+    is_kept = np.ones(len(statement), dtype=bool)
     is_kept[several] = False
     is_kept[several[chosen]] = True
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
 
 
-def _pair_numbers(item: IntArray, annotator: IntArray) -> Callable[[Any], NDArray[Any]]:
-    """A number for each pair of an item and a person, of some answers."""
-    n_items, n_people = int(item.max()) + 1, int(annotator.max()) + 1
+def _pair_numbers(item: IntArray, annotator: IntArray) -> NDArray[Any]:
+    """A number for the item and the person of each answer."""
+    n_items, n_people = int(item.max(initial=0)) + 1, int(annotator.max(initial=0)) + 1
     # Short numbers are sorted in half the time.
     whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
-
-    def number(which: Any) -> NDArray[Any]:
-        pair = item[which].astype(whole)
-        pair *= whole(n_people)
-        np.add(pair, annotator[which], out=pair, casting="unsafe")
-        return pair
-
-    return number
+    pairs: NDArray[Any] = np.empty(len(item), whole)
+    for start in range(0, len(item), BLOCK):
+        part = slice(start, start + BLOCK)
+        pairs[part] = item[part] * n_people + annotator[part]
+    return pairs
 
 
 def _repeated(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that come again, which are sorted in place."""
-    numbers.sort()
-    return numbers[1:][numbers[1:] == numbers[:-1]]
+    """Numbers that come again, in order."""
+    numbers = np.sort(numbers)
+    return numbers[1:].take(np.flatnonzero(numbers[1:] == numbers[:-1]))
 
 
 def _number_repeats(numbers: NDArray[Any]) -> IntArray:

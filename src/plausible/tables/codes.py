@@ -9,7 +9,7 @@ into one number, the names of all rows are checked afterwards, word by word.
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from plausible.tables.columns import values_of
 from plausible.tables.errors import arrow
+from plausible.tables.few_names import encode_few
 from plausible.tables.kinds import places_of
-from plausible.tables.number_codes import encode_numbers, parse_numbers
-from plausible.tables.numbered_names import encode_numbered
+from plausible.tables.number_codes import encode_numbers, parse_numbers, pieces_of
+from plausible.tables.numbered_names import NumberedNames, numbered_names, views_of
+from plausible.tables.threads import at_once
 
 Words = list[NDArray[np.uint64]]
 WORD = 8  # bytes of a number
@@ -76,14 +78,28 @@ def distinct(column: Any) -> tuple[NDArray[np.int64], Any]:
         codes = np.full(len(column), -1, np.int64)
         codes[there], names = distinct(column.drop_null())
         return codes, names
+    numbered = numbered_names(column) if len(column) >= FEW else None
+    if numbered is not None:
+        at_once(numbered.tasks(), len(column))
+        found = _numbered_codes(column, numbered)
+        if found is not None:
+            return found
+    return _by_words(column)
+
+
+def _numbered_codes(column: Any, numbered: NumberedNames) -> tuple[NDArray[np.int64], Any] | None:
+    """Codes of names that differ by numbers, which were read; None if some do not."""
+    found = numbered.encoded()
+    return None if found is None else (found.codes, _taken(column, found.first))
+
+
+def _by_words(column: Any) -> tuple[NDArray[np.int64], Any]:
+    """Codes of names that are long, or not numbered, without gaps."""
     words = words_of(column)
     if words is None:
-        return _by_arrow(column)
-    numbered = encode_numbered(words[0]) if len(words) == 1 else None
-    if numbered is not None:
-        codes, first = numbered
-    else:
-        first, codes = _ranked(first_rows(mixed(words)))
+        found = encode_few(column) if len(column) >= FEW else None
+        return _by_arrow(column) if found is None else found
+    first, codes = _ranked(first_rows(mixed(words)))
     if len(words) > 1 and not _agree(words, first, codes):
         return _by_arrow(column)  # different names have the same number
     return codes, _taken(column, first)
@@ -113,28 +129,38 @@ def encoded_numbers(numbers: Any) -> Encoded | None:
     """A column of whole numbers by its distinct values; None if some are missing, or too large."""
     if numbers.null_count or not len(numbers):
         return None
-    values = numbers.to_numpy()
-    found = encode_numbers(values)
-    return None if found is None else Encoded(found[0], values[found[1]])
+    found = encode_numbers(np.concatenate(pieces_of(numbers)))
+    return None if found is None else Encoded(found.codes, found.numbers)
 
 
 def distinct_all(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[np.int64], Any]]:
     """The same for several columns at the same time.
 
-    Columns of few names are left to Arrow, in another thread, which does nothing else, so that both
-    need not wait for one another.
+    Threads first take whole columns, of which those of few names are left to Arrow, then parts of
+    those of numbered names.
     """
-    few = {name: column for name, column in columns.items() if len(column) and not has_many(column)}
-    with ThreadPoolExecutor(1) as thread:
-        found = thread.submit(lambda: [column.dictionary_encode() for column in few.values()])
-        many = {name: distinct(columns[name]) for name in columns if name not in few}
-        encoded = dict(zip(few, found.result(), strict=True))
-    return {name: _codes_in(encoded[name]) if name in few else many[name] for name in columns}
+    n_rows = max(map(len, columns.values()), default=0)
+    if n_rows < FEW:
+        return {name: distinct(column) for name, column in columns.items()}
+    numbered = {name: numbered_names(column) for name, column in columns.items()}
+    parts = {name: found for name, found in numbered.items() if found is not None}
+    rest = [name for name in columns if name not in parts]
+    tasks: list[Any] = [partial(distinct, columns[name]) for name in rest]
+    tasks += [task for found in parts.values() for task in found.tasks()]
+    done = dict(zip(rest, at_once(tasks, n_rows), strict=False))
+    last = [partial(_finished, columns[name], found) for name, found in parts.items()]
+    done |= zip(parts, at_once(last, n_rows), strict=True)
+    return {name: done[name] for name in columns}
+
+
+def _finished(column: Any, numbered: NumberedNames) -> tuple[NDArray[np.int64], Any]:
+    return _numbered_codes(column, numbered) or _by_words(column)
 
 
 def _by_arrow(column: Any) -> tuple[NDArray[np.int64], Any]:
     """The same by the hash table of Arrow."""
-    return _codes_in(column.dictionary_encode())
+    pool = arrow().system_memory_pool()
+    return _codes_in(arrow(".compute").dictionary_encode(column, memory_pool=pool))
 
 
 def _codes_in(encoded: Any) -> tuple[NDArray[np.int64], Any]:
@@ -272,9 +298,8 @@ def _views(chunks: Sequence[Any], longest: int) -> Words | None:
     A view is the length and the first four bytes, and the eight bytes behind. Where there are no
     zero bytes, the length can be told by the others.
     """
-    try:
-        pairs = [_pairs(chunk) for chunk in chunks]
-    except arrow().ArrowNotImplementedError:  # by older ones
+    pairs = [pair for pair in map(views_of, chunks) if pair is not None]
+    if len(pairs) < len(chunks):
         return None
     heads = [pair.view(np.uint32)[:, 1] for pair in pairs]
     plain = all(map(_is_plain, chunks))
@@ -283,13 +308,6 @@ def _views(chunks: Sequence[Any], longest: int) -> Words | None:
     if plain and longest <= WORD:
         return [np.concatenate([pair[:, 1] << HALF | pair[:, 0] >> HALF for pair in pairs])]
     return [np.concatenate([pair[:, k] for pair in pairs]) for k in (0, 1)]
-
-
-def _pairs(chunk: Any) -> NDArray[np.uint64]:
-    """Views (n, 2) of text."""
-    views = chunk.cast(arrow().string_view())
-    pairs = np.frombuffer(views.buffers()[1], np.uint64).reshape(-1, 2)
-    return pairs[views.offset : views.offset + len(chunk)]
 
 
 def _is_plain(chunk: Any) -> bool:

@@ -7,7 +7,9 @@ a name that comes twice) is looked for here.
 """
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -38,9 +40,10 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.number_codes import n_letters, text_size
+from plausible.tables.number_codes import is_written_so
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
+from plausible.tables.threads import at_once
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
 DAMAGED = "it may be damaged or cut off: write or download it again"
@@ -56,29 +59,48 @@ class CsvSource(Source):
 
     def __init__(self, content: Content) -> None:
         super().__init__()
-        self.text, self.name, self.content = Text(content), content.name, content
-        self.notes += self.text.notes
-        header = read_header(self.text, content.is_tabbed)
-        self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
-        self._is_renamed, self._counts = header.is_renamed, header.counts
-        self.notes += header.notes
-        self.is_empty = header.is_alone
-        size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
-        self.block = next((block for block in BLOCKS if block > size), BLOCKS[-1])
+        self.text, self.name, self.content = Text(content, is_patient=True), content.name, content
         self._typings: dict[str, Typing] = {}
         self._kinds: dict[str, str] = {}
         self._columns: dict[str, Any] = {}  # of short files: text, but for `_written`
         self._written: set[str] = set()  # columns of whole numbers, whose text is not kept
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
+        ahead = None if self.text.is_surveyed else self._parse_ahead()
+        if ahead is None:
+            self._read_header()
+        self.notes += [*self.text.notes, *self._told]
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
         if self.is_kept:
-            self._columns = self._parse_whole(whole)
+            self._columns = self._keep(self._parse_whole(whole) if ahead is None else ahead)
         if self.text.n_quotes % 2:
             check_quotes(self)
+
+    def _read_header(self) -> None:
+        header = read_header(self.text, self.content.is_tabbed)
+        self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
+        self._is_renamed, self._counts, self._told = header.is_renamed, header.counts, header.notes
+        self.is_empty = header.is_alone
+        size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
+        self.block = next((block for block in BLOCKS if block > size), BLOCKS[-1])
+
+    def _parse_ahead(self) -> dict[str, Any] | None:
+        """Columns of text that begins plainly, parsed while it is surveyed.
+
+        None if it cannot be parsed, or has to be parsed in another way, so that all has to be done
+        again when it is known what the text is.
+        """
+        with ThreadPoolExecutor(1) as thread:
+            survey = thread.submit(self.text.survey)
+            columns = None
+            with suppress(Exception):  # which comes again below, unless the survey explains it
+                self._read_header()
+                columns = self._parse_columns(self.text.whole())
+            survey.result()
+        return columns if self.text.is_plain else None
 
     # -- What a table offers
 
@@ -113,6 +135,9 @@ class CsvSource(Source):
         """All rows of some columns."""
         if not self.is_kept:
             return super().whole(columns, typed)
+        if typed:
+            lost = [name for name in columns if name not in self._typings]
+            at_once([partial(self._typing, name) for name in lost], self._n_kept())
         return arrow().table([self.column(name, typed) for name in columns], names=list(columns))
 
     def column(self, name: str, typed: bool = True) -> Any:
@@ -142,23 +167,30 @@ class CsvSource(Source):
         """The same for several columns; those of short files are typed by their distinct cells."""
         lost = [name for name in dict.fromkeys(names) if name not in self._codes]
         if self.is_kept and lost:
-            rest = [name for name in lost if not self._encode_numbers(name)]
-            found = distinct_all({name: self._text(name) for name in rest})
-            for name, (codes, cells) in found.items():
+            tasks = [partial(self._number_codes, name) for name in lost]
+            found = at_once(tasks, self._n_kept())
+            rest = [name for name, it in zip(lost, found, strict=True) if not self._take(name, it)]
+            for name, (codes, cells) in distinct_all({n: self._text(n) for n in rest}).items():
                 self._codes[name] = recode(codes, cells, self._read_names(name, cells))
         return super().encoded_all(names)
 
-    def _encode_numbers(self, name: str) -> bool:
-        """Encode a column, if it holds whole numbers that are written in the usual way."""
+    def _n_kept(self) -> int:
+        """Rows of a short file."""
+        return len(next(iter((self._columns or self._values).values())))
+
+    def _number_codes(self, name: str) -> tuple[Encoded, Any] | None:
+        """Codes and numbers of a column, if it holds whole ones that are written as usual."""
         if name in self._written:
             encoded = encoded_numbers(self._values[name])
-            if encoded is not None:
-                self._codes[name] = encoded
-            return encoded is not None and self.kind(name) == INT
-        found = whole_numbers(self._columns[name]) if name not in self._kinds else None
+            return None if encoded is None else (encoded, self._values[name])
+        return whole_numbers(self._columns[name]) if name not in self._kinds else None
+
+    def _take(self, name: str, found: tuple[Encoded, Any] | None) -> bool:
+        """Keep what was found out about a column; False if it was nothing."""
         if found is not None:
             self._codes[name], self._values[name] = found
-            self._typings[name] = Typing.of_whole_numbers(len(self._columns[name]))
+            if name not in self._written:
+                self._typings[name] = Typing.of_whole_numbers(len(self._columns[name]))
         return found is not None and self.kind(name) == INT
 
     def _read_names(self, name: str, cells: Any) -> Any:
@@ -243,24 +275,28 @@ class CsvSource(Source):
     # -- Parsing
 
     def _parse_whole(self, whole: Any) -> dict[str, Any]:
-        """All columns as text, but for those of whole numbers, which are kept as these."""
-        pa = arrow()
-        if self.is_empty:
-            return {name: pa.chunked_array([], pa.string()) for name in self.names}
-        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
-            with suppress(pa.ArrowInvalid):
-                columns = self._parse_at_once(whole, self.block, dict.fromkeys(self._counts, INT64))
-                if _is_written_so(whole, columns):
-                    return self._keep_numbers(columns)
+        """All columns; where a row is longer than a block, the whole text is one."""
         reason = ""
-        for block in (self.block, len(whole) + 1):  # where a row is longer than a block
+        for block in (self.block, len(whole) + 1):
             try:
-                return self._parse_at_once(whole, block, {})
-            except pa.ArrowInvalid as error:
+                return self._parse_columns(whole, block)
+            except arrow().ArrowInvalid as error:
                 reason = first_line(error)
         del whole
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
+
+    def _parse_columns(self, whole: Any, block: int | None = None) -> dict[str, Any]:
+        """All columns as text, but for those of whole numbers, if they are written as these."""
+        pa, block = arrow(), block or self.block
+        if self.is_empty:
+            return {name: pa.chunked_array([], pa.string()) for name in self.names}
+        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
+            with suppress(pa.ArrowInvalid):
+                columns = self._parse_at_once(whole, block, dict.fromkeys(self._counts, INT64))
+                if is_written_so(whole, columns):
+                    return columns
+        return self._parse_at_once(whole, block, {})
 
     def _parse_at_once(self, whole: Any, block: int, direct: dict[str, str]) -> dict[str, Any]:
         table = arrow(".csv").read_csv(
@@ -268,17 +304,19 @@ class CsvSource(Source):
             self._read_options(block_size=block),
             self._parse_options(),
             self._convert_options(self.names, direct),
+            arrow().system_memory_pool(),  # which gives memory back later than others
         )
         return dict(zip(self.names, table.columns, strict=True))
 
-    def _keep_numbers(self, columns: dict[str, Any]) -> dict[str, Any]:
+    def _keep(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Keep columns of whole numbers as such; the others are returned."""
-        for name in self._counts:
+        written = {name for name in columns if not arrow().types.is_string(columns[name].type)}
+        for name in written:
             self._written.add(name)
-            self._values[name] = numbers = columns.pop(name)
+            self._values[name] = numbers = columns[name]
             n_cells = len(numbers) - numbers.null_count
             self._typings[name] = Typing.of_whole_numbers(n_cells)
-        return columns
+        return {name: column for name, column in columns.items() if name not in written}
 
     def _stream(
         self, columns: Sequence[str], direct: dict[str, str], clean: bool = True
@@ -351,24 +389,3 @@ class CsvSource(Source):
             quoted_strings_can_be_null=False,
             check_utf8=False,  # the text was surveyed
         )
-
-
-def _is_written_so(whole: Any, columns: dict[str, Any]) -> bool:
-    """Whether a file is what parsed columns would be written as, by its length.
-
-    A number that is written in another way (with a sign, blanks or zeros in front), NA, empty lines
-    and ends of lines of two letters only make it longer.
-    """
-    letters = memoryview(whole)
-    head = bytes(letters[: 1 << 16]).find(b"\n") + 1
-    n_rows = len(next(iter(columns.values())))
-    size = head + n_rows * len(columns) - (bytes(letters[-1:]) != b"\n")
-    for column in columns.values():
-        if arrow().types.is_string(column.type):
-            size += text_size(column)
-        else:
-            count = n_letters(column.drop_null().to_numpy())
-            if count is None:
-                return False
-            size += count
-    return bool(head) and size == len(whole)

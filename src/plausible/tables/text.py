@@ -18,6 +18,7 @@ from plausible.tables.errors import TableError, arrow, reading
 
 KEPT = 1 << 27  # bytes; shorter text is parsed once and kept, longer text is parsed at each pass
 PIECE = 1 << 20
+LARGE = 1 << 20  # bytes from which it matters when they are surveyed
 LOOK = 1 << 18  # bytes that stay in the cache while they are surveyed
 UTF8, UTF16, WINDOWS = "utf-8", "utf-16", "cp1252"
 QUOTE = 34
@@ -37,15 +38,32 @@ class Text:
     n_quotes : int
         How many double quotes there are.
     notes : list of str
+    is_surveyed : bool
+        Whether it was looked through. Text that may be parsed meanwhile is taken for UTF-8 without
+        quotes if it begins so, until whoever opened it calls `survey`.
     """
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: Content, is_patient: bool = False) -> None:
         self.content, self.name = content, content.name
         self.notes: list[str] = []
         self.n_quotes, self.is_damaged = 0, False
         is_utf16 = content.head().startswith(UTF16_MARKS)
         self.encoding = UTF16 if is_utf16 else UTF8
         self._whole = content.whole(KEPT)
+        self.is_surveyed = False
+        if not (is_patient and self._begins_plainly()):
+            self.survey()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is UTF-8 without quotes, as far as is known."""
+        return self.encoding == UTF8 and not self.n_quotes and not self.is_damaged
+
+    def survey(self) -> None:
+        """Look through all of it, once."""
+        if self.is_surveyed:
+            return
+        self.is_surveyed = True
         with reading(self.name, "a text file"):
             self._survey()
         if self.encoding != UTF8 and self._whole is not None:
@@ -53,8 +71,19 @@ class Text:
         if self.encoding == UTF16:
             self.notes.append(f"{self.name} is in UTF-16")
 
+    def _begins_plainly(self) -> bool:
+        """Whether it is long, and begins with ASCII without quotes."""
+        if self.encoding != UTF8 or self._whole is None or len(self._whole) < LARGE:
+            return False
+        values = np.frombuffer(memoryview(self._whole)[:LOOK], np.uint8)
+        return bool(values.max(initial=0) < 128 and not (values == QUOTE).any())
+
+    def whole(self) -> Any:
+        """All bytes, as far as is known in UTF-8, as a buffer of Arrow; None if they are many."""
+        return self._whole
+
     def take(self) -> Any:
-        """All bytes in UTF-8 as a buffer of Arrow, or None if they are many; only once."""
+        """The same, only once."""
         whole, self._whole = self._whole, None
         return whole
 
