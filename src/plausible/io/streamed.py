@@ -21,7 +21,7 @@ from plausible.io.known import Known
 from plausible.io.large_known import read_large_known
 from plausible.io.last_rows import check_last_row
 from plausible.io.lookup import Lookup
-from plausible.io.pieces import Piece, has_many_items, pieces
+from plausible.io.pieces import Piece, give_back, has_many_items, pieces
 from plausible.io.training import check_no_labels, read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER
@@ -91,6 +91,7 @@ class StreamedTraining(NamedTuple):
 
     def labeled(self, most: int) -> tuple[Any, Labels]:
         """The first rows, up to a number, whose labels say something, and these."""
+        give_back()  # what a fit took
         parts, count = [], 0
         for piece, labels in self.reader.raw_chunks(0, self.n_rows):
             says = np.flatnonzero(labels.informativeness > 0)[: most - count]
