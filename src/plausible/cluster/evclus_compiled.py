@@ -1,7 +1,9 @@
 """The visits of EVCLUS for many items, compiled; numba is imported here only.
 
 What compiles slowly is left out: kernels make no arrays, assign no slices, and divide without
-looking for zeros.
+looking for zeros. They get few arrays, and no tuples of them, of which they would count each; and
+one visits for both kinds of dissimilarities, as all parts are optimized once more in what calls
+them.
 """
 
 from typing import Any
@@ -18,6 +20,11 @@ _options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _part = numba.njit(**_inner, **_options)
 
+# Rows of the space to work in: half of the slope, masses of an item, their goals, another solution
+# or the steps that are allowed, and a part of G; and of that of whole numbers, about sets.
+H, ROW, GOAL, OTHER, PART = range(5)
+FREE, IS_FREE = range(2)
+
 
 def visit_all(
     masses: Floats,
@@ -33,10 +40,11 @@ def visit_all(
 ) -> float:
     """As `evclus_rows.visit_all`."""
     against = masses @ C
-    links, limits = (starts, others, strengths, Q), (ridge, slack)
+    wanted = np.zeros(0, np.int64), np.zeros(0, np.int64), table, np.zeros(0)
+    pulls, limits = (starts, others, strengths, Q), np.array([ridge, slack])
     space = workspace(masses.shape[1])
     return float(
-        _visit_all(masses, C, table, against, against.T @ against, links, order, limits, space)
+        _visit(masses, C, *wanted, against, against.T @ against, *pulls, order, limits, *space)
     )
 
 
@@ -57,214 +65,202 @@ def visit_some(
 ) -> float:
     """As `evclus_rows.visit_some`."""
     n_sets = masses.shape[1]
-    wanted = (begins, items, targets, counts)
-    links, limits, space = (starts, others, strengths, Q), (ridge, slack), workspace(n_sets)
+    wanted = begins, items, targets[None], counts
+    pulls, limits = (starts, others, strengths, Q), np.array([ridge, slack])
     G = np.empty((n_sets, n_sets))
-    return float(_visit_some(masses, C, wanted, masses @ C, G, links, order, limits, space))
+    space = workspace(n_sets)
+    return float(_visit(masses, C, *wanted, masses @ C, G, *pulls, order, limits, *space))
 
 
-def workspace(n_sets: int) -> tuple[Any, ...]:
-    """Arrays to work in: h, a row, a part of G, its two solutions and which sets are free."""
-    return (
-        np.empty(n_sets),
-        np.empty(n_sets),
-        np.empty((n_sets, n_sets)),
-        np.empty((2, n_sets)),
-        np.empty(n_sets, np.int64),
-        np.empty(n_sets, np.int64),
-    )
+def workspace(n_sets: int) -> tuple[Floats, Ints]:
+    """Arrays to work in, with rows as named above."""
+    return np.empty((PART + n_sets, n_sets)), np.empty((2, n_sets), np.int64)
 
 
 @_part
-def _solve_two(part, h, free, size, ridge, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Solutions of (part + ridge) x = h and = 1, by Cholesky factors in place of `part`."""
-    for a in range(size):
-        for b in range(a + 1):
-            left = part[a, b]
-            for k in range(b):
-                left -= part[a, k] * part[b, k]
-            if a == b:
-                left += ridge
-                part[a, a] = (left if left > ridge else ridge) ** 0.5
-            else:
-                part[a, b] = left / part[b, b]
-    for a in range(size):
-        x, y = h[free[a]], 1.0
-        for k in range(a):
-            x -= part[a, k] * out[0, k]
-            y -= part[a, k] * out[1, k]
-        out[0, a], out[1, a] = x / part[a, a], y / part[a, a]
-    for a in range(size - 1, -1, -1):
-        x, y = out[0, a], out[1, a]
-        for k in range(a + 1, size):
-            x -= part[k, a] * out[0, k]
-            y -= part[k, a] * out[1, k]
-        out[0, a], out[1, a] = x / part[a, a], y / part[a, a]
-
-
-@_part
-def _aim(G, m, ridge, space):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Goals of the free sets, in place of their solutions: how many, the price, and the step."""
-    h, _, part, out, free, is_free = space
-    size = np.int64(0)  # a plain zero would have `_solve_two` compiled for zeros alone, too
-    for a in range(len(m)):
-        if is_free[a]:
-            free[size] = a
+def _take_part(G, space, sets):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Note the free sets, and take their part of G; how many they are."""
+    size = 0
+    for a in range(len(G)):
+        if sets[IS_FREE, a]:
+            sets[FREE, size] = a
             for b in range(size + 1):
-                part[size, b] = G[a, free[b]]
+                space[PART + size, b] = G[a, sets[FREE, b]]
             size += 1
-    _solve_two(part, h, free, size, ridge, out)
+    return size
+
+
+@_part
+def _solve_two(space, sets, size, ridge):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Solutions of (part + ridge) x = h and = 1, by Cholesky factors in place of the part."""
+    for a in range(size):
+        x, y = space[H, sets[FREE, a]], 1.0
+        for b in range(a):
+            left = space[PART + a, b]
+            for k in range(b):
+                left -= space[PART + a, k] * space[PART + b, k]
+            left /= space[PART + b, b]
+            space[PART + a, b] = left
+            x -= left * space[GOAL, b]
+            y -= left * space[OTHER, b]
+        left = space[PART + a, a]
+        for k in range(a):
+            left -= space[PART + a, k] * space[PART + a, k]
+        left += ridge
+        left = (left if left > ridge else ridge) ** 0.5
+        space[PART + a, a] = left
+        space[GOAL, a], space[OTHER, a] = x / left, y / left
+    for a in range(size - 1, -1, -1):
+        x, y = space[GOAL, a], space[OTHER, a]
+        for k in range(a + 1, size):
+            x -= space[PART + k, a] * space[GOAL, k]
+            y -= space[PART + k, a] * space[OTHER, k]
+        space[GOAL, a], space[OTHER, a] = x / space[PART + a, a], y / space[PART + a, a]
+
+
+@_part
+def _aim(space, sets, size):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Goals of the free sets from both solutions: their price, and the step that is allowed."""
     total, ones, step = 0.0, 0.0, np.inf
     for a in range(size):
-        total += out[0, a]
-        ones += out[1, a]
+        total += space[GOAL, a]
+        ones += space[OTHER, a]
     price = (1.0 - total) / ones
     for a in range(size):
-        out[0, a] += price * out[1, a]
-        here, goal = m[free[a]], out[0, a]
+        goal = space[GOAL, a] + price * space[OTHER, a]
+        here, share = space[ROW, sets[FREE, a]], np.inf
         if goal <= 0.0:
             share = here / (here - goal) if here > 0.0 else 0.0
             step = share if share < step else step
-            out[1, a] = share
-        else:
-            out[1, a] = np.inf
-    return size, price, step
+        space[GOAL, a], space[OTHER, a] = goal, share
+    return price, step
 
 
 @_part
-def _best_other(G, h, m, is_free, price, most):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """The set that is not free with the largest slope, above `most`; -1 if there is none."""
+def _move(space, sets, size, step):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Go to the goals, or as far as is allowed, where sets that get nothing are free no more."""
+    for a in range(size):
+        own, there = sets[FREE, a], space[GOAL, a]
+        if step < np.inf:
+            here = space[ROW, own]
+            there = here + step * (there - here)
+            if space[OTHER, a] <= step:
+                there = 0.0
+                sets[IS_FREE, own] = 0
+        space[ROW, own] = there if there > 0.0 else 0.0
+
+
+@_part
+def _free_another(G, space, sets, price, most):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Free the set with the largest slope above `most`; whether there is one."""
     best = -1
-    for a in range(len(m)):
-        if not is_free[a]:
-            slope = h[a] + price
-            for b in range(len(m)):
-                slope -= G[a, b] * m[b]
+    for a in range(len(G)):
+        if not sets[IS_FREE, a]:
+            slope = space[H, a] + price
+            for b in range(len(G)):
+                slope -= G[a, b] * space[ROW, b]
             if slope > most:
                 best, most = a, slope
-    return best
+    if best >= 0:
+        sets[IS_FREE, best] = 1
+    return best >= 0
 
 
 @_part
-def _simplex_minimum(G, limits, space):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """As `evclus_rows.simplex_minimum`, in place of the start."""
-    h, m, _, out, free, is_free = space
-    trace, largest = 0.0, 0.0
-    for a in range(len(m)):
+def _improve(masses, C, against, i, G, limits, space, sets):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """As `evclus_rows.improve`, with `evclus_rows.simplex_minimum`; `against` follows."""
+    n_sets = len(G)
+    trace, largest, total, before, after = 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(n_sets):
         trace += G[a, a]
-        slope = h[a] if h[a] > 0.0 else -h[a]
-        largest = slope if slope > largest else largest
-        is_free[a] = m[a] > 0.0
-    ridge = limits[0] * trace + 1e-300
-    for _round in range(10 * len(m)):
-        size, price, step = _aim(G, m, ridge, space)
-        for a in range(size):
-            here, goal = m[free[a]], out[0, a]
-            if step == np.inf:
-                m[free[a]] = goal
-            elif out[1, a] <= step:
-                m[free[a]] = 0.0
-                is_free[free[a]] = 0
-            else:
-                there = here + step * (goal - here)
-                m[free[a]] = there if there > 0.0 else 0.0
+        largest = max(largest, abs(space[H, a]))
+        space[ROW, a] = masses[i, a]
+        sets[IS_FREE, a] = masses[i, a] > 0.0
+    for _round in range(10 * n_sets):
+        size = _take_part(G, space, sets)
+        _solve_two(space, sets, size, limits[0] * trace + 1e-300)
+        price, step = _aim(space, sets, size)
+        _move(space, sets, size, step)
         if step == 0.0:
             break
-        if step == np.inf:
-            best = _best_other(G, h, m, is_free, price, limits[1] * largest)
-            if best < 0:
-                break
-            is_free[best] = 1
-    total = 0.0
-    for a in range(len(m)):
-        total += m[a]
-    for a in range(len(m)):
-        m[a] /= total
-
-
-@_part
-def _improve(masses, C, against, i, G, limits, space):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """As `evclus_rows.improve`; `against` follows."""
-    h, row = space[0], space[1]
-    n_sets = len(row)
+        if step == np.inf and not _free_another(G, space, sets, price, limits[1] * largest):
+            break
     for a in range(n_sets):
-        row[a] = masses[i, a]
-    _simplex_minimum(G, limits, space)
-    before, after = 0.0, 0.0
+        total += space[ROW, a]
     for a in range(n_sets):
-        inner, other = -2.0 * h[a], -2.0 * h[a]
+        space[ROW, a] /= total
+    for a in range(n_sets):
+        inner = other = -2.0 * space[H, a]
         for b in range(n_sets):
             inner += G[a, b] * masses[i, b]
-            other += G[a, b] * row[b]
+            other += G[a, b] * space[ROW, b]
         before += masses[i, a] * inner
-        after += row[a] * other
+        after += space[ROW, a] * other
     if not after < before:
         return 0.0
     for a in range(n_sets):
-        masses[i, a] = row[a]
-    for a in range(n_sets):
-        total = 0.0
+        masses[i, a] = space[ROW, a]
+        against[i, a] = 0.0
         for b in range(n_sets):
-            total += row[b] * C[b, a]
-        against[i, a] = total
+            against[i, a] += space[ROW, b] * C[b, a]
     return before - after
 
 
 @_part
-def _add_pull(h, i, masses, links):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Take half of the slope of the linear terms off h."""
-    starts, others, strengths, Q = links
-    for place in range(starts[i], starts[i + 1]):
-        other = others[place]
-        for a in range(len(h)):
-            total = 0.0
-            for b in range(len(h)):
-                total += Q[a, b] * masses[other, b]
-            h[a] -= 0.5 * strengths[place] * total
+def _wish_for_all(i, targets, against, G, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Slopes of h from the dissimilarities to all items; G leaves the item itself out."""
+    for a in range(len(G)):
+        space[H, a] = 0.0
+        for b in range(len(G)):
+            G[a, b] -= against[i, a] * against[i, b]
+    for j in range(len(against)):
+        target = targets[i, j]
+        for a in range(len(G)):
+            space[H, a] += target * against[j, a]
+
+
+@_part
+def _wish_for_some(i, begins, items, targets, counts, against, G, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The same from the dissimilarities to some items, to which G belongs."""
+    for a in range(len(G)):
+        space[H, a] = 0.0
+        for b in range(len(G)):
+            G[a, b] = 0.0
+    for place in range(begins[i], begins[i + 1]):
+        near, count = items[place], counts[place]
+        wish = count * targets[0, place]
+        for a in range(len(G)):
+            space[H, a] += wish * against[near, a]
+            scaled = count * against[near, a]
+            for b in range(a + 1):
+                G[a, b] += scaled * against[near, b]
+    for a in range(len(G)):
+        for b in range(a):
+            G[b, a] = G[a, b]
 
 
 @numba.njit(cache=True, **_options)
-def _visit_all(masses, C, table, against, everything, links, order, limits, space):  # type: ignore[no-untyped-def]  # pragma: no cover
-    n, n_sets = masses.shape
-    h, fall = space[0], 0.0
+def _visit(  # type: ignore[no-untyped-def]  # pragma: no cover
+    masses, C, begins, items, targets, counts, against, G, starts, others, strengths, Q, order,
+    limits, space, sets
+):  # fmt: skip
+    """Visit items in some order; without `begins`, the targets are those of all others."""
+    fall, n_sets = 0.0, len(G)
     for i in order:
-        for a in range(n_sets):
-            h[a] = 0.0
-            for b in range(n_sets):
-                everything[a, b] -= against[i, a] * against[i, b]
-        for j in range(n):
-            target = table[i, j]
+        if len(begins):
+            _wish_for_some(i, begins, items, targets, counts, against, G, space)
+        else:
+            _wish_for_all(i, targets, against, G, space)
+        for place in range(starts[i], starts[i + 1]):  # half of the slope of the linear terms
+            other, strength = others[place], 0.5 * strengths[place]
             for a in range(n_sets):
-                h[a] += target * against[j, a]
-        _add_pull(h, i, masses, links)
-        fall += _improve(masses, C, against, i, everything, limits, space)
-        for a in range(n_sets):
-            for b in range(n_sets):
-                everything[a, b] += against[i, a] * against[i, b]
-    return fall
-
-
-@numba.njit(cache=True, **_options)
-def _visit_some(masses, C, wanted, against, G, links, order, limits, space):  # type: ignore[no-untyped-def]  # pragma: no cover
-    begins, items, targets, counts = wanted
-    n_sets = masses.shape[1]
-    h, fall = space[0], 0.0
-    for i in order:
-        for a in range(n_sets):
-            h[a] = 0.0
-            for b in range(n_sets):
-                G[a, b] = 0.0
-        for place in range(begins[i], begins[i + 1]):
-            near, count = items[place], counts[place]
-            wish = count * targets[place]
+                total = 0.0
+                for b in range(n_sets):
+                    total += Q[a, b] * masses[other, b]
+                space[H, a] -= strength * total
+        fall += _improve(masses, C, against, i, G, limits, space, sets)
+        if not len(begins):
             for a in range(n_sets):
-                h[a] += wish * against[near, a]
-                scaled = count * against[near, a]
-                for b in range(a + 1):
-                    G[a, b] += scaled * against[near, b]
-        for a in range(n_sets):
-            for b in range(a):
-                G[b, a] = G[a, b]
-        _add_pull(h, i, masses, links)
-        fall += _improve(masses, C, against, i, G, limits, space)
+                for b in range(n_sets):
+                    G[a, b] += against[i, a] * against[i, b]
     return fall

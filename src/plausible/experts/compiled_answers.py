@@ -5,6 +5,7 @@ cache when their answers take a share of them; exponentials are numpy's, which a
 imported only where there is enough work; the first use on a machine compiles for some seconds.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -24,7 +25,8 @@ class CompiledSums:
     """By loops over the answers, which are ordered by item."""
 
     def __init__(self, item: IntArray, kind: IntArray, n_items: int, n_kinds: int) -> None:
-        self.first, self.kind = _group(item, kind, n_items)
+        self.first, order = order_of(item, n_items)
+        self.kind = kind[order].astype(np.int32)
         self.n_items, self.n_kinds = n_items, n_kinds
         n_blocks = min(MOST_BLOCKS, max(len(item) // (ANSWERS_FOR_KIND * n_kinds), 1))
         edges = np.linspace(0, n_items, n_blocks + 1).astype(np.int64).tolist()
@@ -86,20 +88,22 @@ def _total(parts: Sequence[Any]) -> Any:
     return sum(parts[1:], start=parts[0])
 
 
+def order_of(place: IntArray, n_places: int) -> tuple[IntArray, IntArray]:
+    """Where each place begins (n_places + 1,), and the answers in the order of places."""
+    first = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=n_places))])
+    order = np.empty(len(place), np.int64)
+    _put_in_order(place, first[:-1].copy(), order)
+    return first, order
+
+
+# Kernels. What compiles slowly is left out: they make no arrays.
+
+
 @numba.njit(nogil=True, cache=True)
-def _group(item, kind, n_items):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Where the answers about each item begin (n + 1,), and their kinds in that order."""
-    first = np.zeros(n_items + 1, np.int64)
-    for i in item:
-        first[i + 1] += 1
-    for i in range(n_items):
-        first[i + 1] += first[i]
-    place = first[:-1].copy()
-    ordered = np.empty(len(kind), np.int32)
-    for a in range(len(kind)):
-        ordered[place[item[a]]] = kind[a]
-        place[item[a]] += 1
-    return first, ordered
+def _put_in_order(place, free, order):  # type: ignore[no-untyped-def]  # pragma: no cover
+    for a in range(len(place)):
+        order[free[place[a]]] = a
+        free[place[a]] += 1
 
 
 @numba.njit(nogil=True, cache=True)
@@ -131,7 +135,7 @@ def _lower(scores):  # type: ignore[no-untyped-def]  # pragma: no cover
     for row in scores:
         top = row[0]
         for k in range(1, len(row)):
-            top = max(top, row[k])
+            top = row[k] if row[k] > top else top
         for k in range(len(row)):
             row[k] -= top
         sum_of_tops += top
@@ -149,5 +153,5 @@ def _divide(likelihoods, shares):  # type: ignore[no-untyped-def]  # pragma: no 
         for k in range(len(row)):
             row[k] /= total
             shares[k] += row[k]
-        sum_of_logs += np.log(total)
+        sum_of_logs += math.log(total)
     return sum_of_logs

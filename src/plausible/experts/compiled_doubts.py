@@ -10,6 +10,7 @@ be computed once for several answers, and the work is answers times classes. It 
   which have pairs of their own, need no tables of their own.
 """
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 
 from plausible.engine import in_order, one_blas_thread
 from plausible.experts.answer_sums import DoubtedSums, FloatArray, IntArray
+from plausible.experts.compiled_answers import order_of
 
 N_BLOCKS = 8  # of items or pairs; must not depend on the machine, nor so the rounding
 
@@ -43,7 +45,7 @@ def _grouped(
     place: IntArray, other: IntArray, doubt: FloatArray, power: FloatArray | None, n_places: int
 ) -> Grouped:
     """Answers ordered by place, in blocks with about as many answers each."""
-    first, order = _order(place, n_places)
+    first, order = order_of(place, n_places)
     power = np.zeros(0) if power is None else power[order]
     marks = np.searchsorted(first, np.linspace(0, len(place), N_BLOCKS + 1))
     marks[0], marks[-1] = 0, n_places
@@ -77,8 +79,8 @@ class DoubtedAnswers:
         posterior = np.empty((self.n_items, n_classes))
 
         def one(rows: slice) -> tuple[float, FloatArray]:
-            in_all = np.zeros(n_classes)
-            given = whole, prior, known, posterior, in_all
+            in_all, space = np.zeros(n_classes), np.empty(n_classes)
+            given = whole, prior, np.exp(prior), known, space, posterior, in_all
             return _run(_posteriors, self.by_item, rows, given), in_all
 
         found = _each(one, self.by_item.blocks)
@@ -103,7 +105,11 @@ class DoubtedAnswers:
         whole, posterior = np.ascontiguousarray(whole), np.ascontiguousarray(posterior)
         meant, anything = np.empty_like(whole), np.empty_like(whole)
         answers, given = self.by_pair, (whole, posterior, meant, anything)
-        _each(lambda rows: _run(_add, answers, rows, given), answers.blocks)
+
+        def one(rows: slice) -> None:
+            _run(_add, answers, rows, (*given, np.empty((2, whole.shape[1]))))
+
+        _each(one, answers.blocks)
         return meant, anything
 
 
@@ -134,48 +140,46 @@ def confused(
     marks = np.linspace(0, len(confusion), N_BLOCKS + 1).astype(np.int64).tolist()
     blocks = [slice(*pair) for pair in pairwise(marks) if pair[0] < pair[1]]
     given = edges, answer, meant, anything, confusion, counts
-    _each(lambda rows: _confuse(rows.start, rows.stop, *given), blocks)
+    n_classes = confusion.shape[1]
+
+    def one(rows: slice) -> None:
+        space = np.empty(n_classes), np.empty((n_classes, n_classes))
+        _confuse(rows.start, rows.stop, *given, *space)
+
+    _each(one, blocks)
     return counts
 
 
-# Kernels. Divisions follow numpy, which lets them be done several at a time.
+# Kernels. Divisions follow numpy, which lets them be done several at a time. What compiles slowly
+# is left out: they make no arrays, and call no functions of arrays.
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# Parts that only compiled code calls: without ways in for others they compile faster.
+_part = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options)
+
+
+@numba.njit(cache=True, **_options)
 def _confuse(  # type: ignore[no-untyped-def]  # pragma: no cover
-    start, stop, edges, answer, meant, anything, confusion, counts
+    start, stop, edges, answer, meant, anything, confusion, counts, other, said
 ):
     """Expected answers of some annotators."""
     n_classes = confusion.shape[1]
-    other, said = np.empty(n_classes), np.empty((n_classes, n_classes))
     for r in range(start, stop):
-        other[:], said[:] = 0.0, 0.0
+        for k in range(n_classes):
+            other[k] = 0.0
+            for m in range(n_classes):
+                said[k, m] = 0.0
         for p in range(edges[r], edges[r + 1]):
-            row = said[answer[p]]
             for k in range(n_classes):
-                row[k] += meant[p, k]
+                said[answer[p], k] += meant[p, k]
                 other[k] += anything[p, k]
         for k in range(n_classes):
             for m in range(n_classes):
                 counts[r, k, m] = confusion[r, k, m] * other[k] + said[m, k]
 
 
-@numba.njit(nogil=True, cache=True)
-def _order(place, n_places):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Where each place begins (n_places + 1,), and the answers in the order of places."""
-    first = np.zeros(n_places + 1, np.int64)
-    for p in place:
-        first[p + 1] += 1
-    for p in range(n_places):
-        first[p + 1] += first[p]
-    free, order = first[:-1].copy(), np.empty(len(place), np.int64)
-    for a in range(len(place)):
-        order[free[place[a]]] = a
-        free[place[a]] += 1
-    return first, order
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@_part
 def _multiply(row, chance, d, power):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Multiply a row by the likelihoods of an answer."""
     if power == 1.0:
@@ -186,44 +190,57 @@ def _multiply(row, chance, d, power):  # type: ignore[no-untyped-def]  # pragma:
             row[k] *= (d + (1 - d) * chance[k]) ** power
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@_part
+def _largest(row):  # type: ignore[no-untyped-def]  # pragma: no cover
+    largest = row[0]
+    for k in range(1, len(row)):
+        largest = row[k] if row[k] > largest else largest
+    return largest
+
+
+@_part
 def _lift(row):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Bring a row that gets small near one; gives the logarithm of the factor."""
-    largest = 0.0
-    for k in range(len(row)):
-        largest = max(largest, row[k])
+    largest = _largest(row)
     if not 0.0 < largest < 1e-100:
         return 0.0
     for k in range(len(row)):
         row[k] /= largest
-    return np.log(largest)
+    return math.log(largest)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@_part
+def _total(row):  # type: ignore[no-untyped-def]  # pragma: no cover
+    total = 0.0
+    for k in range(len(row)):
+        total += row[k]
+    return total
+
+
+@numba.njit(cache=True, **_options)
 def _posteriors(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, pair, doubt, power, start, stop, whole, prior, known, posterior, in_all
+    first, pair, doubt, power, start, stop, whole, prior, shares, known, row, posterior, in_all
 ):
     """Fill rows of `posterior`, and add them to `in_all`; gives their log likelihood."""
-    shares, row = np.exp(prior), np.empty(len(prior))
     n_classes, log_likelihood = len(prior), 0.0
     for i in range(start, stop):
         top = 0.0
         for k in range(n_classes):
-            row[k] = shares[k] if len(known) == 0 else shares[k] * np.exp(known[i, k])
+            row[k] = shares[k] if len(known) == 0 else shares[k] * math.exp(known[i, k])
         for a in range(first[i], first[i + 1]):
             _multiply(row, whole[pair[a]], doubt[a], 1.0 if len(power) == 0 else power[a])
             if a % 4 == 3:
                 top += _lift(row)
-        total = row.sum()
+        total = _total(row)
         if not total > 1e-250:  # too small for products: by logarithms
             for k in range(n_classes):
                 row[k] = prior[k] if len(known) == 0 else prior[k] + known[i, k]
             _add_logs(row, first[i], first[i + 1], pair, doubt, power, whole)
-            top = row.max()
+            top = _largest(row)
             for k in range(n_classes):
-                row[k] = np.exp(row[k] - top)
-            total = row.sum()
-        log_likelihood += top + np.log(total)
+                row[k] = math.exp(row[k] - top)
+            total = _total(row)
+        log_likelihood += top + math.log(total)
         for k in range(n_classes):
             row[k] /= total
             posterior[i, k] = row[k]
@@ -231,32 +248,33 @@ def _posteriors(  # type: ignore[no-untyped-def]  # pragma: no cover
     return log_likelihood
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@_part
 def _add_logs(row, start, stop, pair, doubt, power, whole):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the log likelihoods of some answers to a row."""
     for a in range(start, stop):
         d, chance, g = doubt[a], whole[pair[a]], 1.0 if len(power) == 0 else power[a]
         for k in range(len(row)):
-            row[k] += g * np.log(d + (1 - d) * chance[k])
+            row[k] += g * math.log(d + (1 - d) * chance[k])
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@numba.njit(cache=True, **_options)
 def _logs(first, pair, doubt, power, start, stop, whole, found):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Log likelihoods of the answers about some items."""
     for i in range(start, stop):
         _add_logs(found[i], first[i], first[i + 1], pair, doubt, power, whole)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@numba.njit(cache=True, **_options)
 def _add(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, item, doubt, power, start, stop, whole, posterior, meant, anything
+    first, item, doubt, power, start, stop, whole, posterior, meant, anything, space
 ):
     """Add up the probabilities of the items that each pair speaks of."""
     n_classes = whole.shape[1]
-    said, other = np.empty(n_classes), np.empty(n_classes)
+    said, other = space[0], space[1]
     for p in range(start, stop):
         chance = whole[p]
-        said[:], other[:] = 0.0, 0.0
+        for k in range(n_classes):
+            said[k] = other[k] = 0.0
         for a in range(first[p], first[p + 1]):
             d, held = doubt[a], posterior[item[a]]
             g = 1.0 if len(power) == 0 else power[a]

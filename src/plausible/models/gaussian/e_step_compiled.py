@@ -115,12 +115,15 @@ def _both_parts(
             frozen(X[part].T),
             frozen(_NOTHING if plausibility is None else plausibility[part]),
             frozen(_NOTHING[0] if weight is None else weight[part]),
-            (plausibility is not None, weight is not None, given, KINDS.index(kind)),
+            plausibility is not None,
+            weight is not None,
+            given,
+            KINDS.index(kind),
             frozen(owner),
             padded,
             frozen(center),
             sums,
-            workspace(padded.shape[1], n_components + 1, size),
+            *workspace(padded.shape[1], n_components + 1, size),
         )
     return sums[:-1, :n_features].T, criterion
 
@@ -278,10 +281,11 @@ def _respond(score, n_active, start, weight, weighted, pl, scratch, power, bits)
 
 
 @numba.njit(cache=True, **_options)
-def _expect(XT, PL, weight, flags, owner, W, center, sums, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
+    XT, PL, weight, labeled, weighted, given, kind, owner, W, center, sums,
+    phi, score, pl, scratch, bits, power, active
+):  # fmt: skip
     """Add the sums (M + 1, P) of whole blocks, the last row for nothing; gives the criterion."""
-    labeled, weighted, given, kind = flags
-    phi, score, pl, scratch, bits, power, active = space
     criterion = 0.0
     for start in range(0, XT.shape[1], phi.shape[1]):
         _fill(XT, start, center, kind, phi)

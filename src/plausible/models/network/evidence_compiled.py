@@ -46,32 +46,45 @@ def evidence_pass(
 
     `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
     """
-    n_rows, others, value = len(targets), 1.0 - memberships, 0.0
     n_prototypes, n_classes = memberships.shape
+    n_rows, value = len(targets), 0.0
+    others = np.ones((n_prototypes, n_classes + 1))  # ignorance is a class that nothing belongs to
+    others[:, :-1] -= memberships
+    by_other = np.zeros_like(others)
     whole = n_rows - n_rows % BLOCK
     for first, last, size in ((0, whole, BLOCK), (whole, n_rows, n_rows - whole)):
         if last > first:
+            space = workspace(n_prototypes, n_classes, size)
             value += _blocks(
-                (first, last, code),
+                first,
+                last,
+                code,
                 squared,
-                (others, alpha, gamma),
-                (targets, weight, marks),
-                by_membership,
+                others,
+                alpha,
+                gamma,
+                targets,
+                weight,
+                marks,
+                by_other,
                 by_strength,
-                workspace(n_prototypes, n_classes, size),
+                *space,
             )
+    by_membership += by_other[:, :-1]
     return value
 
 
 def workspace(n_prototypes: int, n_classes: int, size: int) -> tuple[Any, ...]:
-    """Arrays to work in: distances, strengths, products, ignorance, slopes, powers and their bits.
+    """Arrays to work in: distances, strengths, products, slopes, powers and their bits.
 
     Their rows are contiguous, as loops over others do not run on vectors.
     """
-    power = np.empty(size)
-    distances, strengths = np.empty((n_prototypes, size)), np.empty((n_prototypes, size))
-    products, ignorance, slope = np.empty((n_classes, size)), np.empty(size), np.empty(n_classes)
-    return distances, strengths, products, ignorance, slope, power, power.view(np.int64)
+    n, n_lines = n_prototypes, 2 * n_prototypes + n_classes + 2
+    raw = np.empty(n_lines * size + 8)
+    start = (-raw.ctypes.data % 64) // 8  # at a cache line, from which loops run faster
+    table, slope = raw[start : start + n_lines * size].reshape(n_lines, size), np.empty(n_classes)
+    power = table[-1]
+    return table[:n], table[n : 2 * n], table[2 * n : -1], slope, power, power.view(np.int64)
 
 
 @numba.njit(cache=True, **_options)
@@ -102,78 +115,63 @@ def activate_block(squared, alpha, gamma, strength, power, bits):  # type: ignor
 
 
 @numba.njit(**_inner, **_options)
-def _rescale_block(products, ignorance, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _rescale_block(products, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Bring products back to the size of numbers, so that the largest of each row is one."""
-    n_classes, n_rows = products.shape
+    n_lines, n_rows = products.shape
     for b in range(n_rows):
         scale[b] = SMALLEST
-    for k in range(n_classes):
-        row = products[k]
+    for k in range(n_lines):
         for b in range(n_rows):
-            scale[b] = row[b] if row[b] > scale[b] else scale[b]
+            scale[b] = products[k, b] if products[k, b] > scale[b] else scale[b]
     for b in range(n_rows):
         scale[b] = 1.0 / scale[b]
-    for k in range(n_classes):
-        row = products[k]
+    for k in range(n_lines):
         for b in range(n_rows):
-            row[b] *= scale[b]
-    for b in range(n_rows):
-        ignorance[b] *= scale[b]
+            products[k, b] *= scale[b]
 
 
 @numba.njit(**_inner, **_options)
-def _combine_block(strength, others, products, ignorance, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Q / S (K, b) and O / S (b,) of one block, written into products and ignorance."""
-    n_classes, n_rows = products.shape
-    for k in range(n_classes):
+def _combine_block(strength, others, products, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Q / S (K, b) and O / S (b,) of one block, written into products, the latter last."""
+    n_lines, n_rows = products.shape
+    for k in range(n_lines):
         for b in range(n_rows):
             products[k, b] = 1.0
-    for b in range(n_rows):
-        ignorance[b] = 1.0
     n_even = len(strength) - len(strength) % 2
     for i in range(0, n_even, 2):  # two prototypes at a time: half as often through the products
         strong, stronger = strength[i], strength[i + 1]
-        for k in range(n_classes):
-            other, another = others[i, k], others[i + 1, k]
-            row = products[k]
+        for k in range(n_lines):
+            other, another, row = others[i, k], others[i + 1, k], products[k]
             for b in range(n_rows):
                 row[b] *= (1.0 - other * strong[b]) * (1.0 - another * stronger[b])
-        for b in range(n_rows):
-            ignorance[b] *= (1.0 - strong[b]) * (1.0 - stronger[b])
         if (i + 2) % RESCALE == 0:
-            _rescale_block(products, ignorance, scale)
+            _rescale_block(products, scale)
     for i in range(n_even, len(strength)):
-        for k in range(n_classes):
+        for k in range(n_lines):
             for b in range(n_rows):
                 products[k, b] *= 1.0 - others[i, k] * strength[i, b]
-        for b in range(n_rows):
-            ignorance[b] *= 1.0 - strength[i, b]
     for b in range(n_rows):
-        total = -(n_classes - 1) * ignorance[b]
-        for k in range(n_classes):
+        total = -(n_lines - 1) * products[n_lines - 1, b]
+        for k in range(n_lines):
             total += products[k, b]
         total = total if total > NORMAL else NORMAL
-        for k in range(n_classes):
+        for k in range(n_lines):
             products[k, b] /= total
-        ignorance[b] /= total
 
 
 @numba.njit(**_inner, **_options)
-def _loss_block(shares, ignorance, said, start, code, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """The loss of a block; shares and ignorance become its slopes by log Q and log O."""
-    n_classes, n_rows = shares.shape
-    all_targets, weights, marks = said
+def _loss_block(shares, all_targets, weights, marks, start, code, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The loss of a block; shares, the last of ignorance, become its slopes by log Q and log O."""
+    n_classes, n_rows = len(slope), shares.shape[1]
     part = 1.0 - 1.0 / n_classes
     value = 0.0
     for b in range(n_rows):
-        targets, weight, is_probability = (
-            all_targets[start + b],
-            weights[start + b],
-            marks[start + b],
-        )
+        i = start + b
+        targets = all_targets[i]
+        weight, is_probability, unknown = weights[i], marks[i], part * shares[n_classes, b]
         fit = 0.0
         for k in range(n_classes):
-            fit += (shares[k, b] - part * ignorance[b]) * targets[k]
+            fit += (shares[k, b] - unknown) * targets[k]
         fit = fit if fit > 1e-300 else 1e-300
         mean = 0.0
         total = 0.0
@@ -181,7 +179,7 @@ def _loss_block(shares, ignorance, said, start, code, slope):  # type: ignore[no
         if code == 2 and not is_probability:
             loss = -math.log(fit)
         for k in range(n_classes):
-            bet = shares[k, b] - part * ignorance[b]
+            bet = shares[k, b] - unknown
             if code == 0:
                 apart = bet - targets[k]
                 loss += apart * apart
@@ -199,21 +197,25 @@ def _loss_block(shares, ignorance, said, start, code, slope):  # type: ignore[no
         value += loss * weight
         for k in range(n_classes):
             shares[k, b] *= slope[k] - mean
-        ignorance[b] *= (n_classes - 1) * mean - part * total
+        shares[n_classes, b] *= (n_classes - 1) * mean - part * total
     return value
 
 
 # Sums of vectors may be taken in any order.
 @numba.njit(**_inner, **_sums_in_any_order)
-def _pull_back_block(strength, others, by_product, by_ignorance, by_membership, by_strength):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _pull_back_block(strength, others, by_product, by_other, by_strength):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add slopes by memberships, and write those by the log of strengths."""
-    n_classes, n_rows = by_product.shape
+    n_lines, n_rows = by_product.shape
     for i in range(len(strength)):
-        strong, found = strength[i], by_strength[i]
-        for b in range(n_rows):
-            found[b] = -by_ignorance[b] * strong[b] / (1.0 - strong[b])
+        strong, found, row = strength[i], by_strength[i], by_product[n_lines - 1]
+        if n_lines % 2:  # ignorance, which has no pair
+            for b in range(n_rows):
+                found[b] = -row[b] * strong[b] / (1.0 - strong[b])
+        else:
+            for b in range(n_rows):
+                found[b] = 0.0
         # Two classes at a time: one division, the slowest step, for both.
-        for k in range(0, n_classes - 1, 2):
+        for k in range(0, n_lines - 1, 2):
             other, another = others[i, k], others[i, k + 1]
             row, next_row = by_product[k], by_product[k + 1]
             total, next_total = 0.0, 0.0
@@ -224,23 +226,16 @@ def _pull_back_block(strength, others, by_product, by_ignorance, by_membership, 
                 found[b] -= other * ratio + another * next_ratio
                 total += ratio
                 next_total += next_ratio
-            by_membership[i, k] += total
-            by_membership[i, k + 1] += next_total
-        if n_classes % 2:
-            other, row, total = others[i, n_classes - 1], by_product[n_classes - 1], 0.0
-            for b in range(n_rows):
-                ratio = row[b] * strong[b] / (1.0 - other * strong[b])
-                found[b] -= other * ratio
-                total += ratio
-            by_membership[i, n_classes - 1] += total
+            by_other[i, k] += total
+            by_other[i, k + 1] += next_total
 
 
 @numba.njit(cache=True, **_options)
-def _blocks(part, squared, network, said, by_membership, by_strength, space):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _blocks(  # type: ignore[no-untyped-def]  # pragma: no cover
+    first, last, code, squared, others, alpha, gamma, targets, weight, marks, by_other,
+    by_strength, found, block, products, slope, power, bits
+):  # fmt: skip
     """The loss of a part of the rows, in whole blocks of the size of the workspace."""
-    first, last, code = part
-    others, alpha, gamma = network
-    found, block, products, ignorance, slope, power, bits = space
     n_prototypes, size = found.shape
     value = 0.0
     for start in range(first, last, size):
@@ -248,9 +243,9 @@ def _blocks(part, squared, network, said, by_membership, by_strength, space):  #
             for b in range(size):
                 found[i, b] = squared[i, start + b]
         activate_block(found, alpha, gamma, block, power, bits)
-        _combine_block(block, others, products, ignorance, power)
-        value += _loss_block(products, ignorance, said, start, code, slope)
-        _pull_back_block(block, others, products, ignorance, by_membership, found)
+        _combine_block(block, others, products, power)
+        value += _loss_block(products, targets, weight, marks, start, code, slope)
+        _pull_back_block(block, others, products, by_other, found)
         for i in range(n_prototypes):
             for b in range(size):
                 by_strength[i, start + b] = found[i, b]
