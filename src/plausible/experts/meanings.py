@@ -111,7 +111,7 @@ def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[N
     said, joined = _split_compounds(counts, said, how)
     said, minus = _settle_minus_one(counts, said, how)
     names = _count_names(said, counts)
-    odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed)]
+    odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed, how.separator)]
     odd = odd if how.classes is None else []
     return said, [*notes, *merged, *joined, *minus, *odd]
 
