@@ -51,20 +51,8 @@ def read_doubts(
     name: str | None = None,
 ) -> Doubts:
     """Doubts from a column of doubts or of confidences."""
-    name = meaning if name is None else name
-    read = _read_scale(column, meaning, words, name)
-    told = read.values[~np.isnan(read.values)]
-    if told.size > 1 and (told == 1).all():
-        nothing = Note(f"by {name!r}, every answer has the doubt 1: none of them says anything")
-        return Doubts(read.values, [*read.notes, nothing])
-    return read
-
-
-def _read_scale(
-    column: Codes, meaning: str, words: Mapping[Any, float] | None, name: str
-) -> Doubts:
-    """Doubts by the scale that a column is on: numbers, percentages, or words."""
     check_option(meaning, MEANINGS, "meaning")
+    name = meaning if name is None else name
     if meaning == "doubt" and not words and column.names.dtype.kind == "f":
         return Doubts(_check_range(column.names, column, meaning), [])
     if not words and column.names.dtype.kind == "f":
@@ -285,6 +273,8 @@ def fill_unknown(
     in the doubt.
     """
     gone = np.isnan(doubts)
+    if len(doubts) > 1 and (doubts == 1).all():
+        return doubts, [Note("every answer has the doubt 1: none of them says anything")]
     if not gone.any():
         return doubts, []
     n_told = int((gone & says_something).sum())

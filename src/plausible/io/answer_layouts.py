@@ -8,6 +8,7 @@ import numpy as np
 from plausible.checks import check_kind, check_option
 from plausible.errors import Note
 from plausible.io.answer_columns import (
+    COUNTS,
     SCORES,
     SURENESS,
     THINGS,
@@ -16,17 +17,24 @@ from plausible.io.answer_columns import (
     find_columns,
     look_at,
     plainly,
-    refuse_unknown,
 )
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
-from plausible.io.wide_columns import check_shares, check_turned, check_wide, find_wide_item
+from plausible.io.likely_columns import refuse_unknown
+from plausible.io.wide_columns import (
+    check_marked,
+    check_shares,
+    check_turned,
+    check_wide,
+    find_wide_item,
+)
 from plausible.io.wide_sureness import named_raters, sureness_beside
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
+CODES = ("code", "codes", "value", "values", "key", "level", "number", "classid", "labelid")
 NEARLY_ALL = 0.95  # of the rows
 SIGNS = ("annot", "worker", "user", "assign", "rater", "coder", "review", "email", "labeler", "who",
          "completedby", "createdby", "labeledby", "person", "expert")  # fmt: skip
@@ -125,6 +133,9 @@ def plan_reading(
             rest = [name for name in rest if name != left_out[0]]
         told = [*notes, *told, *unused(rest)]
         return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
+    if layout == "classes" and "annotator" in found and "item" not in found:
+        found, told = _find_things(table, found, [*ignore, *(columns or ())])  # people speak of items, not of rows
+        notes += told
     chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -176,6 +187,7 @@ def _find_layout(
             aside = {*found.values(), *ignore}
             looks = look_at(table, [name for name in choose(table, None) if name not in aside])
             check_shares(table, looks)
+            check_marked(table, looks)
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
@@ -229,6 +241,22 @@ def check_one_label(
     )
 
 
+def check_codebook(table: Source, found: Mapping[str, str]) -> None:
+    """Refuse a list of classes with their codes, in which each class comes once."""
+    codes = [name for name in choose(table, None) if plainly(name) in CODES]
+    if not codes or "item" in found or len(table.names) > 3:
+        return
+    looks = look_at(table, [codes[0], found["label"]])
+    if all(len(look.values) == len(look.codes) > 1 for look in looks.values()):
+        raise TableError(
+            f"{table.name} should hold labels of items",
+            f"it looks like a list of classes, each of which comes once, with its code "
+            f"({codes[0]!r})",
+            ("give the table of answers", "say {names} if these are items"),
+            settings={"names": {"item": codes[0]}},
+        )
+
+
 def check_sureness(
     table: Source, found: Mapping[str, str], names: Mapping[str, str], ignore: Sequence[str]
 ) -> None:
@@ -243,14 +271,16 @@ def check_sureness(
         )
     scores = {plainly(score) for score in SCORES}
     for name in choose(table, None):
-        unclear = plainly(name) in scores and name not in found.values() and name not in ignore
-        if unclear and not both:
+        bare = plainly(name)
+        unclear = bare in scores or any(part in bare for part in ("confiden", "certain"))
+        if unclear and name not in found.values() and name not in ignore and not both:
+            meaning = "doubt" if "uncertain" in bare else "confidence"
             raise TableError(
                 f"Column {name!r} of {table.name} should be known to say how sure people are, or "
                 "not",
                 "could be either",
-                ("say {names} if it is their confidence", "{ignore} if not"),
-                settings={"names": {"confidence": name}, "ignore": [name]},
+                (f"say {{names}} if it is their {meaning}", "{ignore} if not"),
+                settings={"names": {meaning: name}, "ignore": [name]},
             )
 
 
@@ -303,7 +333,15 @@ def _check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[s
     item = looks.pop(found["item"])
     if len(item.values) == len(item.codes):
         return  # one answer for each item
+    counts = {plainly(name) for name in COUNTS}
     for name, look in looks.items():
+        if look.is_whole and plainly(name) in counts and "count" not in found:
+            raise TableError(
+                f"{table.name} should have a row for each answer",
+                f"{name!r} looks like a count of equal answers",
+                ("say {names} if so", "{ignore} if not"),
+                settings={"names": {"count": name}, "ignore": [name]},
+            )
         if _names_people(item, look):
             raise TableError(
                 f"{table.name} should have a column of annotators, or anonymous answers",

@@ -17,6 +17,7 @@ from plausible.experts import (
 )
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_layouts import (
+    check_codebook,
     check_hidden,
     check_one_label,
     check_sureness,
@@ -203,7 +204,7 @@ def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, A
 
 def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> bool:
     """Whether a table has columns of labels, none of annotators, and a row for each item."""
-    if "annotator" in found or "layout" in options:
+    if {"annotator", "count"} & set(found) or "layout" in options:
         return False
     if options.get("kind") in ("plausibility", "probability", "mass", "set"):
         return True
@@ -235,6 +236,7 @@ def _read_named_labels(
             columns = [name for name in choose(table, None) if name not in aside]
         elif "set" not in table.names and "label" in found:
             check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))
+            check_codebook(table, found)
             check_sureness(table, found, options.get("names") or {}, options.get("ignore", ()))
             columns = found["label"]
             sure = next((found[m] for m in ("doubt", "confidence") if m in found), None)

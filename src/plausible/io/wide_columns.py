@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
+from plausible.io.answer_columns import THINGS, Look, look_at, plainly
 from plausible.io.features import ITEMS
+from plausible.io.label_names import is_braced
 from plausible.io.last_rows import check_last_row
+from plausible.io.likely_columns import check_header, refuse_unknown
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -82,12 +84,32 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     looks = look_at(table, names)
     if "item" in found:
         check_last_row(table, found["item"])
+    check_header(table, look_at(table, choose(table, None)))
+    _check_one_row(table, names, looks, found)
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
+
+
+def _check_one_row(
+    table: Source, names: Sequence[str], looks: Mapping[str, Look], found: Mapping[str, str]
+) -> None:
+    """Refuse one row without an item: names of columns may be items, as keys of JSON are."""
+    n_rows = max((len(look.codes) for look in looks.values()), default=0)
+    if n_rows == 1 and len(names) > 2 and "item" not in found:
+        raise TableError(
+            f"{table.name} should have a row for each item",
+            f"has one row, and {listed([repr(name) for name in names], len(names))} may be items "
+            "or people",
+            (
+                "write a row for each item, with the columns item and label",
+                "say {layout} if each column holds the answer of one person",
+            ),
+            settings={"layout": "annotators"},
+        )
 
 
 def _check_results(table: Source, names: Sequence[str]) -> None:
@@ -142,8 +164,10 @@ def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
         return
     sums, best = cells.sum(axis=1), cells.max(axis=1)
     kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
-    if kind == "probability" or (best == 1).mean() > 0.5:
-        told = "sum to 1 in" if kind == "probability" else "are at most 1, and 1 somewhere in"
+    if kind == "probability" and any("|" in name or is_braced(name) for name in looks):
+        kind = "mass"
+    if kind != "plausibility" or (best == 1).mean() > 0.5:
+        told = "are at most 1, and 1 somewhere in" if kind == "plausibility" else "sum to 1 in"
         raise TableError(
             f"{table.name} should hold answers or labels",
             f"its columns {listed([repr(name) for name in looks])} look like numbers by class, "
@@ -151,6 +175,24 @@ def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
             ("say {kind} if so", "{layout} if each column holds the answers of one person"),
             settings={"kind": kind, "layout": "annotators"},
         )
+
+
+def check_marked(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse choices of one question in a column for each, ``animal___1``, ``animal___2``, ..."""
+    stems: dict[str, list[str]] = {}
+    for name, look in looks.items():
+        stem, mark, _ = name.rpartition("___")
+        if mark and look.values and set(look.values) <= {0, 1}:
+            stems.setdefault(stem, []).append(name)
+    for stem, names in stems.items():
+        if len(names) > 1:
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"its columns {listed([repr(name) for name in names])} look like the choices of "
+                f"{stem!r}, 1 where one was ticked",
+                "say {kind}, and {columns}, if so",
+                settings={"kind": "set", "columns": names},
+            )
 
 
 def cells_of(looks: Mapping[str, Look]) -> Any:
