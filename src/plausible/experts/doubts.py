@@ -6,6 +6,7 @@ Numbers in [0, 1] and percentages have a meaning of their own. Words, and rating
 have one only if somebody says it: ``words={"high": 0.05, "low": 0.5}`` is the doubt of each.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -228,7 +229,7 @@ def _likely_doubts(words: list[str], meaning: str) -> dict[str, float]:
 def _usual(word: str) -> float:
     """The doubt of a known word, or of the first known one in a phrase; 0.2 if there is none."""
     parts = re.findall(r"\w+", word)
-    phrases = [*map(" ".join, zip(parts, parts[1:], strict=False)), *parts]
+    phrases = [*map(" ".join, itertools.pairwise(parts)), *parts]
     return next((USUAL[one] for one in (word, *phrases) if one in USUAL), 0.2)
 
 

@@ -134,7 +134,9 @@ def plan_reading(
         told = [*notes, *told, *unused(rest)]
         return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
     if layout == "classes" and "annotator" in found and "item" not in found:
-        found, told = _find_things(table, found, [*ignore, *(columns or ())])  # people speak of items, not of rows
+        found, told = _find_things(
+            table, found, [*ignore, *(columns or ())]
+        )  # people speak of items, not of rows
         notes += told
     chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:

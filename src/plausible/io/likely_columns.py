@@ -34,7 +34,10 @@ def likely_names(
         if meaning in guessed:
             continue
         hinted = [
-            n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])
+            n
+            for hint in hints
+            for n in free
+            if hint in plainly(n.rpartition(".")[2]) and fits(meaning, looks[n])
         ]
         if meaning == "item":  # rather not what is another one in each row, as ids of answers are
             hinted.sort(key=lambda name: n_values[name] == len(looks[name].codes))
@@ -69,7 +72,10 @@ def _rank(meaning: str, item: Look | None, look: Look) -> tuple[float, int]:
 
 
 def agreement(item: Look, look: Look) -> float:
-    """How much more often rows of one item have the same value than rows of any; 1 if always."""
+    """How much more often rows of one item have the same value than rows of any.
+
+    1 if they always have, -1 if they never have, as people who speak of an item once.
+    """
     there = (item.codes >= 0) & (look.codes >= 0)
     pair = item.codes[there] * (len(look.values) + 1) + look.codes[there]
     alike, total, values = (
@@ -79,7 +85,9 @@ def agreement(item: Look, look: Look) -> float:
     )  # fmt: skip
     n_rows = int(there.sum())
     chance = values / max(n_rows * (n_rows - 1.0), 1.0)
-    return 0.0 if not total or chance == 1 else (alike / total - chance) / (1 - chance)
+    if not total or chance == 1:
+        return 0.0
+    return (alike / total - chance) / (1 - chance) if alike else -1.0
 
 
 def _others(name: str, names: Sequence[str], looks: Mapping[str, Look]) -> list[str]:
