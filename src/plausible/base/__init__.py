@@ -30,6 +30,7 @@ from plausible.base.warnings import (
     EmptyClassWarning,
     FarPointWarning,
     OutlierWarning,
+    RowOrderWarning,
     SharpenedLabelsWarning,
 )
 
@@ -68,6 +69,7 @@ __all__ = [
     "PartitionSummary",
     "Relations",
     "RoughPartition",
+    "RowOrderWarning",
     "RowScores",
     "SharpenedLabelsWarning",
     "TrainingRows",

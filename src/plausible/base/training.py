@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from plausible.base.class_order import remember_order
 from plausible.base.features import check_features
-from plausible.base.warnings import SharpenedLabelsWarning
-from plausible.checks import as_floats
+from plausible.base.warnings import RowOrderWarning, SharpenedLabelsWarning
+from plausible.checks import as_floats, name_rows
 from plausible.engine import ArrayRows, Columns, Rows, is_sparse
 from plausible.errors import InputError
 from plausible.labels import (
@@ -90,13 +90,16 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
-    good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())
-    if not good or ((weights > 0) & (weights < LEAST_WEIGHT)).any():
+    is_long = weights.shape == (n_rows,)
+    bad = ~((weights == 0) | ((weights >= LEAST_WEIGHT) & np.isfinite(weights)))
+    if not is_long or bad.any():
         raise InputError(
             f"sample_weight should be one non-negative number for each of the {n_rows} rows",
-            f"has shape {weights.shape} or holds negative, infinite, missing or vanishing values "
-            f"(below {LEAST_WEIGHT:g})",
-            "correct them, or write 0",
+            f"holds negative, infinite, missing or vanishing values (below {LEAST_WEIGHT:g}) in "
+            f"{name_rows(bad)}"
+            if is_long
+            else f"has shape {weights.shape}",
+            "correct them, or write 0" if is_long else "give one for each row",
             parameter="sample_weight",
             value=weights.shape,
         )
@@ -148,6 +151,7 @@ def training_rows(
         rows = DaskRows(X, y, sample_weight, *shares)
         rows.classes = names
         return _from_rows(estimator, rows, n_classes, with_shares)
+    warn_of_order(X, y)
     sparse = "csr" if accept_sparse else False
     finite: Any = "allow-nan" if allow_missing else True
     data = check_features(
@@ -175,6 +179,21 @@ def training_rows(
         warn_of_sharpening(estimator)
         marks = []
     return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
+
+
+def warn_of_order(X: Any, y: Any) -> None:
+    """Warn where rows of a data frame X and of y have the same names in another order."""
+    names, others = getattr(X, "index", None), getattr(y, "index", None)
+    if not (hasattr(names, "equals") and hasattr(others, "equals")) or names.equals(others):
+        return
+    if len(names) == len(others) and names.sort_values().equals(others.sort_values()):
+        warnings.warn(
+            "Rows of X and y should have the same order, but their indexes hold the same names in "
+            "different orders, and rows were matched by position; give y.loc[X.index] if the index "
+            "names the items, or y.to_numpy() if not.",
+            RowOrderWarning,
+            stacklevel=2,
+        )
 
 
 def is_dask(X: Any) -> bool:
