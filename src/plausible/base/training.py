@@ -47,9 +47,15 @@ class TrainingRows(NamedTuple):
 
 
 def check_labels_and_weights(
-    estimator: Any, y: Labels | ArrayLike | None, sample_weight: ArrayLike | None, n_rows: int
+    estimator: Any,
+    y: Labels | ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+    X: Any = None,
 ) -> tuple[Labels, NDArray[np.float64]]:
     """Labels with sorted classes, and sample weights; what does not fit `n_rows` is refused.
+
+    A `RowOrderWarning` tells of rows that have the same names in X and y, in another order.
 
     Examples
     --------
@@ -64,6 +70,7 @@ def check_labels_and_weights(
             "the target y is None",
             "give labels, or Labels.unknown(n, classes) for items without",
         )
+    _warn_of_order(X, y)
     labels = as_labels(y)
     remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
@@ -151,7 +158,6 @@ def training_rows(
         rows = DaskRows(X, y, sample_weight, *shares)
         rows.classes = names
         return _from_rows(estimator, rows, n_classes, with_shares)
-    warn_of_order(X, y)
     sparse = "csr" if accept_sparse else False
     finite: Any = "allow-nan" if allow_missing else True
     data = check_features(
@@ -165,7 +171,7 @@ def training_rows(
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
-    labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
+    labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0], X)
     if n_classes is not None and n_classes != labels.n_classes:
         raise InputError(
             f"n_classes={n_classes} should be left out where labels are given",
@@ -181,7 +187,7 @@ def training_rows(
     return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
 
 
-def warn_of_order(X: Any, y: Any) -> None:
+def _warn_of_order(X: Any, y: Any) -> None:
     """Warn where rows of a data frame X and of y have the same names in another order."""
     names, others = getattr(X, "index", None), getattr(y, "index", None)
     if not (hasattr(names, "equals") and hasattr(others, "equals")) or names.equals(others):

@@ -20,7 +20,7 @@ from plausible.io.answer_columns import (
 )
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
-from plausible.io.likely_columns import refuse_unknown
+from plausible.io.likely_columns import HINTS, refuse_unknown
 from plausible.io.wide_columns import (
     check_marked,
     check_shares,
@@ -366,6 +366,8 @@ def _names_people(item: Look, look: Look) -> bool:
 def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table of labels with columns that look like people, and items they all spoke of."""
     rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
+    if "item" not in found:
+        _check_spoken_of(table, rest)
     signed = [n for n in rest if any(hint in plainly(n) for hint in SIGNS)]
     if not signed or len(rest) < 2:
         return
@@ -382,6 +384,29 @@ def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str])
                 ("say {names} if so", "{form} if each row is an item of its own"),
                 settings={"names": {"item": name, "annotator": who}, "form": "labels"},
             )
+
+
+def _check_spoken_of(table: Source, rest: Sequence[str]) -> None:
+    """Refuse labels without items where a column is called like items, which come again."""
+    called = [n for n in rest if any(hint in plainly(n) for hint in HINTS["item"][1:-1])]
+    if not called:
+        return
+    looks = look_at(table, rest)
+    for name in called:
+        look = looks[name]
+        n_rows = len(look.codes)
+        if n_rows < 8 or not 1 < len(look.values) <= n_rows / 2 or look.is_real:
+            continue
+        people = [n for n in rest if n != name and _names_people(look, looks[n])]
+        raise TableError(
+            f"{table.name} should hold labels, in a row for each item, or answers",
+            f"it has no column of items by name, and {name!r} looks like items that come again",
+            ("say {names} if so", "{form} if each row is an item of its own"),
+            settings={
+                "names": {"item": name, **({"annotator": people[0]} if people else {})},
+                "form": "labels",
+            },
+        )
 
 
 def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:

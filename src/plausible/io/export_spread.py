@@ -81,7 +81,7 @@ def spread(records: Records, source: str) -> dict[str, list[Any]]:
 def _rows_of(path: tuple[str, ...], value: Any) -> list[Row]:
     """Rows of a value at a path: one, or one for each entry of the only list of objects in it."""
     value = _unpacked(value)
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+    if isinstance(value, list) and _is_deep(value):
         return [row for one in value for row in _rows_of(path, one)]
     if not isinstance(value, dict):
         is_empty = value is None or value == []
@@ -90,12 +90,18 @@ def _rows_of(path: tuple[str, ...], value: Any) -> list[Row]:
     several: list[str] = []
     for key, inner in value.items():
         found = _rows_of((*path, str(key)), inner)
-        several += [str(key)] if isinstance(inner, list) and _is_deep(inner) else []
-        several += [str(key)] if isinstance(inner, dict) and len(found) > 1 else []
+        several += [str(key)] if _holds_list(inner) else []
         if len(several) > 1:
             raise ValueError(f"several, {several[0]!r} and {several[1]!r}")
         rows = [row | one for row in rows for one in found]
     return rows
+
+
+def _holds_list(value: Any) -> bool:
+    """Whether a value is a list of objects, or an object that holds such a list at any depth."""
+    if isinstance(value, dict):
+        return any(_holds_list(inner) for inner in value.values())
+    return isinstance(value, list) and _is_deep(value)
 
 
 def _is_single(value: Any) -> bool:
