@@ -449,6 +449,31 @@ def test_items_match_however_letters_and_blanks_are_written(ours, theirs):
         read_training(known, features)
 
 
+NUMBERED = {"item": [k for k in range(12) for _ in PEOPLE], "annotator": PEOPLE * 12,
+            "label": list(SAID.values())}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        {"item": np.arange(12.0), "label": list(ANN.values())},
+        {"Item": range(12), "Truth": list(ANN.values())},
+        {"item": range(12), "label": [name.upper() for name in ANN.values()]},
+        dict(enumerate(ANN.values())),
+    ],
+)
+def test_known_classes_are_those_of_the_answers(gold):
+    right = {"item": range(12), "label": list(ANN.values())}
+    assert read_known(NUMBERED, gold=gold).labels == read_known(NUMBERED, gold=right).labels
+
+
+def test_known_classes_that_cannot_be_told_are_shown():
+    with pytest.raises(TableError, match="they are 'x', and answers are about 0, 1"):
+        read_known(NUMBERED, gold={"x": "cat"})
+    with pytest.raises(TableError, match="'cat', 'dog', 'eel', but there is 'fox'"):
+        read_known(NUMBERED, gold={3: "fox"})
+
+
 def test_the_command_reads_depths_as_python_does(tmp_path, capsys):
     path = tmp_path / "w.json"
     path.write_text(OF_MANY["worker answers of Ground Truth"][1])
