@@ -485,3 +485,35 @@ def test_the_command_reads_depths_as_python_does(tmp_path, capsys):
     assert main(["check", str(path), "--names", names, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["answers"]
     assert (found["n_answers"], found["n_items"], list(found["classes"])) == (36, 12, CLASSES)
+
+
+# -- Features --------------------------------------------------------------------------------------
+
+FEATURES = {"item": ITEMS[::-1], "size": np.linspace(20.0, 49.0, 12)}
+LABELED = {"item": ITEMS, "label": list(ANN.values())}
+
+
+@pytest.mark.parametrize("name", ["target", "class", "y", "Ground truth"])
+def test_numbers_of_classes_are_no_feature(name):
+    numbers = [7 - CLASSES.index(ANN[item]) for item in FEATURES["item"]]
+    with pytest.raises(TableError, match="holds the classes") as caught:
+        read_training(LABELED, FEATURES | {name: numbers}, kinds="any")
+    kinds = caught.value.settings["kinds"]
+    read = read_training(LABELED, FEATURES | {name: numbers}, kinds=kinds)
+    assert read.names == ["size"]
+    others = [0, 0, 1, 1, 2, 2] * 2  # as many numbers, of something else
+    read = read_training(LABELED, FEATURES | {name: others}, kinds="any")
+    assert name in read.names
+
+
+@pytest.mark.parametrize("kinds", [None, "any"])
+@pytest.mark.parametrize("code", [-999, 9999])
+def test_numbers_that_stand_for_nothing_are_told(kinds, code):
+    sizes = np.where(np.arange(12) % 5 == 0, code, FEATURES["size"])
+    table = FEATURES | {"size": sizes, "age": np.arange(12.0) ** 3}
+    read = read_training(LABELED, table, kinds=kinds)
+    (note,) = [note for note in read.notes if "if that is an empty cell" in note]
+    assert f"'size' is {code} in 3 rows" in note
+    again = read_training(LABELED, table, **({"kinds": kinds} | note.settings))
+    assert int(np.isnan(np.asarray(again.X["size"], dtype=float)).sum()) == 3
+    assert not any("empty cell" in str(note) for note in again.notes)
