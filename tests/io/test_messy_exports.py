@@ -11,7 +11,9 @@ import json
 import numpy as np
 import pytest
 
+from plausible.base import RowOrderWarning
 from plausible.cli import main
+from plausible.experts import Annotations
 from plausible.io import TableError, read_annotations, read_known, read_training
 
 CLASSES, PEOPLE = ["cat", "dog", "eel"], ["ann", "bob", "cem"]
@@ -472,6 +474,32 @@ def test_known_classes_that_cannot_be_told_are_shown():
         read_known(NUMBERED, gold={"x": "cat"})
     with pytest.raises(TableError, match="'cat', 'dog', 'eel', but there is 'fox'"):
         read_known(NUMBERED, gold={3: "fox"})
+
+
+def test_frames_of_pandas_however_they_are_indexed():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([row[1:] for row in ROWS], columns=["item", "annotator", "label"])
+    for table in (
+        frame.set_index(["item", "annotator"]),
+        frame.set_index("item"),
+        frame.pivot(index="item", columns="annotator", values="label"),
+        frame.astype("category"),
+    ):
+        assert meaning(read_known(table)) == SAID
+    counts = frame.groupby(["item", "label"]).size().reset_index(name="size")
+    known, (told,) = read_mended(counts)
+    assert "looks like a count" in told
+    assert known.annotations.votes().sum() == 36
+    with pytest.raises(TableError, match=r"single column; give \.reset_index\(\)"):
+        read_known(frame.set_index("item")["label"])
+    with pytest.warns(RowOrderWarning, match=r"labels\.loc\[items\.index\]"):
+        Annotations.from_long(frame["item"], frame["annotator"], frame["label"][::-1])
+
+
+@pytest.mark.parametrize("table", [ANN, {i: {p: SAID[i, p] for p in PEOPLE} for i in ITEMS}])
+def test_values_of_a_mapping_are_not_taken_apart(table):
+    with pytest.raises(TableError, match="'img00' is a (str|dict); write a row for each"):
+        read_known(table)
 
 
 def test_the_command_reads_depths_as_python_does(tmp_path, capsys):

@@ -49,6 +49,7 @@ from plausible.base.gathering import fill as fill
 from plausible.base.gathering import gather as gather
 from plausible.base.mass import combined as combined
 from plausible.base.refusals import reject_for as reject_for
+from plausible.base.training import warn_of_order as warn_of_order
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [

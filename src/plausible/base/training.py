@@ -70,7 +70,7 @@ def check_labels_and_weights(
             "the target y is None",
             "give labels, or Labels.unknown(n, classes) for items without",
         )
-    _warn_of_order(X, y)
+    warn_of_order(X, y)
     labels = as_labels(y)
     remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
@@ -187,18 +187,19 @@ def training_rows(
     return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
 
 
-def _warn_of_order(X: Any, y: Any) -> None:
-    """Warn where rows of a data frame X and of y have the same names in another order."""
-    names, others = getattr(X, "index", None), getattr(y, "index", None)
+def warn_of_order(first: Any, second: Any, called: tuple[str, str] = ("X", "y")) -> None:
+    """Warn where rows of two tables of pandas have the same names in another order."""
+    names, others = getattr(first, "index", None), getattr(second, "index", None)
     if not (hasattr(names, "equals") and hasattr(others, "equals")) or names.equals(others):
         return
     if len(names) == len(others) and names.sort_values().equals(others.sort_values()):
+        one, two = called
         warnings.warn(
-            "Rows of X and y should have the same order, but their indexes hold the same names in "
-            "different orders, and rows were matched by position; give y.loc[X.index] if the index "
-            "names the items, or y.to_numpy() if not.",
+            f"Rows of {one} and {two} should have the same order, but their indexes hold the same "
+            "names in different orders, and rows were matched by position; give "
+            f"{two}.loc[{one}.index] if the index names the rows, or {two}.to_numpy() if not.",
             RowOrderWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 

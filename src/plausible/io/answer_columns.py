@@ -33,7 +33,8 @@ ALIASES = {
         "confidence_score", "confidence_level", "self_confidence",
     ),
 }  # fmt: skip
-COUNTS = ("count", "counts", "n", "votes", "n_votes", "num_votes", "freq", "frequency")
+COUNTS = ("count", "counts", "n", "votes", "n_votes", "num_votes", "freq", "frequency",
+          "size")  # fmt: skip
 DOUBTS = ("doubt", "uncertainty")
 SCORES = ("score", "conf", "prob")  # that may be something else than confidence
 # Items, where somebody's answers stand beside them.
@@ -70,7 +71,7 @@ def find_columns(
     """Columns of the table by what they mean: those that are named, and those whose names tell."""
     found = check_names(table, {} if names is None else names)
     free: dict[str, list[str]] = {}
-    for name in choose(table, None):
+    for name in [*choose(table, None), *sorted(table.index)]:  # an index may be called so
         if name not in found.values() and name not in ignore:
             free.setdefault(plainly(name), []).append(name)
     meanings = {**ALIASES, "doubt": DOUBTS, **{kind: (kind,) for kind in NUMBERS}}
