@@ -1,7 +1,8 @@
 """Every estimator that learns from rows anywhere: memory and time as rows grow, streams, Dask.
 
-Run with ``python benchmarks/scale.py [--quick] [names]``; needs pyarrow and dask, 500 MB of disk,
-and two minutes for each estimator (--quick: a fifth of the rows, for a look). Each fit is of a few
+Run with ``python benchmarks/scale.py [--quick] [--stream | --spread] [names]``; needs pyarrow and
+dask, 500 MB of disk, and two minutes for each estimator (--quick: a fifth of the rows, for a look;
+--stream: files alone; --spread: workers alone). Each fit is of a few
 iterations, in a process of its own, so that the memory is its alone. What a fit costs is then
 written as a model of seconds a row, seconds an iteration and bytes sent, fitted to one, two, four
 and eight workers, and read at 1,000 workers and 10 billion rows. One table says at the end what
@@ -270,25 +271,36 @@ def foretell(name: str, cost: Cost) -> None:
 def main(chosen: list[str]) -> bool:
     """All of it, and one table in the end."""
     lines: list[Line] = []
+    print("| estimator | what | found | wanted | |\n| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as temporary:
-        for n in SIZES:
+        for n in SIZES if "--spread" not in sys.argv else ():
             write(Path(temporary) / f"{n}.parquet", n)
-        for name in chosen:
-            lines += streamed(name, Path(temporary))
-    for name in chosen:
-        found, cost = spread(name)
-        lines += found
+        for name in chosen if "--spread" not in sys.argv else ():
+            lines += shown(streamed(name, Path(temporary)))
+    costs = {}
+    for name in chosen if "--stream" not in sys.argv else ():
+        found, costs[name] = spread(name)
+        lines += shown(found)
+    print()
+    for name, cost in costs.items():
         foretell(name, cost)
-    print("\n| estimator | what | found | wanted | |\n| --- | --- | --- | --- | --- |")
-    for line in sorted(lines, key=lambda line: chosen.index(line.name)):
-        verdict = "ok" if line.holds else "missed"
-        print(f"| {line.name} | {line.what} | {line.value:.2f} | {line.wanted} | {verdict} |")
     return all(line.holds for line in lines)
+
+
+def shown(lines: list[Line]) -> list[Line]:
+    """The lines, printed."""
+    for line in lines:
+        verdict = "ok" if line.holds else "missed"
+        print(
+            f"| {line.name} | {line.what} | {line.value:.2f} | {line.wanted} | {verdict} |",
+            flush=True,
+        )
+    return lines
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--report"]:
         report(*sys.argv[2:])
         sys.exit()
-    names = [word for word in sys.argv[1:] if word != "--quick"]
+    names = [word for word in sys.argv[1:] if not word.startswith("--")]
     sys.exit(not main(names or list(NAMES)))

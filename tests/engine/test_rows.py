@@ -265,3 +265,20 @@ def test_in_order_takes_few_items_at_a_time():
     for result in in_order(lambda i: i * i, items(), n_threads=3):
         done.append(result)
     assert done == [i * i for i in range(50)]
+
+
+def test_map_copies_what_it_changes_alone():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20)
+    rows = ArrayRows(X, y, None, chunk_rows=6)
+    mapped = rows.map(lambda columns: (columns[0], columns[1] + 1, columns[2]))
+    assert np.shares_memory(mapped.columns[0], X)
+    np.testing.assert_array_equal(mapped.columns[0], X)
+    np.testing.assert_array_equal(mapped.columns[1], y + 1)
+    assert mapped.columns[2] is None
+    some = ArrayRows(X, y, order=np.array([7, 3, 11, 3]), chunk_rows=3)
+    np.testing.assert_array_equal(some.map(lambda columns: columns).columns[0], X[[7, 3, 11, 3]])
+    swapped = rows.map(lambda columns: (columns[1], columns[0])).columns
+    np.testing.assert_array_equal(swapped[0], y)
+    np.testing.assert_array_equal(swapped[1], X)
+    partly = rows.map(lambda columns: (columns[0] if columns[1][0] else -columns[0],)).columns[0]
+    np.testing.assert_array_equal(partly, np.where(np.arange(20)[:, None] < 6, -X, X))

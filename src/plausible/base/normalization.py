@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from plausible.base.warnings import FarPointWarning
 from plausible.checks import name_rows
+from plausible.short_rows import row_any, row_max, row_sum
 
 FloatArray = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ def relative(logs: FloatArray) -> FloatArray:
            [-2.,  0.]])
     """
     with np.errstate(over="ignore"):
-        return logs - logs.max(axis=1, keepdims=True)
+        return logs - row_max(logs)[:, None]
 
 
 def normalized(logs: FloatArray) -> FloatArray:
@@ -34,7 +35,7 @@ def normalized(logs: FloatArray) -> FloatArray:
            [0. , 1. ]])
     """
     odds = np.exp(relative(logs))
-    return odds / odds.sum(axis=1, keepdims=True)
+    return odds / row_sum(odds)[:, None]
 
 
 def log_normalized(logs: FloatArray) -> FloatArray:
@@ -46,7 +47,7 @@ def log_normalized(logs: FloatArray) -> FloatArray:
     array([[-0.2877, -1.3863]])
     """
     gaps = relative(logs)
-    return gaps - np.log(np.exp(gaps).sum(axis=1, keepdims=True))
+    return gaps - np.log(row_sum(np.exp(gaps))[:, None])
 
 
 def within_numbers(evidence: FloatArray, learned: NDArray[np.bool_]) -> FloatArray:
@@ -63,8 +64,8 @@ def within_numbers(evidence: FloatArray, learned: NDArray[np.bool_]) -> FloatArr
     if np.isfinite(evidence).all():
         return evidence
     known = evidence[:, learned]
-    lost = np.isnan(known).any(axis=1) | (known.max(axis=1) == -np.inf)
-    lost |= (known == np.inf).sum(axis=1) > 1
+    lost = row_any(np.isnan(known)) | (row_max(known) == -np.inf)
+    lost |= row_sum(known == np.inf) > 1
     if lost.any():
         warnings.warn(
             "Items should lie where numbers can tell the classes apart, but evidence overflows in "

@@ -25,6 +25,7 @@ from plausible.labels import (
     holds_shares,
     row_sums,
 )
+from plausible.short_rows import row_any, row_sum
 
 LEAST_WEIGHT = 1e-200  # below, products of weights vanish
 
@@ -388,5 +389,5 @@ def convert(
     if not mark:
         return X, y, weight
     assert y is not None
-    marks = (y < 1.0).any(axis=1) if shares is None else shares  # a row of ones is unknown
-    return X, y, weight, np.asarray(marks & ((y > 0).sum(axis=1) > 1))
+    marks = row_any(y < 1.0) if shares is None else shares  # a row of ones is unknown
+    return X, y, weight, np.asarray(marks & (row_sum(y > 0) > 1))

@@ -58,6 +58,7 @@ from plausible.labels.parsing import (
     unlabeled_mark,
 )
 from plausible.labels.warnings import ApproximationWarning, MinusOneWarning, warn
+from plausible.short_rows import row_max, row_sum
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -347,7 +348,7 @@ class Labels:
     @property
     def is_hard(self) -> BoolArray:
         """Rows in which one class alone is possible."""
-        return np.asarray((self.contour > 0).sum(axis=1) == 1)
+        return np.asarray(row_sum(self.contour > 0) == 1)
 
     @property
     def is_probability(self) -> BoolArray:
@@ -377,7 +378,7 @@ class Labels:
 
     def scaled(self) -> FloatArray:
         """Contour with the most plausible class of each row at one."""
-        return self.contour / self.contour.max(axis=1, keepdims=True)
+        return self.contour / row_max(self.contour)[:, None]
 
     def masses(self) -> SparseMasses:
         """Mass functions behind the labels.

@@ -13,6 +13,7 @@ from plausible.belief import ROUNDING, check_unit_interval
 from plausible.checks import as_array, example, found, name_rows, shown
 from plausible.errors import InputError
 from plausible.labels.parsing import check_classes
+from plausible.short_rows import row_all, row_any, row_max, row_min, row_sum
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -34,7 +35,7 @@ def check_contour(contour: FloatArray, n_classes: int) -> FloatArray:
             f"{remedy}, divide each row by its maximum, or mark what is not known with a row of "
             "ones",
             value=example(contour, bad),
-            rows=bad.any(axis=1),
+            rows=row_any(bad),
         )
     checked = contour.copy() if low >= 0.0 and high <= 1.0 else np.clip(contour, 0.0, 1.0)
     if low <= 0.0:
@@ -55,7 +56,7 @@ def check_width(contour: NDArray[Any], n_classes: int) -> None:
 
 def check_possible(contour: NDArray[Any]) -> None:
     """Refuse rows in which no class is possible."""
-    impossible = ~contour.any(axis=1)
+    impossible = ~row_any(contour)
     if impossible.any():
         raise InputError(
             "Labels should leave each item a possible class",
@@ -94,7 +95,7 @@ def check_shares(is_probability: ArrayLike | None, contour: FloatArray) -> BoolA
             f"give an array ({len(contour)},)",
             parameter="is_probability",
         )
-    shares = given & ((contour > 0).sum(axis=1) > 1)
+    shares = given & (row_sum(contour > 0) > 1)
     return shares if shares.any() else None
 
 
@@ -116,21 +117,21 @@ def unknown_rows(contour: FloatArray) -> BoolArray:
     """Rows that favor no class over another; of one class alone, none is unknown."""
     if contour.shape[1] == 1:
         return np.zeros(len(contour), dtype=np.bool_)
-    return np.asarray((contour == contour[:, :1]).all(axis=1))
+    return np.asarray(row_all(contour == contour[:, :1]))
 
 
 def informativeness(contour: FloatArray) -> FloatArray:
     """1 - min / max of each row."""
     if contour.shape[1] == 1:
         return np.ones(len(contour))
-    return 1.0 - contour.min(axis=1) / contour.max(axis=1)
+    return 1.0 - row_min(contour) / row_max(contour)
 
 
 def imprecision(contour: FloatArray) -> FloatArray:
     """How many classes each row leaves, less one, as a share of K - 1."""
     if contour.shape[1] == 1:
         return np.zeros(len(contour))
-    left = contour.sum(axis=1) / contour.max(axis=1)
+    left = row_sum(contour) / row_max(contour)
     return (left - 1.0) / (contour.shape[1] - 1)
 
 
@@ -143,7 +144,7 @@ def discounted(contour: FloatArray, doubt: FloatArray) -> FloatArray:
 def conditioned(contour: FloatArray, inside: BoolArray) -> FloatArray:
     """The classes that are not inside, (K,), become impossible."""
     kept = contour * inside
-    impossible = ~kept.any(axis=1)
+    impossible = ~row_any(kept)
     if impossible.any():
         raise InputError(
             "The labels should leave one of the given classes possible",
@@ -158,7 +159,7 @@ def places(classes: Sequence[Any], wanted: Sequence[Any], contour: FloatArray) -
     """Column of each wanted class, -1 for new ones; those left out should be impossible."""
     old = {name: k for k, name in enumerate(classes)}
     place = [old.pop(name, -1) for name in wanted]
-    lost = contour[:, list(old.values())].any(axis=1)
+    lost = row_any(contour[:, list(old.values())])
     if lost.any():
         raise InputError(
             "Classes that are left out should be impossible",
@@ -177,7 +178,9 @@ def reordered(
     The only class of a frame is surely the right one, so that a second one is impossible; and
     probabilities leave nothing to a new class.
     """
-    least = contour.min(axis=1, keepdims=True) * (contour.shape[1] > 1)
+    if place == list(range(contour.shape[1])):
+        return contour
+    least = row_min(contour)[:, None] * (contour.shape[1] > 1)
     if is_probability is not None:
         least[is_probability] = 0.0
     return np.hstack([contour, least])[:, place]

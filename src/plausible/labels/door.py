@@ -11,6 +11,7 @@ from plausible.errors import InputError
 from plausible.labels.container import Labels
 from plausible.labels.masses import masses_with_unknown
 from plausible.labels.parsing import check_classes, names_or_numbers
+from plausible.short_rows import row_all, row_max, row_sum
 
 MISSING = (None, "")  # None also stands for NaN
 SUM_TOLERANCE = 1e-6  # of probabilities
@@ -100,7 +101,7 @@ def _labels_of_table(
     if not shares:
         return Labels.from_plausibility(table, classes)
     names = names_or_numbers(classes, table)
-    unknown = (table == 1.0).all(axis=1)
+    unknown = row_all(table == 1.0)
     if not unknown.any():
         return Labels.from_probability(table, names)
     known = Labels.from_probability(np.where(unknown[:, None], 1 / table.shape[1], table), names)
@@ -133,7 +134,7 @@ def row_sums(table: NDArray[Any]) -> RowSums:
     numbers = as_floats(table, "y")
     if numbers.shape[1] < 2:
         return RowSums(0, 0, 0)
-    high, total = numbers.max(axis=1), numbers.sum(axis=1)
+    high, total = row_max(numbers), row_sum(numbers)
     neutral = (high == 1.0) & ((total == 1.0) | (total == numbers.shape[1]))
     off = np.abs(total - 1.0)
     to_one, nearly = off <= SUM_TOLERANCE, (off <= NEARLY) & (high < 1.0)

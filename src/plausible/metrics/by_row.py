@@ -22,6 +22,7 @@ from plausible.metrics.truth import (
     read_probabilities,
     read_truth,
 )
+from plausible.short_rows import row_any
 
 N_GROUPS = 200
 N_BINS = 10  # of confidence, as expected_calibration_error has them
@@ -97,7 +98,7 @@ def _parts(
 ) -> tuple[FloatArray, FloatArray]:
     """Numerators and denominators (scores, n) of the rows, in the order of `RATIOS`."""
     weight = truth.weight
-    some = sets.any(axis=1) & (weight > 0)  # as for all scores, rows that say nothing do not count
+    some = row_any(sets) & (weight > 0)  # as for all scores, rows that say nothing do not count
     tops = [
         weight * accuracies(truth, best),
         log_losses(truth, p),
@@ -122,7 +123,7 @@ def _sums(places: NDArray[np.int64], values: FloatArray, length: int) -> FloatAr
 
 def estimates(sums: ScoreSums, n_bootstrap: int = 1000, seed: int = 0) -> dict[str, Estimate]:
     """Scores with intervals from groups that are drawn with replacement."""
-    used = np.flatnonzero((sums.bottoms > 0).any(axis=1))
+    used = np.flatnonzero(row_any(sums.bottoms > 0))
     used = used if len(used) else np.array([0])  # nothing is said: every score is NaN
     rng = np.random.default_rng(seed)
     draws = rng.multinomial(len(used), np.full(len(used), 1 / len(used)), size=n_bootstrap)

@@ -29,6 +29,7 @@ from plausible.metrics.truth import (
     read_probabilities,
     read_truth,
 )
+from plausible.short_rows import row_max
 
 MAX_BINS = 1 << 20
 STRATEGIES = ("uniform", "quantile")
@@ -67,7 +68,7 @@ def read_confidence(
 def confidence_of(truth: Credits, p: FloatArray) -> ConfidenceRows:
     """The same of probabilities (n, K) in the order of the labels' classes."""
     right = np.take_along_axis(truth.credit, p.argmax(axis=1)[:, None], axis=1)[:, 0]
-    return ConfidenceRows(p.max(axis=1), right, truth.weight * truth.sample_weight)
+    return ConfidenceRows(row_max(p), right, truth.weight * truth.sample_weight)
 
 
 @dataclass(frozen=True, eq=False)

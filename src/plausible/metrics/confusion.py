@@ -28,13 +28,14 @@ from plausible.metrics.truth import (
     read_answers,
     read_truth,
 )
+from plausible.short_rows import row_sum
 
 NORMALS = ("true", "pred", "all")
 
 
 def divided(credit: FloatArray, weight: FloatArray) -> FloatArray:
     """The weight of each row, divided among its classes (n, K) by their credit."""
-    total = credit.sum(axis=1)
+    total = row_sum(credit)
     return credit * (weight / np.where(total > 0, total, 1.0))[:, None]
 
 

@@ -39,6 +39,7 @@ from plausible.metrics.truth import (
     read_truth,
     read_weights,
 )
+from plausible.short_rows import row_sum
 
 _SMALLEST = np.finfo(np.float64).eps  # as in scikit-learn's log_loss
 
@@ -73,7 +74,7 @@ def soft_accuracy(
 
 def accuracies(truth: Credits, inside: BoolArray) -> FloatArray:
     """Mean credit (n,) of the classes of each answer."""
-    return (truth.credit * inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
+    return row_sum(truth.credit * inside) / np.maximum(row_sum(inside), 1)
 
 
 def soft_log_loss(
@@ -106,7 +107,7 @@ def soft_log_loss(
 
 def log_losses(truth: Credits, p: FloatArray) -> FloatArray:
     """Log-loss (n,) of each row, zero where nothing is known."""
-    likelihood = (truth.labels.scaled() * p).sum(axis=1)
+    likelihood = row_sum(truth.labels.scaled() * p)
     return -np.log(np.clip(likelihood, _SMALLEST, 1.0))
 
 
@@ -122,7 +123,7 @@ def generalized_log_likelihood(
     """
     truth = read_truth(y_true, None, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
-    return float(np.log((truth.labels.contour * p).sum(axis=1)).sum())
+    return float(np.log(row_sum(truth.labels.contour * p)).sum())
 
 
 def soft_brier_score(
@@ -147,10 +148,10 @@ def soft_brier_score(
 
 def brier_scores(truth: Credits, p: FloatArray) -> FloatArray:
     """Squared error (n,) of each row, the truth drawn by its credit."""
-    total = truth.credit.sum(axis=1, keepdims=True)
+    total = row_sum(truth.credit)[:, None]
     drawn = truth.credit / np.where(total > 0.0, total, 1.0)
     # sum_k t_k |p - e_k|^2 = |p|^2 - 2 p.t + 1
-    return (p * p).sum(axis=1) - 2.0 * (p * drawn).sum(axis=1) + 1.0
+    return row_sum(p * p) - 2.0 * row_sum(p * drawn) + 1.0
 
 
 def expected_calibration_error(
@@ -189,7 +190,7 @@ def c1_losses(y_true: Truth, prediction: Prediction, classes: Classes = None) ->
     """
     truth = read_truth(y_true, None, classes_of(prediction, classes))
     p = read_probabilities(prediction, truth.labels, classes)
-    return 1.0 - (truth.labels.contour * p).sum(axis=1)
+    return 1.0 - row_sum(truth.labels.contour * p)
 
 
 def c1_loss(

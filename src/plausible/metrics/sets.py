@@ -31,6 +31,7 @@ from plausible.metrics.truth import (
     read_truth,
     read_weights,
 )
+from plausible.short_rows import row_any, row_max, row_sum
 
 
 def utility_discounted_accuracy(
@@ -65,7 +66,7 @@ def utility_discounted_accuracy(
 
 def utilities(truth: Credits, inside: BoolArray, v: float) -> FloatArray:
     """Utility (n,) of each answer, v that of a right pair."""
-    x = 1.0 / np.maximum(inside.sum(axis=1), 1)
+    x = 1.0 / np.maximum(row_sum(inside), 1)
     return credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x)
 
 
@@ -137,7 +138,7 @@ def set_sizes(
     (array([0.  , 0.33, 0.67, 0.  ]), array([nan, 1. , 0.5, nan]))
     """
     truth, inside = _read(y_true, y_pred, sample_weight, classes)
-    size = inside.sum(axis=1)
+    size = row_sum(inside)
     n_sizes = inside.shape[1] + 1
     weight = truth.weight * truth.sample_weight
     held = np.bincount(size, weight * credit_of_sets(truth, inside), minlength=n_sizes)
@@ -171,13 +172,13 @@ def set_imprecision(y_pred: ArrayLike | Decision, sample_weight: ArrayLike | Non
             "use predict_set or decide",
             value=chosen.shape,
         )
-    weights = read_weights(sample_weight, len(chosen)) * chosen.any(axis=1)
+    weights = read_weights(sample_weight, len(chosen)) * row_any(chosen)
     return float(np.average(sizes(chosen), weights=weights)) if weights.sum() > 0.0 else 0.0
 
 
 def sizes(inside: BoolArray) -> FloatArray:
     """Size (n,) of each set, scaled: 0 for one class, 1 for all classes."""
-    return (inside.sum(axis=1) - 1) / max(inside.shape[1] - 1, 1)
+    return (row_sum(inside) - 1) / max(inside.shape[1] - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,4 +262,4 @@ def _read(
 
 def credit_of_sets(truth: Credits, inside: BoolArray) -> FloatArray:
     """Credit of the best class in each set: how far the set is known to hold the truth."""
-    return np.where(inside, truth.credit, 0.0).max(axis=1)
+    return row_max(np.where(inside, truth.credit, 0.0))

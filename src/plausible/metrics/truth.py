@@ -23,6 +23,7 @@ from plausible.belief import Decision, SparseMasses, check_values, pignistic
 from plausible.checks import as_array, as_floats, as_list, shown
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels, check_classes
+from plausible.short_rows import row_min, row_sum
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -76,7 +77,7 @@ def read_truth(
             "give some labels",
         )
     scaled = labels.scaled()
-    least = scaled.min(axis=1, keepdims=True) if labels.n_classes > 1 else 0.0 * scaled
+    least = row_min(scaled)[:, None] if labels.n_classes > 1 else 0.0 * scaled
     weight = 1.0 - least[:, 0]
     credit = (scaled - least) / np.where(weight > 0.0, weight, 1.0)[:, None]
     return Credits(labels, credit, weight, read_weights(sample_weight, len(labels)))
@@ -150,7 +151,7 @@ def _numbers_of(prediction: Any) -> FloatArray:
     if isinstance(prediction, Labels):
         if prediction.has_masses:
             return pignistic(prediction.masses())
-        return prediction.contour / prediction.contour.sum(axis=1, keepdims=True)
+        return prediction.contour / row_sum(prediction.contour)[:, None]
     if isinstance(prediction, SparseMasses):
         return pignistic(prediction)
     return as_floats(getattr(prediction, "probability", prediction), "probabilities")

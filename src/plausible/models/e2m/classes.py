@@ -17,6 +17,7 @@ from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.e2m.coordinates import Params
 from plausible.models.e2m.family import Curvature, ExponentialFamily, Total
+from plausible.short_rows import row_sum
 
 FloatArray = NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def read_labels(data: Any, weight: FloatArray, classes: Any = None) -> tuple[Con
     if shares.any():
         rows, columns = np.nonzero(table * shares[:, None] > 0)
         hard = np.eye(table.shape[1])[columns]
-        p = table[rows, columns] / table[rows].sum(axis=1)
+        p = table[rows, columns] / row_sum(table[rows])
         table = np.concatenate([table[~shares], hard])
         weight = np.concatenate([weight[~shares], weight[rows] * p])
     return Contours(table, labels.classes), weight
@@ -52,14 +53,14 @@ def read_labels(data: Any, weight: FloatArray, classes: Any = None) -> tuple[Con
 def posterior(table: FloatArray, probabilities: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log likelihood (n,) and probabilities (n, K) of the classes, given what is known."""
     joint = table * probabilities
-    total = joint.sum(axis=1)
+    total = row_sum(joint)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log(total), joint / total[:, None]
 
 
 def _favored(data: Contours, weight: FloatArray) -> tuple[FloatArray, float]:
     """How far rows favor each class (K,), and their weight."""
-    scaled = data.table / data.table.sum(axis=1, keepdims=True)
+    scaled = data.table / row_sum(data.table)[:, None]
     return weight @ scaled, float(weight.sum())
 
 

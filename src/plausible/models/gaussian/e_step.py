@@ -31,6 +31,7 @@ from plausible.models.gaussian.parameters import (
     log_determinants,
     precisions,
 )
+from plausible.short_rows import row_all, row_max, row_min
 
 BLOCK_DOUBLES = 1 << 17  # features of one block: 1 MB, within the cache of a core
 TOO_FAR = 1e6  # squared Mahalanobis distance to the center that costs six digits
@@ -100,7 +101,7 @@ def log_joint(
         for start in range(0, len(X), size):
             white = (X[start : start + size] - center) @ root
             result[start : start + size] -= 0.5 * np.einsum("ij,ij->i", white, white)[:, None]
-    lost = np.flatnonzero(~np.isfinite(result).all(axis=1))
+    lost = np.flatnonzero(~row_all(np.isfinite(result)))
     if len(lost):  # squares of features overflow where those of whitened ones need not
         result[lost] = centered_scores(X[lost], centered_form(parameters, kind), kind).T
     return result
@@ -264,7 +265,7 @@ def given_pass(
             "give labels",
         )
     favor = favor_by_class(plausibility)
-    logs = np.log(plausibility.max(axis=1))
+    logs = np.log(row_max(plausibility))
     if weight is not None:
         favor *= weight[:, None]
         logs *= weight
@@ -282,10 +283,10 @@ def given_pass(
 
 def favor_by_class(plausibility: FloatArray) -> FloatArray:
     """How far each row favors each class, in [0, 1]; with one class every row favors it."""
-    peak = plausibility.max(axis=1, keepdims=True)
+    peak = row_max(plausibility)[:, None]
     if plausibility.shape[1] == 1:
         return np.ones_like(plausibility)
-    return (plausibility - plausibility.min(axis=1, keepdims=True)) / peak
+    return (plausibility - row_min(plausibility)[:, None]) / peak
 
 
 def scatter_pass(columns: Columns, center: FloatArray) -> FloatArray:

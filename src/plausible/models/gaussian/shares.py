@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from plausible.engine import Columns, length, take, total
+from plausible.short_rows import row_sum
 
 
 def split_shares(columns: Columns) -> Iterator[Columns]:
@@ -32,7 +33,7 @@ def split_shares(columns: Columns) -> Iterator[Columns]:
     assert X is not None
     assert table is not None
     p = np.asarray(table, dtype=np.float64)
-    p = p / p.sum(axis=1, keepdims=True)
+    p = p / row_sum(p)[:, None]
     p = p if weight is None else p * weight[:, None]
     hard = np.eye(p.shape[1])
     for k in range(p.shape[1]):

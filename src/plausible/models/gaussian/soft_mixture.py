@@ -34,6 +34,7 @@ from plausible.models.gaussian.parameters import (
     solve,
 )
 from plausible.models.gaussian.shares import sum_over_shares
+from plausible.short_rows import row_all, row_any, row_sum
 
 LEFT_OUT = -1
 
@@ -66,9 +67,9 @@ def _settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.boo
     Or probabilities of such classes.
     """
     possible = np.asarray(columns[1]) > 0
-    settled = (possible.sum(axis=1) == 1) & single[possible.argmax(axis=1)]
+    settled = (row_sum(possible) == 1) & single[possible.argmax(axis=1)]
     if len(columns) > 3 and columns[3] is not None:
-        settled |= columns[3] & ~(possible & ~single).any(axis=1)
+        settled |= columns[3] & ~row_any(possible & ~single)
     return settled
 
 
@@ -96,7 +97,7 @@ def census_pass(
 
 def check_finite(X: FloatArray) -> None:
     """Refuse missing and infinite features; arrays in memory have been checked before."""
-    bad = ~np.isfinite(X).all(axis=1)
+    bad = ~row_all(np.isfinite(X))
     if bad.any():
         raise InputError(
             "Features should be finite numbers",

@@ -30,6 +30,7 @@ from plausible.models.gaussian.parameters import FloatArray, Gaussians
 from plausible.models.gaussian.shares import split_shares
 from plausible.models.gaussian.soft_mixture import SoftMixture
 from plausible.models.gaussian.starts import cautious_solve, moments_of
+from plausible.short_rows import row_all, row_max, row_min
 
 MOST_LABELED = 20_000  # rows on which agreement is judged
 MOST_UNLABELED = 5_000  # with which weights are tried
@@ -198,7 +199,7 @@ def _say_what_was_done(before: float, expected: float, now: float, weight: float
 def unlabeled(columns: Columns) -> NDArray[np.bool_]:
     """Rows whose labels say nothing."""
     table = np.asarray(columns[1])
-    nothing = np.asarray((table == table[:, :1]).all(axis=1))
+    nothing = np.asarray(row_all(table == table[:, :1]))
     return nothing if len(columns) < 4 else nothing & ~np.asarray(columns[3])
 
 
@@ -263,8 +264,8 @@ def _set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
     table = np.asarray(columns[1], dtype=np.float64)
     if len(table) < 2 * N_FOLDS:
         return None
-    scaled = table / table.max(axis=1, keepdims=True)
-    least = scaled.min(axis=1)
+    scaled = table / row_max(table)[:, None]
+    least = row_min(scaled)
     says = 1.0 - least
     credit = (scaled - least[:, None]) / np.where(says > 0, says, 1.0)[:, None]
     weight = says if columns[2] is None else says * np.asarray(columns[2])
@@ -292,8 +293,8 @@ def alone(problem: SoftMixture, columns: Columns) -> tuple[Gaussians, NDArray[np
     """A Gaussian for each class from labeled rows alone, and the classes that have one."""
     parts = []
     for X, table, weight in split_shares(columns):
-        peak = np.asarray(table).max(axis=1, keepdims=True)
-        favor = (table - np.asarray(table).min(axis=1, keepdims=True)) / peak
+        peak = row_max(np.asarray(table))[:, None]
+        favor = (table - row_min(np.asarray(table))[:, None]) / peak
         favor = favor if weight is None else favor * weight[:, None]
         parts.append((np.asarray(X, dtype=np.float64), favor))
     X, favor = (np.concatenate(column) for column in zip(*parts, strict=True))

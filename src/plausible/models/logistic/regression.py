@@ -45,6 +45,7 @@ from plausible.models.logistic.coordinates import make_coordinates
 from plausible.models.logistic.criteria import CRITERIA, FloatArray
 from plausible.models.logistic.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
 from plausible.models.logistic.solvers import SOLVERS, Solver, best_start
+from plausible.short_rows import row_max, row_min, row_sum
 
 COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
 SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them
@@ -76,15 +77,15 @@ def census_pass(columns: Columns) -> LabelCensus:
     """Count the kinds of labels in a chunk."""
     _, plausibility, weight, marks = (*columns, None)[:4]
     assert plausibility is not None
-    peak, possible = plausibility.max(axis=1), plausibility > 0
+    peak, possible = row_max(plausibility), plausibility > 0
     idle = np.zeros(len(peak), dtype=bool) if weight is None else weight == 0
-    hard = ~idle & (possible.sum(axis=1) == 1)
+    hard = ~idle & (row_sum(possible) == 1)
     known = np.zeros(len(peak), dtype=bool) if marks is None else np.asarray(marks)
-    unknown = ~idle & ~hard & ~known & (plausibility.min(axis=1) == peak)
+    unknown = ~idle & ~hard & ~known & (row_min(plausibility) == peak)
     ones = np.ones(len(peak)) if weight is None else weight
     logs = np.log(peak) * ones
-    shares = plausibility / plausibility.sum(axis=1, keepdims=True)
-    focus = ones * np.where(known, 1.0, (shares**2).sum(axis=1))
+    shares = plausibility / row_sum(plausibility)[:, None]
+    focus = ones * np.where(known, 1.0, row_sum(shares**2))
     return LabelCensus(
         n_idle=int(idle.sum()),
         n_unknown=int(unknown.sum()),
@@ -110,7 +111,7 @@ def kept(columns: Columns, unknown_too: bool) -> NDArray[np.int8]:
     assert plausibility is not None
     matter = np.ones(len(plausibility), dtype=bool) if weight is None else weight > 0
     if not unknown_too:
-        says = plausibility.max(axis=1) > plausibility.min(axis=1)
+        says = row_max(plausibility) > row_min(plausibility)
         matter &= says if shares is None else says | shares
     return np.where(matter, 0, -1).astype(np.int8)
 

@@ -38,6 +38,7 @@ from plausible.models.network.evidence import FloatArray, Form, Network, Slopes
 from plausible.models.network.gradient import loss_pass
 from plausible.models.network.losses import LOSSES, BoolArray
 from plausible.models.network.starts import WAYS, given_start, start
+from plausible.short_rows import row_max, row_min, row_sum
 
 FAST_WORK = 2e9  # rows times prototypes times classes times passes from which compiling pays
 USUAL_PASSES = 200
@@ -61,10 +62,10 @@ def _targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) -
     """
     bets: FloatArray = plausibility
     if loss != "likelihood":
-        bets = pignistic_of(plausibility / plausibility.max(axis=1, keepdims=True))
+        bets = pignistic_of(plausibility / row_max(plausibility)[:, None])
     if shares is None or not shares.any():
         return bets
-    known = plausibility / plausibility.sum(axis=1, keepdims=True)
+    known = plausibility / row_sum(plausibility)[:, None]
     return np.where(shares[:, None], known, bets)
 
 
@@ -82,7 +83,7 @@ def says_something(columns: Columns) -> NDArray[np.int8]:
     """0 for rows that favor a class, or are probabilities, and count; -1 for the others."""
     _, degrees, weight, shares = (*columns, None, None)[:4]
     assert degrees is not None
-    matter = degrees.max(axis=1) > degrees.min(axis=1)
+    matter = row_max(degrees) > row_min(degrees)
     if shares is not None:
         matter |= shares
     if weight is not None:

@@ -24,6 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.short_rows import row_sum
+
 FloatArray = NDArray[np.float64]
 
 RESCALE = 8  # prototypes after which products are brought back to the size of numbers
@@ -115,7 +117,7 @@ def bets(shares: FloatArray, ignorance: FloatArray) -> FloatArray:
 def masses(shares: FloatArray, ignorance: FloatArray) -> FloatArray:
     """Masses (n, K + 1) of the classes and of ignorance, from Q / S and O / S."""
     found = np.column_stack([np.maximum(shares - ignorance, 0.0).T, ignorance])
-    return found / found.sum(axis=1, keepdims=True)
+    return found / row_sum(found)[:, None]
 
 
 def slopes_of_strengths(

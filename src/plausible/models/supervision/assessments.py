@@ -19,6 +19,7 @@ from plausible.base import check_weights, log_normalized
 from plausible.checks import as_floats, as_list, check_option, example, found, name_rows
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
+from plausible.short_rows import row_all, row_any, row_max, row_sum
 
 FloatArray = NDArray[np.float64]
 
@@ -97,8 +98,8 @@ def check_saturated(saturated: str | float) -> float | None:
 def probabilities_of(labels: Labels) -> FloatArray:
     """Probabilities (n, J) of labels, NaN in rows that say nothing."""
     contour = labels.contour.copy()
-    contour[labels.is_unknown & (contour > 1 / labels.n_classes + ROUGH).all(axis=1)] = np.nan
-    bad = np.abs(contour.sum(axis=1) - 1) > ROUGH
+    contour[labels.is_unknown & row_all(contour > 1 / labels.n_classes + ROUGH)] = np.nan
+    bad = np.abs(row_sum(contour) - 1) > ROUGH
     if bad.any():
         raise InputError(
             "Labels that are assessments should be probabilities",
@@ -115,7 +116,7 @@ def _from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
     """Log odds of probabilities (n,) of the first class, or (n, J)."""
     outside = (values < 0) | (values > 1)
     if outside.any():
-        rows = outside if values.ndim == 1 else outside.any(axis=1)
+        rows = outside if values.ndim == 1 else row_any(outside)
         raise InputError(
             "Assessments should be probabilities in [0, 1]",
             f"{found(values, outside, rows)}",
@@ -133,7 +134,7 @@ def _from_probabilities(values: FloatArray, clip: float | None) -> Assessments:
     zero = table < NEARLY_ZERO
     possible = None
     if zero.any():
-        rows = zero.any(axis=1)
+        rows = row_any(zero)
         if clip is None:
             possible = ~zero
             logs[rows] = np.nan
@@ -150,7 +151,7 @@ def check_table(table: FloatArray) -> None:
             "there is one",
         )
     missing = np.isnan(table)
-    partly = missing.any(axis=1) & ~missing.all(axis=1)
+    partly = row_any(missing) & ~row_all(missing)
     if partly.any():
         raise InputError(
             "A row of assessments should be whole, or NaN for an item that was not assessed",
@@ -158,7 +159,7 @@ def check_table(table: FloatArray) -> None:
             "fill them in",
             rows=partly,
         )
-    off = np.abs(table.sum(axis=1) - 1) > ROUGH
+    off = np.abs(row_sum(table) - 1) > ROUGH
     if off.any():
         raise InputError(
             "Assessments should sum to one over the classes",
@@ -171,9 +172,9 @@ def check_table(table: FloatArray) -> None:
 def _raise_zeros(table: FloatArray, clip: float) -> FloatArray:
     """Zeros raised to `clip`, at the cost of the other classes."""
     zero = table < NEARLY_ZERO
-    n_zero = zero.sum(axis=1, keepdims=True)
+    n_zero = row_sum(zero)[:, None]
     low = np.minimum(clip, 0.5 / table.shape[1])
-    rest = table * ((1 - n_zero * low) / table.sum(axis=1, keepdims=True))
+    rest = table * ((1 - n_zero * low) / row_sum(table)[:, None])
     return np.where(zero, low, rest)
 
 
@@ -181,7 +182,7 @@ def _from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
     """Log odds (n, J - 1) with infinite ones clipped, or turned into certain labels."""
     infinite = np.isinf(values)
     missing = np.isnan(values)
-    partly = (missing.any(axis=1) & ~missing.all(axis=1)) | ((values == np.inf).sum(axis=1) > 1)
+    partly = (row_any(missing) & ~row_all(missing)) | (row_sum(values == np.inf) > 1)
     if partly.any():
         raise InputError(
             "A row of log odds should be whole, with at most one plus infinity, or NaN for an "
@@ -192,13 +193,13 @@ def _from_log_odds(values: FloatArray, clip: float | None) -> Assessments:
         )
     if not infinite.any():
         return Assessments(values, None)
-    rows = infinite.any(axis=1)
+    rows = row_any(infinite)
     extended = np.column_stack([values[rows], np.zeros(rows.sum())])
-    top = extended.max(axis=1, keepdims=True)
+    top = row_max(extended)[:, None]
     odds = np.where(
         top == np.inf, extended == np.inf, np.exp(extended - np.where(top < np.inf, top, 0))
     )
-    table = odds / odds.sum(axis=1, keepdims=True)
+    table = odds / row_sum(odds)[:, None]
     log_odds, possible = values.copy(), np.ones((len(values), values.shape[1] + 1), dtype=bool)
     log_odds[rows], found_possible = _from_probabilities(table, clip)
     if found_possible is None:
@@ -226,7 +227,7 @@ def jacobian(log_odds: FloatArray) -> FloatArray:
     """What turns log densities (n,) of the probability of two classes into those of log odds."""
     if log_odds.shape[1] > 1:
         return np.zeros(len(log_odds))
-    change = log_probabilities(log_odds).sum(axis=1)
+    change = row_sum(log_probabilities(log_odds))
     return np.where(np.isnan(change), 0.0, change)
 
 
@@ -273,7 +274,7 @@ class Reader:
         if labels is not None:
             contour = as_labels(as_labels(labels, classes=self.names), classes=ordered).contour
             plausibility = contour if plausibility is None else plausibility * contour
-            lost = plausibility.max(axis=1) == 0
+            lost = row_max(plausibility) == 0
             if lost.any():
                 raise InputError(
                     "Labels and assessments that are certain should leave a class",
