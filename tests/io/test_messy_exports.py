@@ -148,6 +148,11 @@ OF_MANY = {
     "people in an object of each line": (
         "p.jsonl", lines({"item": i, "said": {p: SAID[i, p] for p in PEOPLE}} for i in ITEMS)
     ),
+    "people and labels in lists": (
+        "h.jsonl",
+        lines({"id": 90 + k, "text": i, "annotators": PEOPLE,
+               "labels": [SAID[i, p] for p in PEOPLE]} for k, i in enumerate(ITEMS)),
+    ),
     "a long object": (
         "p.json",
         json.dumps({"items": [
@@ -225,6 +230,23 @@ NO_OPTION = {
         ",,,Response,Response,Response\n1,7,1/2/24,cat,dog,dog\n2,7,1/2/24,cat,eel,dog\n",
         "two rows of names of SurveyMonkey.*delete the second line",
     ),
+    "a row for each person, with an id": (
+        text_of(["ID", "Start", "Email", "Name", *(f"Picture {i}" for i in ITEMS)],
+                [[k, "1/1/24", f"{p}@x.org", p, *(SAID[i, p] for i in ITEMS)]
+                 for k, p in enumerate(PEOPLE)]),
+        r"each row is of another person \('Email'\), and 'Picture img00', .* look like items",
+    ),
+    "a row for each person, without a name": (
+        text_of(["id. Response", "token. Token", *(f"Q1[{i}]" for i in ITEMS)],
+                [[k, f"t{p}", *(SAID[i, p] for i in ITEMS)] for k, p in enumerate(PEOPLE)]),
+        r"3 rows, fewer than columns with the same answers, and 'Q1\[img00\]', .* look like items",
+    ),
+    "boxes of Label Studio": (
+        json.dumps([{"id": 1, "data": {"image": "a"}, "annotations": [
+            {"completed_by": 1, "result": [{"type": "rectanglelabels", "value": {"x": 1}}]}
+        ]}]),
+        "choices or ratings of whole tasks, but there are 'rectanglelabels'",
+    ),
     "a list of classes": ("code,label\n1,cat\n2,dog\n3,eel\n", "a list of classes"),
     "another list of classes": ("value;label\n1;never\n2;often\n", "a list of classes"),
     "two scales of confidence": (
@@ -238,10 +260,28 @@ NO_OPTION = {
 @pytest.mark.parametrize("name", NO_OPTION)
 def test_what_cannot_be_read_says_why(name, tmp_path):
     text, words = NO_OPTION[name]
-    path = tmp_path / ("file.json" if text.startswith("{") else "file.csv")
+    path = tmp_path / ("file.json" if text[:1] in "{[" else "file.csv")
     path.write_text(text)
     with pytest.raises(TableError, match=words):
         read_known(path)
+
+
+def test_questions_that_are_not_used_are_listed(tmp_path):
+    def result(name, kind, value):
+        return {"from_name": name, "type": kind, "value": {kind: value}}
+
+    tasks = [
+        {"id": n, "data": {"image": i}, "annotations": [
+            {"completed_by": w, "result": [result("animal", "choices", [s]),
+                                           result("sure", "rating", 4)]}
+        ]}
+        for n, i, w, s in ROWS
+    ]  # fmt: skip
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks))
+    known, (told,) = read_mended(path)
+    assert "there are 'animal', 'sure'" in told
+    assert "not used: 'sure'" in known.notes
 
 
 # -- Degrees, counts and choices -------------------------------------------------------------------

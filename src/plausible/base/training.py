@@ -190,7 +190,8 @@ def training_rows(
 
 def warn_of_order(first: Any, second: Any, called: tuple[str, str] = ("X", "y")) -> None:
     """Warn where rows of two tables of pandas have the same names in another order."""
-    names, others = getattr(first, "index", None), getattr(second, "index", None)
+    names: Any = getattr(first, "index", None)
+    others: Any = getattr(second, "index", None)
     if not (hasattr(names, "equals") and hasattr(others, "equals")) or names.equals(others):
         return
     if len(names) == len(others) and names.sort_values().equals(others.sort_values()):

@@ -11,9 +11,11 @@ import json
 from collections import Counter
 from typing import Any
 
+from plausible.io.answer_columns import ALIASES, plainly
 from plausible.tables import TableError
 
 SPREAD, COLUMNS, COCO, DATUMARO = "spread", "columns", "COCO", "Datumaro"
+PEOPLE = {plainly(name) for name in ALIASES["annotator"]}
 Records = list[tuple[str, Any]]
 Row = dict[tuple[str, ...], Any]
 
@@ -26,7 +28,22 @@ def depth_of(record: dict[str, Any]) -> str | None:
         return DATUMARO
     if len(record) > 1 and _columns_in(record) is not None:
         return COLUMNS
-    return SPREAD if any(_is_deep(value) for value in record.values()) else None
+    is_deep = any(_is_deep(value) for value in record.values())
+    return SPREAD if is_deep or beside_people(record) else None
+
+
+def beside_people(record: dict[str, Any]) -> list[str]:
+    """Lists of names that belong together: of people, and as long ones beside it, as of labels."""
+    lists = {
+        name: value for name, value in record.items()
+        if isinstance(value, list) and len(value) > 1
+        and not any(isinstance(cell, dict | list) for cell in value)
+    }  # fmt: skip
+    people = [name for name in lists if plainly(name).removesuffix("s") in PEOPLE]
+    if len(people) != 1:
+        return []
+    beside = [name for name in lists if len(lists[name]) == len(lists[people[0]])]
+    return beside if len(beside) > 1 else []
 
 
 def _columns_in(record: dict[str, Any]) -> dict[str, list[Any]] | None:
@@ -88,6 +105,13 @@ def _rows_of(path: tuple[str, ...], value: Any) -> list[Row]:
         return [{} if is_empty else {path: value[0] if _is_single(value) else value}]
     rows: list[Row] = [{}]
     several: list[str] = []
+    if together := beside_people(value):
+        cells = zip(*(value[key] for key in together), strict=True)
+        rows = [
+            {(*path, key): cell for key, cell in zip(together, row, strict=True)} for row in cells
+        ]
+        several.append(together[0])
+        value = {key: inner for key, inner in value.items() if key not in together}
     for key, inner in value.items():
         found = _rows_of((*path, str(key)), inner)
         several += [str(key)] if _holds_list(inner) else []

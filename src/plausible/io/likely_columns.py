@@ -8,6 +8,7 @@ from plausible.checks import shown
 from plausible.io.answer_columns import ALIASES, Look, look_at, plainly
 from plausible.tables import Source, TableError, choose, listed
 
+MANY_ALIKE = 3  # columns that share values, where there are many of them
 MOST_LETTERS = 80  # of the name of a column in a message
 HINTS = {
     "item": ("input", "item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
@@ -124,6 +125,11 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
     )
     if item is not None and not is_called and len(item.values) == len(item.codes):
         found = {m: name for m, name in found.items() if m != "item"}  # it may count answers
+    alike = columns_alike(looks)
+    n_rows = max(len(look.codes) for look in looks.values())
+    if len(alike) > max(n_rows, 2 * MANY_ALIKE) and "label" not in found:
+        why = f"it has {n_rows} rows, fewer than columns with the same answers"
+        return refuse_turned(table, alike, why)
     if len(table.names) < 2:
         return TableError(
             f"{table.name} should have columns for the item, the annotator and the label of each "
@@ -147,6 +153,30 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             "names": said or {"item": table.names[0][:MOST_LETTERS]},
             "layout": "annotators",
         },
+    )
+
+
+def columns_alike(looks: Mapping[str, Look]) -> list[str]:
+    """Columns that share values with half of the others, or with some where they are many."""
+    sets = {
+        name: {str(value).casefold() for value in look.values}
+        for name, look in looks.items()
+        if look.values and not look.is_real
+    }
+    least = min(len(sets) / 2, MANY_ALIKE)
+    return [
+        name for name, values in sets.items()
+        if sum(bool(values & other) for other in sets.values()) > least
+    ]  # fmt: skip
+
+
+def refuse_turned(table: Source, alike: Sequence[str], why: str) -> TableError:
+    """The error of a table with a row for each person and a column for each item."""
+    return TableError(
+        f"{table.name} should have a row for each item, or for each answer",
+        f"{why}, and {listed([repr(name) for name in alike])} look like items",
+        "write a row for each answer, with the columns item, annotator and label (melt in pandas, "
+        "pivot_longer in R)",
     )
 
 

@@ -10,7 +10,12 @@ from plausible.io.answer_columns import THINGS, Look, look_at, plainly
 from plausible.io.features import ITEMS
 from plausible.io.label_names import is_braced
 from plausible.io.last_rows import check_last_row
-from plausible.io.likely_columns import check_header, refuse_unknown
+from plausible.io.likely_columns import (
+    check_header,
+    columns_alike,
+    refuse_turned,
+    refuse_unknown,
+)
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -55,26 +60,16 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     """Refuse a table with a row for each person and a column for each item."""
     free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
     called = [found["annotator"]] if "annotator" in found else []
-    called += [name for name in free if plainly(name) in SIGNED and "item" not in found]
+    has_items = plainly(found.get("item", "id")) != "id"  # an id may be that of a response
+    called += [name for name in free if plainly(name) in SIGNED and not has_items]
     if not called or "label" in found:
         return
     who = called[0]
     looks = look_at(table, [who, *(name for name in free if name != who)])
     people = looks.pop(who)
-    answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
-    alike = [
-        name for name, look in answers.items()
-        if sum(bool(_classes_in(look) & _classes_in(other)) for other in answers.values())
-        > len(answers) / 2
-    ]  # fmt: skip
+    alike = columns_alike(looks)
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
-        raise TableError(
-            f"{table.name} should have a row for each item, or for each answer",
-            f"each row is of another person ({who!r}), and "
-            f"{listed([repr(name) for name in alike])} look like items",
-            "write a row for each answer, with the columns item, annotator and label (melt in "
-            "pandas, pivot_longer in R)",
-        )
+        raise refuse_turned(table, alike, f"each row is of another person ({who!r})")
 
 
 def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
