@@ -247,6 +247,17 @@ NO_OPTION = {
         ]}]),
         "choices or ratings of whole tasks, but there are 'rectanglelabels'",
     ),
+    "files that were put together": (
+        2 * text_of(["item", "annotator", "label"], [row[1:] for row in ROWS]),
+        "row 37 on line 38 has the names of the columns again.*delete it",
+    ),
+    "labels that were put together": (
+        2 * text_of(["item", "label"], ANN.items()), "the names of the columns again"
+    ),
+    "answers side by side that were put together": (
+        2 * text_of(["photo", *PEOPLE], [[i, *(SAID[i, p] for p in PEOPLE)] for i in ITEMS]),
+        "the names of the columns again",
+    ),
     "a list of classes": ("code,label\n1,cat\n2,dog\n3,eel\n", "a list of classes"),
     "another list of classes": ("value;label\n1;never\n2;often\n", "a list of classes"),
     "two scales of confidence": (
@@ -459,6 +470,13 @@ def test_classes_that_doccano_joins(who):
     known = read_known(table, map=caught.value.settings["map"])
     assert known.labels.classes.tolist() == CLASSES
     assert known.labels.contour[0, 2] > known.labels.contour[0, 1]
+
+
+def test_scores_are_told_to_be_no_classes():
+    scores = {"item": [r[1] for r in ROWS], "annotator": [r[2] for r in ROWS],
+              "label": [r[0] % 13 / 4 for r in ROWS]}  # fmt: skip
+    notes = read_annotations(scores).notes
+    assert any("9 classes are numbers such as 0.25: is this a score?" in note for note in notes)
 
 
 def test_answers_that_all_say_nothing_are_told():

@@ -17,6 +17,7 @@ from plausible.experts.words import (
 
 MOST = 5  # names that a note lists
 FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
+MANY_FRACTIONS = 8  # classes that are numbers with fractions
 FEW_ANSWERS = 20  # below which such a share tells nothing
 RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
 MOST_COMPARED = 500  # names that are compared with each other
@@ -53,6 +54,14 @@ def is_free_text(n_classes: int, n_said: int) -> bool:
 
 def tell_free_text(names: Counter[Any], n_said: int) -> list[Note]:
     """A note on answers of which nearly every one is a class of its own."""
+    fractions = [name for name in names if isinstance(name, float) and name % 1]
+    if len(fractions) >= MANY_FRACTIONS:
+        return [
+            Note(
+                f"{len(fractions)} classes are numbers such as {fractions[0]:g}: is this a score? "
+                "Classes are told apart, and have no order"
+            )
+        ]
     if not is_free_text(len(names), n_said):
         return []
     return [Note(f"{len(names):,} different classes in {n_said:,} answers: is this free text?")]

@@ -196,7 +196,8 @@ def _read_long(
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
     table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
     spoken = [found[meaning] for meaning in CODED[1:] if meaning in found]
-    check_last_answer(table, table.encoded(found["item"]), [table.encoded(n) for n in spoken])
+    spoken_of = table.encoded(found["item"])
+    check_last_answer(table, found["item"], spoken_of, [table.encoded(n) for n in spoken])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None

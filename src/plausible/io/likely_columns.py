@@ -6,6 +6,7 @@ import numpy as np
 
 from plausible.checks import shown
 from plausible.io.answer_columns import ALIASES, Look, look_at, plainly
+from plausible.io.last_rows import check_names_again
 from plausible.tables import Source, TableError, choose, listed
 
 MANY_ALIKE = 3  # columns that share values, where there are many of them
@@ -186,6 +187,12 @@ def check_header(table: Source, looks: Mapping[str, Look]) -> None:
         name for name, look in looks.items()
         if len(look.values) > 1 and name in map(str, look.values)
     ]  # fmt: skip
+    if len(same) > 1:
+        cells = [
+            np.array([str(v) == n for v in [*looks[n].values, ""]])[looks[n].codes] for n in same
+        ]
+        again = np.flatnonzero(np.logical_and.reduce(cells))
+        check_names_again(table, same[0], int(again[0]) if len(again) else -1)
     if same and 2 * len(same) >= len(looks):
         raise TableError(
             f"{table.name} should begin with the names of its columns",
