@@ -22,10 +22,11 @@ from plausible.experts import (
     is_free_text,
     read_doubts,
 )
+from plausible.io.answer_checks import check_one_item
 from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import MOST_COUNTED, from_classes
-from plausible.io.answer_layouts import Plan, check_one_item, plan_reading
+from plausible.io.answer_layouts import Plan, plan_reading
 from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows

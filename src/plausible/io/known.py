@@ -17,16 +17,14 @@ from plausible.experts import (
     pool_and_tell,
 )
 from plausible.io.annotation_files import read_annotations
-from plausible.io.answer_columns import find_columns
-from plausible.io.answer_layouts import (
+from plausible.io.answer_checks import (
     check_codebook,
     check_hidden,
     check_one_label,
     check_sureness,
-    find_meanings,
-    prefixed,
-    unused,
 )
+from plausible.io.answer_columns import find_columns
+from plausible.io.answer_layouts import find_meanings, prefixed, unused
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids

@@ -85,7 +85,8 @@ def check_last_answer(table: Source, called: str, item: Any, others: Sequence[An
     `Source.encoded` gives them. Names of columns that come again are refused as well.
     """
     codes, names = item
-    again = np.flatnonzero(names == called) if names.dtype.kind in "UO" else ()
+    is_text = names.dtype.kind in "UO"
+    again = np.flatnonzero(names == called) if is_text else np.zeros(0, dtype=np.int64)
     if len(again):
         check_names_again(table, called, int(np.argmax(codes == again[0])))
     if len(codes) < 2 or codes[-1] < 0 or any(other[0][-1] >= 0 for other in others):

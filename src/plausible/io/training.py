@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from plausible.base import FeatureTable
 from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
+from plausible.io.answer_checks import NEARLY_ALL
 from plausible.io.answer_columns import ALIASES, plainly
-from plausible.io.answer_layouts import NEARLY_ALL, find_meanings, names_given
+from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
     ROWS,
