@@ -7,6 +7,7 @@ settings of the error are given as they stand, up to three times, as somebody wo
 import csv
 import io
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -338,13 +339,13 @@ def test_boxes_that_were_ticked_in_redcap(tmp_path):
     header = ["record_id", "event", "rater", *(f"animal___{k}" for k in (1, 2, 3)), "complete"]
     ticked = [[i, "first", w, *(int(s == c) for c in CLASSES), 2] for _, i, w, s in ROWS]
     path.write_text(text_of(header, ticked))
-    known, (told,) = read_mended(path, ("kind", "columns"))
+    known, (told,) = read_mended(path, ("kind", "ignore"))
     assert "look like the choices of 'animal'" in told
     codes = {f"animal___{k}": c for k, c in enumerate(CLASSES, 1)}
     assert {key: codes[name] for key, name in meaning(known).items()} == SAID
     ticked[0][4] = 1  # cat and dog
     path.write_text(text_of(header, ticked))
-    answers = read_mended(path, ("kind", "columns"))[0].annotations
+    answers = read_mended(path, ("kind", "ignore"))[0].annotations
     assert answers.contours[answers.statement[0]].tolist() == [1, 1, 0]
 
 
@@ -560,17 +561,41 @@ def test_values_of_a_mapping_are_not_taken_apart(table):
         read_known(table)
 
 
-def test_the_command_reads_depths_as_python_does(tmp_path, capsys):
-    path = tmp_path / "w.json"
-    path.write_text(OF_MANY["worker answers of Ground Truth"][1])
+COMMANDS = {
+    "depths": ("w.json", OF_MANY["worker answers of Ground Truth"][1], 36),
+    "counts": (
+        "c.csv",
+        text_of(["item", "label", "votes"], [[i, c, (k + j) % 4] for k, i in enumerate(ITEMS)
+                                             for j, c in enumerate(CLASSES)]),
+        54,
+    ),
+    "boxes": (
+        "b.csv",
+        text_of(["record_id", "event", "rater", *(f"a___{c}" for c in CLASSES)],
+                [[i, "first", w, *(int(s == c) for c in CLASSES)] for _, i, w, s in ROWS]),
+        36,
+    ),
+    "sureness": (
+        "s.csv",
+        text_of(["item", "annotator", "label", "Confidence (1-5)"],
+                [[*row[1:], 1 + row[0] % 5] for row in ROWS]),
+        36,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_command_that_check_prints_works(name, tmp_path, capsys):
+    file, text, n_answers = COMMANDS[name]
+    path = tmp_path / file
+    path.write_text(text)
     assert main(["check", str(path), "--json"]) == 1
-    capsys.readouterr()
-    with pytest.raises(TableError) as caught:
-        read_known(path)
-    names = ",".join(f"{key}={value}" for key, value in caught.value.settings["names"].items())
-    assert main(["check", str(path), "--names", names, "--json"]) == 0
+    printed = shlex.split(json.loads(capsys.readouterr().out)["command"])
+    options = printed[printed.index(str(path)) + 1 : printed.index("-o")]
+    assert main(["check", str(path), *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["answers"]
-    assert (found["n_answers"], found["n_items"], list(found["classes"])) == (36, 12, CLASSES)
+    assert (found["n_answers"], found["n_items"]) == (n_answers, 12)
+    assert main(["pool", str(path), *options, "-o", str(tmp_path / "labels.csv")]) == 0
 
 
 # -- Features --------------------------------------------------------------------------------------

@@ -179,14 +179,16 @@ def check_marked(table: Source, looks: Mapping[str, Look]) -> None:
         stem, mark, _ = name.rpartition("___")
         if mark and look.values and set(look.values) <= {0, 1}:
             stems.setdefault(stem, []).append(name)
+    things = {plainly(thing) for thing in THINGS}
     for stem, names in stems.items():
         if len(names) > 1:
+            others = [n for n in looks if n not in names and plainly(n) not in things]
             raise TableError(
                 f"{table.name} should hold answers",
                 f"its columns {listed([repr(name) for name in names])} look like the choices of "
                 f"{stem!r}, 1 where one was ticked",
-                "say {kind}, and {columns}, if so",
-                settings={"kind": "set", "columns": names},
+                "say {kind}, and {ignore}, if so" if others else "say {kind} if so",
+                settings={"kind": "set"} | ({"ignore": others} if others else {}),
             )
 
 
