@@ -15,18 +15,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from base.toys import SomebodyElses, ToyClusters, ToyMasses
-from plausible.base import BeliefClassifier, EvidenceClassifier, takes_labels
+from plausible.base import BeliefClassifier, EvidenceClassifier, RowOrderWarning, takes_labels
 from plausible.belief import belief, contour, decide, dempster, pignistic
 from plausible.experts import Annotations, JointAnnotatorClassifier
 from plausible.labels import Labels
 from plausible.models import (
+    BeliefTreeClassifier,
     DiscriminantClassifier,
     EvidentialCalibratedClassifier,
     GaussianMixtureClassifier,
     PartialLogisticRegression,
+    SoftLabelClassifier,
     SoftNearestCentroid,
     StochasticSupervisionClassifier,
 )
+from plausible.neighbors import EvidentialNeighborsClassifier
 
 RANDOM = np.random.default_rng(0)
 NAMES = ["oak", "ash", "elm"]  # not sorted
@@ -226,3 +229,26 @@ def test_a_clustering_that_cannot_place_new_items_has_no_predict():
     assert len(found.labels_) == 81
     for name in ("predict", "predict_mass", "predict_proba", "predict_plausibility"):
         assert not hasattr(found, name)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PartialLogisticRegression(),
+        SoftNearestCentroid(),
+        BeliefTreeClassifier(),
+        EvidentialNeighborsClassifier(),
+        SoftLabelClassifier(LogisticRegression()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_of_data_frames_in_another_order_are_told(model):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"size": [0.0, 1, 2, 10, 11, 12]}, index=list("abcdef"))
+    y = pandas.Series(["s"] * 3 + ["l"] * 3, index=X.index)
+    model = clone(model)
+    model.fit(X, y)  # warnings are errors
+    with pytest.warns(RowOrderWarning, match=r"give y\.loc\[X\.index\]"):
+        model.fit(X, y[::-1])
+    model.fit(X, y.reset_index(drop=True))  # other names say nothing
+    assert model.fit(X, y[::-1].loc[X.index]).predict(X).tolist() == y.tolist()

@@ -198,7 +198,7 @@ def test_known_classes_calibrate_doubts_or_reliabilities():
     assert learned.labels == answers.without_doubt().pool(gold=truths)
     assert "from items with known class" in learned.notes[-1]
 
-    with pytest.raises(TableError, match="none is; check the names of the items"):
+    with pytest.raises(TableError, match="none is: they are 'p', and answers are about"):
         read_known(bare, gold={"item": ["p"], "label": ["oak"]})
     with pytest.raises(TableError, match="should have a column of items"):
         read_known(bare, gold={"label": ["oak"]})

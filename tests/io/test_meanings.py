@@ -6,18 +6,20 @@
 ..  row numbers only on request             test_messy_features: numbers_without_an_id_column
 ..  an id is no feature; agreement is 1     here; test_messy_features: further_ids_are_no_features
 ..  00001, 1 and "1 " match, or are shown   here; test_messy_features: ids_that_are_written_*
-2   capitals, Mechanical Turk, counts       test_messy_answers: CASES
+2   capitals, Mechanical Turk, counts       test_messy_answers: CASES; test_messy_exports: OF_MANY
 ..  unknown tables name the likely columns  test_messy_answers: CASES, "unknown names"
 ..  columns of people share their values    here; test_messy_workbooks: a_codebook_of_two_rows
 ..  classes nearly as many as rows          here, in all layouts
 3   words of not knowing, either of two     here, in Python, files, and tables of labels
 ..  rare names, --map, count of classes     test_messy_answers: CASES, the_command_says_the_same
+..  classes with a word of doubt, yes and y test_messy_exports: a_class_with_a_word, yes_beside_y
 4   numbers, percent, words, 1 - doubt      test_messy_answers: CASES, one_minus_doubt; here
 ..  what is not used is listed              here, in all layouts
 ..  a blank doubt is not the surest         test_messy_answers: a_blank_doubt
 5   probabilities are learned as such       here, by all classifiers; models/test_probabilities
 6   classes in another order                metrics/test_order_of_classes
 7   features in another order               test_messy_features: lines_of_the_readme; here
+..  rows of data frames in another order    base/test_bases: rows_of_data_frames_in_another_order
 8   -1, rows repeated, answers given twice  here, at all doors; test_messy_answers: repeats_*
 9   unlabeled rows that wreck a mixture     models/test_unlabeled; here, by the command
 10  intervals of annotators                 experts/test_intervals; here, what they say

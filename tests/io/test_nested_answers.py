@@ -148,7 +148,7 @@ def test_confidence_within_records_is_heard():
     ],
 )
 def test_nests_that_may_mean_something_else_are_refused(record):
-    with pytest.raises(TableError, match="a row for each"):
+    with pytest.raises(TableError, match="a row for each|say which are meant"):
         read_annotations(io.StringIO(json.dumps([record])))
 
 

@@ -1,4 +1,5 @@
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -426,3 +427,24 @@ def test_minus_one_beside_classes_is_told(y):
 def test_minus_one_that_can_be_a_class_is_none_of_our_business(y):
     Labels.from_crisp(y)  # warnings are errors
     Labels.from_crisp([-1, 0, 1], classes=[-1, 0, 1])
+
+
+@pytest.mark.parametrize("mark", ["nan", "None", "<NA>", "?", "not sure"])
+def test_what_becomes_of_missing_values_as_text_is_told(mark):
+    names = ["cat", "dog", mark, "eel"]
+    with pytest.warns(MinusOneWarning, match=re.escape(f"say missing={mark!r}")):
+        assert Labels.from_crisp(names).n_classes == 4
+    assert Labels.from_crisp(names, missing=mark).classes.tolist() == ["cat", "dog", "eel"]
+    assert Labels.from_crisp(names, classes=names).n_classes == 4
+    assert Labels.from_crisp(["cat", mark]).n_classes == 2  # one of two may be a class
+
+
+def test_counts_are_told_apart_from_plausibilities():
+    counts = np.array([[3, 2], [0, 5]])
+    with pytest.raises(ValueError, match=r"Labels.from_probability\(y / y.sum") as caught:
+        as_labels(counts)
+    assert "counts or percentages" in str(caught.value)
+    labels = Labels.from_probability(counts / counts.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(labels.contour, [[0.6, 0.4], [0.0, 1.0]])
+    with pytest.raises(ValueError, match="correct them"):
+        as_labels(np.array([[-0.5, 1.0], [0.5, 1.0]]))

@@ -30,6 +30,7 @@ from plausible.base.warnings import (
     EmptyClassWarning,
     FarPointWarning,
     OutlierWarning,
+    RowOrderWarning,
     SharpenedLabelsWarning,
 )
 
@@ -48,6 +49,7 @@ from plausible.base.gathering import fill as fill
 from plausible.base.gathering import gather as gather
 from plausible.base.mass import combined as combined
 from plausible.base.refusals import reject_for as reject_for
+from plausible.base.training import warn_of_order as warn_of_order
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "PartitionSummary",
     "Relations",
     "RoughPartition",
+    "RowOrderWarning",
     "RowScores",
     "SharpenedLabelsWarning",
     "TrainingRows",

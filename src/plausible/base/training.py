@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from plausible.base.class_order import remember_order
 from plausible.base.features import check_features
-from plausible.base.warnings import SharpenedLabelsWarning
-from plausible.checks import as_floats
+from plausible.base.warnings import RowOrderWarning, SharpenedLabelsWarning
+from plausible.checks import as_floats, name_rows
 from plausible.engine import ArrayRows, Columns, Rows, is_sparse
 from plausible.errors import InputError
 from plausible.labels import (
@@ -49,9 +49,15 @@ class TrainingRows(NamedTuple):
 
 
 def check_labels_and_weights(
-    estimator: Any, y: Labels | ArrayLike | None, sample_weight: ArrayLike | None, n_rows: int
+    estimator: Any,
+    y: Labels | ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+    X: Any = None,
 ) -> tuple[Labels, NDArray[np.float64]]:
     """Labels with sorted classes, and sample weights; what does not fit `n_rows` is refused.
+
+    A `RowOrderWarning` tells of rows that have the same names in X and y, in another order.
 
     Examples
     --------
@@ -66,6 +72,7 @@ def check_labels_and_weights(
             "the target y is None",
             "give labels, or Labels.unknown(n, classes) for items without",
         )
+    warn_of_order(X, y)
     labels = as_labels(y)
     remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
@@ -92,13 +99,16 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     weights = as_floats(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
-    good = weights.shape == (n_rows,) and bool((weights >= 0).all() and np.isfinite(weights).all())
-    if not good or ((weights > 0) & (weights < LEAST_WEIGHT)).any():
+    is_long = weights.shape == (n_rows,)
+    bad = ~((weights == 0) | ((weights >= LEAST_WEIGHT) & np.isfinite(weights)))
+    if not is_long or bad.any():
         raise InputError(
             f"sample_weight should be one non-negative number for each of the {n_rows} rows",
-            f"has shape {weights.shape} or holds negative, infinite, missing or vanishing values "
-            f"(below {LEAST_WEIGHT:g})",
-            "correct them, or write 0",
+            f"holds negative, infinite, missing or vanishing values (below {LEAST_WEIGHT:g}) in "
+            f"{name_rows(bad)}"
+            if is_long
+            else f"has shape {weights.shape}",
+            "correct them, or write 0" if is_long else "give one for each row",
             parameter="sample_weight",
             value=weights.shape,
         )
@@ -163,7 +173,7 @@ def training_rows(
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
-    labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0])
+    labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0], X)
     if n_classes is not None and n_classes != labels.n_classes:
         raise InputError(
             f"n_classes={n_classes} should be left out where labels are given",
@@ -177,6 +187,23 @@ def training_rows(
         warn_of_sharpening(estimator)
         marks = []
     return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
+
+
+def warn_of_order(first: Any, second: Any, called: tuple[str, str] = ("X", "y")) -> None:
+    """Warn where rows of two tables of pandas have the same names in another order."""
+    names: Any = getattr(first, "index", None)
+    others: Any = getattr(second, "index", None)
+    if not (hasattr(names, "equals") and hasattr(others, "equals")) or names.equals(others):
+        return
+    if len(names) == len(others) and names.sort_values().equals(others.sort_values()):
+        one, two = called
+        warnings.warn(
+            f"Rows of {one} and {two} should have the same order, but their indexes hold the same "
+            "names in different orders, and rows were matched by position; give "
+            f"{two}.loc[{one}.index] if the index names the rows, or {two}.to_numpy() if not.",
+            RowOrderWarning,
+            stacklevel=3,
+        )
 
 
 def is_dask(X: Any) -> bool:

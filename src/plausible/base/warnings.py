@@ -39,3 +39,13 @@ class SharpenedLabelsWarning(UserWarning):
     >>> import warnings
     >>> warnings.simplefilter("ignore", SharpenedLabelsWarning)
     """
+
+
+class RowOrderWarning(UserWarning):
+    """Features and labels have the same names of rows, but in another order.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", RowOrderWarning)
+    """

@@ -83,7 +83,7 @@ def look(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         found["features"] = _about_features(given.features, training)
         found["notes"] = [*map(worded, training.notes), *found["features"].pop("prepared")]
     can_go_on = known is not None and (given.features is None or training is not None)
-    found["command"] = _next_command(given, found["to_decide"]) if can_go_on else None
+    found["command"] = _next_command(given, tried) if can_go_on else None
     tell(talk, found)
     count = len(found["to_decide"])
     if not count:
@@ -119,10 +119,11 @@ def read(
         except ValueError as error:
             of_answers = {name: tried[name] for name in tried if name not in OF_FEATURES}
             known = read_answers(given, options | of_answers, is_sure=False)
-            setting = _put_down(given, error, "answers" if known is None else "features", found)
-            if setting is None or setting[0] in tried:
+            mends = _put_down(given, error, "answers" if known is None else "features", found)
+            mends = {name: _added(tried.get(name), value) for name, value in mends.items()}
+            if all(name in tried and tried[name] == value for name, value in mends.items()):
                 return known, None
-            tried[setting[0]] = setting[1]
+            tried |= mends
     return None, None
 
 
@@ -140,8 +141,8 @@ def read_answers(given: argparse.Namespace, options: dict[str, Any], is_sure: bo
 
 def _put_down(
     given: argparse.Namespace, error: ValueError, about: str, found: dict[str, Any]
-) -> tuple[str, Any] | None:
-    """Note what has to be decided; a parameter that would mend it, if there is one."""
+) -> dict[str, Any]:
+    """Note what has to be decided; the parameters of the first remedy that would mend it."""
     from plausible.cli.main import in_words
 
     settings = getattr(error, "settings", {})
@@ -154,7 +155,20 @@ def _put_down(
             "options": [mends[name] for name in can],
         }
     )
-    return (can[0], settings[can[0]]) if can else None
+    remedies = getattr(error, "remedies", ())
+    remedies = [remedies] if isinstance(remedies, str) else remedies
+    first = next((words for words in remedies if any(f"{{{name}}}" in words for name in can)), "")
+    together = [name for name in can if f"{{{name}}}" in first] or can[:1]
+    return {name: settings[name] for name in together}
+
+
+def _added(tried: Any, value: Any) -> Any:
+    """A setting beside what was tried before: further names of columns, or columns."""
+    if isinstance(tried, dict) and isinstance(value, dict):
+        return tried | value
+    if isinstance(tried, list) and isinstance(value, list):
+        return list(dict.fromkeys([*tried, *value]))
+    return value
 
 
 def _about_answers(source: str, known: Any, options: dict[str, Any]) -> dict[str, Any]:
@@ -230,10 +244,10 @@ def _about_features(source: str, training: Any) -> dict[str, Any]:
     }
 
 
-def _next_command(given: argparse.Namespace, problems: list[dict[str, Any]]) -> str:
+def _next_command(given: argparse.Namespace, tried: dict[str, Any]) -> str:
     """The command that comes next, with the options that mend what was found."""
     words = given.command.split(" ", 2)[2] if given.command.count(" ") > 1 else ""
-    mends = " ".join(dict.fromkeys(one["options"][0] for one in problems if one["options"]))
+    mends = " ".join(str(name_option(given, name, value)) for name, value in tried.items())
     verb, output = ("fit", "model.skops") if given.features is not None else ("pool", "labels.csv")
     kept = shlex.join(word for word in shlex.split(words) if word not in ("--json", "--quiet"))
     return " ".join(filter(None, ["plausible", verb, kept, mends, "-o", output]))

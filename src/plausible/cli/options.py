@@ -17,7 +17,8 @@ RULES = (
     "mean",
 )  # fmt: skip
 MEANINGS = (
-    "item", "annotator", "label", "doubt", "confidence", "plausibility", "probability", "mass",
+    "item", "annotator", "label", "doubt", "confidence", "count", "plausibility", "probability",
+    "mass",
 )  # fmt: skip
 EXPORTS = ("label-studio", "doccano", "prodigy", "argilla")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".csv.gz")

@@ -51,6 +51,7 @@ from plausible.experts.tables import factorize as factorize
 from plausible.experts.tables import factorize_cells as factorize_cells
 from plausible.experts.words import CANNOT_TELL as CANNOT_TELL
 from plausible.experts.words import NONE_OF_THESE as NONE_OF_THESE
+from plausible.experts.words import fold as fold
 from plausible.experts.words import names_in as names_in
 from plausible.experts.words import split_quoted as split_quoted
 

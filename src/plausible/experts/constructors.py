@@ -7,6 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from plausible.base import warn_of_order
 from plausible.belief import class_names
 from plausible.checks import as_array, as_floats, shown
 from plausible.errors import InputError
@@ -142,6 +143,8 @@ class Constructors:
             probability=probability,
             mass=mass,
         )
+        for other, called in ((annotators, "annotators"), (labels, "labels")):
+            warn_of_order(items, other, ("items", called))
         item, notes = tidy_names(factorize(items, "items"), "items")
         annotator = Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
         if annotators is not None:

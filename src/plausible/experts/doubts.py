@@ -6,6 +6,7 @@ Numbers in [0, 1] and percentages have a meaning of their own. Words, and rating
 have one only if somebody says it: ``words={"high": 0.05, "low": 0.5}`` is the doubt of each.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,14 +23,18 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 MEANINGS = ("doubt", "confidence")
 DECIMAL_COMMA = re.compile(r"[0-9]+,[0-9]+")
+GRADE = re.compile(r"^\d+(?!\d)|\d+$")  # of "4 - high", "3/5" and "level 2"
 PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 LARGEST_RATING = 10  # of whole numbers from 0 or 1; larger ones up to 100 are percentages
+A_FEW = 0.05  # of percentages may lie below 1
 BEFORE_GOLD = (0.2, 0.4, 0.7)  # doubts of the surest of some words, the middle and the last
 USUAL = {
-    "certain": 0.02, "very sure": 0.02, "very high": 0.02, "sure": 0.05, "high": 0.05, "yes": 0.05,
-    "true": 0.05, "fairly sure": 0.2, "medium": 0.2, "moderate": 0.2, "mid": 0.2, "somewhat": 0.3,
-    "somewhat sure": 0.3, "low": 0.5, "unsure": 0.5, "not sure": 0.5, "no": 0.5, "false": 0.5,
-    "guess": 0.8, "guessing": 0.8, "very low": 0.8,
+    "very low": 0.8, "not at": 0.8, "at all": 0.8, "certain": 0.02, "very sure": 0.02,
+    "very high": 0.02, "very": 0.02, "sure": 0.05, "high": 0.05, "yes": 0.05, "true": 0.05,
+    "confident": 0.05, "fairly sure": 0.2, "medium": 0.2, "moderate": 0.2, "mid": 0.2,
+    "fairly": 0.2, "quite": 0.2, "somewhat": 0.3, "somewhat sure": 0.3, "slightly": 0.5, "low": 0.5,
+    "unsure": 0.5, "not": 0.5, "uncertain": 0.5, "not sure": 0.5, "no": 0.5, "false": 0.5,
+    "guess": 0.8, "guessing": 0.8,
 }  # fmt: skip  # what a message suggests; nothing is read by it
 
 
@@ -186,6 +191,16 @@ def _as_confidence(
             value=ratings,
             settings={"words": _doubts_of_ratings(ratings)},
         )
+    fractions = (known > 0) & (known < 1)
+    if fractions.sum() > A_FEW * known.size and 1 < known.max() <= 100:
+        raise InputError(
+            f"Confidence ({name!r}) should be on one scale",
+            f"it holds {known[fractions][0]:g}, as from 0 to 1, beside {known.max():g}, as in "
+            "percent",
+            "write all from 0 to 1, or percentages with their sign, 90%",
+            parameter="confidence",
+            value=float(known.max()),
+        )
     if 1 < known.max() <= 100 and known.min() >= 0:
         return np.where(plain, numbers / 100, numbers), [
             Note(
@@ -204,13 +219,34 @@ def _doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
     return {str(r): round(0.05 + 0.75 * (high - r) / (high - low), 2) for r in ratings}
 
 
+def _likely_doubts(words: list[str], meaning: str) -> dict[str, float]:
+    """Doubts that a message suggests: by known words, or by numbers that begin or end all words."""
+    numbers = [GRADE.search(word) for word in words]
+    grades = [int(found[0]) for found in numbers if found is not None]
+    if len(set(grades)) == len(words) > 1:
+        by_grade = _doubts_of_ratings(sorted(grades))
+        doubts, most = [by_grade[str(grade)] for grade in grades], 0.85
+    else:
+        doubts, most = [_usual(fold(word)) for word in words], 0.55
+    if meaning == "doubt":  # much of it, where confidence would be high
+        doubts = [max(round(most - doubt, 2), 0.02) for doubt in doubts]
+    return dict(zip(words, doubts, strict=True))
+
+
+def _usual(word: str) -> float:
+    """The doubt of a known word, or of the first known one in a phrase; 0.2 if there is none."""
+    parts = re.findall(r"\w+", word)
+    phrases = [*map(" ".join, itertools.pairwise(parts)), *parts]
+    return next((USUAL[one] for one in (word, *phrases) if one in USUAL), 0.2)
+
+
 def _refuse_words(
     strange: list[Any], cells: list[Any], meaning: str, name: str, given: Mapping[str, float]
 ) -> None:
     """Refuse words whose doubt was not said."""
     texts = [canonical(cell) for cell in cells if cell is not None]
     wanted = {text: given[fold(text)] for text in texts if fold(text) in given}
-    wanted |= {canonical(cell): USUAL.get(fold(canonical(cell)), 0.2) for cell in strange}
+    wanted |= _likely_doubts([canonical(cell) for cell in strange], meaning)
     if len(wanted) > 12:
         wanted = dict(list(wanted.items())[:3])
     raise InputError(
@@ -245,6 +281,8 @@ def fill_unknown(
     in the doubt.
     """
     gone = np.isnan(doubts)
+    if len(doubts) > 1 and (doubts == 1).all():
+        return doubts, [Note("every answer has the doubt 1: none of them says anything")]
     if not gone.any():
         return doubts, []
     n_told = int((gone & says_something).sum())

@@ -54,6 +54,11 @@ class Manner(NamedTuple):
     changes: dict[str, Names]
     fixed: set[Any]
 
+    @property
+    def bar(self) -> str:
+        """What separates classes in options: "|" where cells hold single classes."""
+        return self.separator.replace("\0", "|")
+
 
 class Read(NamedTuple):
     """The names in a cell, and how they were found: "", "blank", "word", "none", "json", "map"."""
@@ -99,7 +104,7 @@ def _target_of(meant: Any, how: Manner) -> Names:
         return None
     if text in how.none or word_key(text) in NOT_AMONG:
         return ()
-    return tuple(name for name, _ in split_quoted(text, how.separator))
+    return tuple(name for name, _ in split_quoted(text, how.bar))
 
 
 def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[Names], list[Note]]:
@@ -111,7 +116,7 @@ def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[N
     said, joined = _split_compounds(counts, said, how)
     said, minus = _settle_minus_one(counts, said, how)
     names = _count_names(said, counts)
-    odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed)]
+    odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed, how.bar)]
     odd = odd if how.classes is None else []
     return said, [*notes, *merged, *joined, *minus, *odd]
 
@@ -336,7 +341,7 @@ def _split_compounds(
                 break
     if unclear:
         name = next(iter(unclear))
-        targets = {one: how.separator.join(map(str, unclear[one])) for one in unclear}
+        targets = {one: how.bar.join(map(str, unclear[one])) for one in unclear}
         raise InputError(
             "Answers should name one class, or several as in 'a|b' if one of them is right",
             f"{quoted((name, names[name]) for name in unclear)} "

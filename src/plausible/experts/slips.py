@@ -6,14 +6,23 @@ from typing import Any
 
 from plausible.checks import shown
 from plausible.errors import Note
-from plausible.experts.words import CANNOT_TELL, PERHAPS_NOT_KNOWING, is_typo_of, word_key
+from plausible.experts.words import (
+    CANNOT_TELL,
+    PERHAPS_NOT_KNOWING,
+    fold,
+    hedged_in,
+    is_typo_of,
+    word_key,
+)
 
 MOST = 5  # names that a note lists
 FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
+MANY_FRACTIONS = 8  # classes that are numbers with fractions
 FEW_ANSWERS = 20  # below which such a share tells nothing
 RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
 MOST_COMPARED = 500  # names that are compared with each other
 NO_ANSWER = {-9, -99, -999, 77, 88, 98, 99, 777, 888, 998, 999, 9999}  # as surveys code it
+ONE_WORD = ({"yes", "y", "true", "t", "1"}, {"no", "n", "false", "f", "0"})
 FREQUENT = 10  # times as many answers has the name that a typo was meant to be
 
 
@@ -45,16 +54,33 @@ def is_free_text(n_classes: int, n_said: int) -> bool:
 
 def tell_free_text(names: Counter[Any], n_said: int) -> list[Note]:
     """A note on answers of which nearly every one is a class of its own."""
+    fractions = [name for name in names if isinstance(name, float) and name % 1]
+    if len(fractions) >= MANY_FRACTIONS:
+        return [
+            Note(
+                f"{len(fractions)} classes are numbers such as {fractions[0]:g}: is this a score? "
+                "Classes are told apart, and have no order"
+            )
+        ]
     if not is_free_text(len(names), n_said):
         return []
     return [Note(f"{len(names):,} different classes in {n_said:,} answers: is this free text?")]
 
 
-def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
-    """Notes on classes that may be slips of the pen, or ways to say nothing."""
+def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list[Note]:
+    """Notes on classes that may be slips of the pen, ways to say nothing, or others in disguise."""
     texts = {name: count for name, count in names.items() if isinstance(name, str)}
     free = {name: count for name, count in texts.items() if name not in fixed}
-    notes = _tell_codes(names, fixed)
+    notes = [*_tell_codes(names, fixed), *_tell_yes_and_no(free, names)]
+    hedged = _hedged(names, free, separator)
+    if hedged:
+        notes.append(
+            Note(
+                f"read as classes of their own: {quoted((n, free[n]) for n in hedged)}; {{map}} if "
+                "they are others with a word on how sure somebody is",
+                map=first_few(hedged),
+            )
+        )
     perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
     if perhaps and len(names) > len(perhaps) + 1:
         notes.append(
@@ -83,6 +109,38 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any]) -> list[Note]:
             )
         )
     return notes
+
+
+def _hedged(names: Counter[Any], free: Mapping[str, int], separator: str) -> dict[str, str]:
+    """What names mean that are another class and a word on how sure somebody is."""
+    place = {fold(str(name)): str(name) for name in names}
+    found = {name: parts for name in free if (parts := hedged_in(name)) and fold(parts[0]) in place}
+    plain = [str(name) for name in names if name not in found]
+    meant = {}
+    for name, (bare, is_denied) in found.items():
+        others = [other for other in plain if other != place[fold(bare)]]
+        if not is_denied:
+            meant[name] = place[fold(bare)]
+        elif len(others) > 1:  # "spam" and "not spam" are two classes
+            meant[name] = separator.join(others)
+    return meant
+
+
+def _tell_yes_and_no(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
+    """A note on "yes" beside "y" or "1", which may be one class."""
+    keys = {name: word_key(str(name)) for name in names}
+    if not set(keys.values()) <= ONE_WORD[0] | ONE_WORD[1] or not any(
+        len(key) > 1 or (key.isdigit() and free) for key in keys.values()
+    ):
+        return []
+    change: dict[Any, Any] = {}
+    for group in ONE_WORD:
+        alike = sorted((n for n, key in keys.items() if key in group), key=lambda n: -names[n])
+        change |= {n: alike[0] for n in alike[1:] if n in free}
+    if not change:
+        return []
+    listed = quoted((n, names[n]) for n in keys)
+    return [Note(f"read as {len(keys)} classes: {listed}; {{map}} if they are two", map=change)]
 
 
 def _tell_codes(names: Counter[Any], fixed: set[Any]) -> list[Note]:

@@ -17,7 +17,14 @@ from plausible.errors import InputError
 JOINTS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])")
 WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
 EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
-TOGETHER = re.compile(r"\s*[,;&+]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
+TOGETHER = re.compile(r"\s*[,;&+#]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
+# How sure somebody is, beside the name of a class.
+HEDGED = re.compile(
+    r"(?:(?:probably|maybe|perhaps|possibly|(?:most )?likely|presumably|rather|looks like|i think|"
+    r"(?P<denied>not|no))\s+)(?P<after>.+)|(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
+    r"\((?:probably|maybe|perhaps|possibly|likely|unsure|not sure)\))",
+    re.IGNORECASE,
+)
 
 CANNOT_TELL, NONE_OF_THESE = "cannot tell", "none of these"
 # Words that say nothing in any list of classes; without apostrophes, as `word_key` writes them.
@@ -34,6 +41,9 @@ NOT_KNOWING = frozenset(
 ) | {
     "?", "idk", "no idea", "n/a", "unknown", "not known", "hard to tell", "hard to say",
     "impossible to tell", "impossible to say", "no answer", "not answered", "skipped",
+    "weiss nicht", "ich weiss nicht", "ich weiss es nicht", "keine ahnung", "keine angabe",
+    "je ne sais pas", "ne sait pas", "no sé", "no lo sé", "no sabe", "non so", "non lo so",
+    "não sei", "weet niet", "weet ik niet",
 }  # fmt: skip
 NOT_AMONG = frozenset({"none of these", "none of the above", "none of them", "none of those"})
 # Words that often say nothing, but may be classes as well: they stay classes, and are told.
@@ -42,7 +52,9 @@ PERHAPS_NOT_KNOWING = frozenset(
         "uncertain", "unclear", "ambiguous", "undecided", "undetermined", "indeterminate", "skip",
         "none", "other", "others", "neither", "nothing", "not applicable", "no opinion", "na",
         "nan", "null", "missing", "-", "--", "tbd", "todo",
-        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care",
+        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care", ".",
+        "blank", "empty", "no response", "refused", "prefer not to say", "unklar", "unsicher",
+        "incertain", "incierto", "incerto",
     }
 )  # fmt: skip
 
@@ -207,6 +219,20 @@ def _names_of_labelbox(found: dict[str, Any]) -> list[Any] | None:
     chosen = given if isinstance(given, list) else [given]
     names = [one.get("title", one.get("value")) if isinstance(one, dict) else one for one in chosen]
     return names if all(isinstance(name, str) and name for name in names) else None
+
+
+def hedged_in(name: str) -> tuple[str, bool] | None:
+    """The class in a name that also says how sure somebody is, and whether it is denied.
+
+    Examples
+    --------
+    >>> hedged_in("probably cat"), hedged_in("cat (80 %)"), hedged_in("not cat"), hedged_in("cat")
+    (('cat', False), ('cat', False), ('cat', True), None)
+    """
+    found = HEDGED.fullmatch(name)
+    if found is None:
+        return None
+    return found["after"] or found["before"], found["denied"] is not None
 
 
 def is_typo_of(name: str, other: str) -> bool:

@@ -22,10 +22,11 @@ from plausible.experts import (
     is_free_text,
     read_doubts,
 )
+from plausible.io.answer_checks import check_one_item
 from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
-from plausible.io.answer_degrees import from_classes
-from plausible.io.answer_layouts import Plan, check_one_item, plan_reading
+from plausible.io.answer_degrees import MOST_COUNTED, from_classes
+from plausible.io.answer_layouts import Plan, plan_reading
 from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
@@ -68,7 +69,7 @@ def read_annotations(
         the columns share their values.
     names : dict, optional
         Which columns are meant, where they have other names: keys are "item", "annotator", "label",
-        "doubt", "confidence", "plausibility", "probability" and "mass".
+        "doubt", "confidence", "count", "plausibility", "probability" and "mass".
     kind : {"plausibility", "probability", "count", "mass", "set"}
         What the numbers mean in a table with a column for each class.
     columns : list of names, optional
@@ -196,7 +197,8 @@ def _read_long(
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
     table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
     spoken = [found[meaning] for meaning in CODED[1:] if meaning in found]
-    check_last_answer(table, table.encoded(found["item"]), [table.encoded(n) for n in spoken])
+    spoken_of = table.encoded(found["item"])
+    check_last_answer(table, found["item"], spoken_of, [table.encoded(n) for n in spoken])
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
@@ -255,7 +257,9 @@ def _chosen_label(
 
 
 def _rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:
-    """Rows without those that were rejected, if there are any."""
+    """Rows without those that were rejected, if there are any, or as often as they count."""
+    if "count" in plan.found:
+        return _repeated_rows(table, plan.found["count"])
     if plan.left_out is None:
         return None, []
     name, values = plan.left_out
@@ -269,6 +273,22 @@ def _rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[s
     return np.flatnonzero(kept), [
         Note(f"{n_lost} answer{'s' * (n_lost > 1)} left out, since {name} is {lost}")
     ]
+
+
+def _repeated_rows(table: Source, name: str) -> tuple[IntArray, list[str]]:
+    """Each row as often as a column counts it."""
+    counts = floats(table.column(name))[0]
+    bad = ~((counts >= 0) & (counts == np.round(counts)) & (counts <= MOST_COUNTED))
+    if bad.any() or counts.sum() > MOST_COUNTED:
+        where = f" in {table.where((np.flatnonzero(bad) + 1).tolist())}" * bool(bad.any())
+        raise TableError(
+            f"Column {name!r} of {table.name} should count answers, {MOST_COUNTED:,} at most",
+            f"it does not{where}",
+            "correct it, or leave it out with {ignore}",
+            settings={"ignore": [name]},
+        )
+    rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    return rows, [Note(f"{name!r} was read as how often each answer was given")]
 
 
 def _check_probability(

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.checks import check_kind, check_option, check_text, guess, shown
+from plausible.checks import check_kind, check_option, check_text, guess
 from plausible.errors import Note
-from plausible.tables import Source, TableError, arrow, choose, listed, plain
+from plausible.tables import Source, TableError, arrow, choose, plain
 
 NUMBERS = ("plausibility", "probability", "mass")
 SURENESS = ("doubt", "confidence")
@@ -33,9 +33,10 @@ ALIASES = {
         "confidence_score", "confidence_level", "self_confidence",
     ),
 }  # fmt: skip
-MOST_LETTERS = 80  # of the name of a column in a message
+COUNTS = ("count", "counts", "n", "votes", "n_votes", "num_votes", "freq", "frequency",
+          "size")  # fmt: skip
 DOUBTS = ("doubt", "uncertainty")
-SCORES = ("score", "conf", "confidence_rating")  # that may be something else than confidence
+SCORES = ("score", "conf", "prob")  # that may be something else than confidence
 # Items, where somebody's answers stand beside them.
 THINGS = (
     "image", "image_id", "image_url", "photo", "picture", "img", "question", "question_id",
@@ -43,15 +44,6 @@ THINGS = (
     "object_id", "unit", "unit_id", "record", "record_id", "case", "case_id", "hit_id", "file",
     "filename", "file_name", "text", "sentence", "url",
 )  # fmt: skip
-HINTS = {
-    "item": ("item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
-             "question", "sample", "object", "unit", "record", "case", "stim", "id"),
-    "annotator": ("annot", "worker", "user", "who", "person", "rater", "coder", "judge", "expert",
-                  "review", "email", "assign", "labeler", "by", "name", "student", "doctor",
-                  "nurse"),
-    "label": ("label", "class", "categ", "answer", "said", "choice", "species", "diagnos",
-              "verdict", "type", "rating", "sentiment", "decision", "value", "response", "genre"),
-}  # fmt: skip
 SAMPLE = 50_000  # rows that are looked at where names do not tell
 
 
@@ -79,7 +71,7 @@ def find_columns(
     """Columns of the table by what they mean: those that are named, and those whose names tell."""
     found = check_names(table, {} if names is None else names)
     free: dict[str, list[str]] = {}
-    for name in choose(table, None):
+    for name in [*choose(table, None), *sorted(table.index)]:  # an index may be called so
         if name not in found.values() and name not in ignore:
             free.setdefault(plainly(name), []).append(name)
     meanings = {**ALIASES, "doubt": DOUBTS, **{kind: (kind,) for kind in NUMBERS}}
@@ -95,7 +87,7 @@ def find_columns(
 
 def check_names(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     """Columns that are named by the caller, which must be there."""
-    known = (*ALIASES, "doubt", *NUMBERS)
+    known = (*ALIASES, "doubt", "count", *NUMBERS)
     check_kind(names, Mapping, "names", "write {'item': 'photo'} for a column photo of items")
     found = {}
     for meaning, column in names.items():
@@ -170,85 +162,3 @@ def look_at(table: Source, names: Sequence[str]) -> dict[str, Look]:
         is_whole = is_number and not is_real and not any(isinstance(v, bool) for v in values)
         found[name] = Look(codes, values, is_real, is_whole)
     return found
-
-
-def _likely_names(
-    table: Source, found: Mapping[str, str], looks: Mapping[str, Look]
-) -> dict[str, str]:
-    """Columns that are likely meant, for a message: by their names, and how often they repeat."""
-    free = [name for name in looks if name not in found.values() and not looks[name].is_real]
-    free = [name for name in free if name != "unnamed"] or free  # row names, of R or pandas
-    n_values = {name: len(looks[name].values) for name in free}
-    guessed = dict(found)
-    for name in set(found.values()) & set(looks):
-        free = _others(name, free, looks)
-    for meaning, hints in HINTS.items():
-        if meaning in guessed:
-            continue
-        hinted = [
-            n for hint in hints for n in free if hint in plainly(n) and fits(meaning, looks[n])
-        ]
-        if meaning == "item":  # rather not what is another one in each row, as ids of answers are
-            hinted.sort(key=lambda name: n_values[name] == len(looks[name].codes))
-        if hinted:
-            guessed[meaning] = hinted[0]
-            free = _others(hinted[0], free, looks)
-    for meaning, most in (("item", True), ("label", False), ("annotator", False)):
-        if meaning in guessed or not free:
-            continue
-        usable = [name for name in free if fits(meaning, looks[name])]
-        if usable:
-            best = (max if most else min)(usable, key=lambda name: n_values[name])
-            guessed[meaning] = best
-            free = _others(best, free, looks)
-    order = ("item", "annotator", "label")
-    return {meaning: guessed[meaning] for meaning in order if meaning in guessed}
-
-
-def _others(name: str, names: Sequence[str], looks: Mapping[str, Look]) -> list[str]:
-    """Columns that are not a column, nor the same in other words."""
-    given = looks[name]
-    return [
-        other for other in names
-        if other != name and (
-            len(looks[other].values) != len(given.values)
-            or len(set(zip(looks[other].codes.tolist(), given.codes.tolist(), strict=True)))
-            > len(given.values)
-        )
-    ]  # fmt: skip
-
-
-def fits(meaning: str, look: Look) -> bool:
-    """Whether a column could hold items, people or answers, as far as repetitions tell."""
-    n_rows, n_values = len(look.codes), len(look.values)
-    if meaning == "item":
-        return n_values > 1
-    return n_values > (n_rows >= 8) and (n_rows < 8 or n_values <= 0.7 * n_rows)
-
-
-def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
-    """The error of a table whose columns are not known to hold answers."""
-    if not table.names:
-        return TableError(f"{table.name} should hold answers", "has no columns", "check the file")
-    looks = look_at(table, choose(table, None))
-    item = looks.get(found.get("item", ""))
-    is_called = plainly(found.get("item", "")) in map(plainly, ALIASES["item"])
-    if item is not None and not is_called and len(item.values) == len(item.codes):
-        found = {m: name for m, name in found.items() if m != "item"}  # it may count answers
-    likely = _likely_names(table, found, looks)
-    names = listed([shown(name) for name in table.names])
-    said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
-    full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
-    return TableError(
-        f"{table.name} should have columns for the item, the annotator and the label of each "
-        "answer, or one for each annotator or class",
-        f"has {names}{why}",
-        (
-            f"say which are meant, {'probably ' if full else 'as in '}{{names}}",
-            "{layout} if each column holds the answers of one person",
-        ),
-        settings={
-            "names": said or {"item": table.names[0][:MOST_LETTERS]},
-            "layout": "annotators",
-        },
-    )

@@ -12,7 +12,7 @@ from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
 from plausible.io.answer_layouts import Plan
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
-from plausible.io.label_names import read_names, split_set
+from plausible.io.label_names import is_braced, read_names, read_set
 from plausible.io.last_rows import check_last_row
 from plausible.tables import Source, TableError
 
@@ -43,7 +43,8 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
         more["doubt"] = read_unit(table, [plan.found["doubt"]], "Doubt")[:, 0]
     is_marked = all(name.partition(":")[0] in PREFIXES and ":" in name for name in columns)
     bare = [name.partition(":")[2] for name in columns] if is_marked else list(columns)
-    if kind == "mass" and is_marked:
+    are_sets = any("|" in name or is_braced(name) for name in bare)
+    if kind == "mass" and (is_marked or are_sets):
         return from_sets(table, bare, numbers, more, classes)
     if is_marked and classes is None:
         names = read_names(bare)
@@ -73,7 +74,7 @@ def from_sets(
 ) -> Annotations:
     """Answers with a mass for each set of classes; plausibilities beside them name the classes."""
     beside = [n.removeprefix("plausibility:") for n in table.names if n.startswith("plausibility:")]
-    parts = [split_set(name) if name else [] for name in bare]
+    parts = [read_set(name) for name in bare]
     names = read_names([*beside, *(part for members in parts for part in members)])
     members = iter(names[len(beside) :])
     sets = [[next(members) for _ in part] for part in parts]

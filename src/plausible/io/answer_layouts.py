@@ -3,33 +3,36 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from plausible.checks import check_kind, check_option
 from plausible.errors import Note
+from plausible.io.answer_checks import (
+    check_anonymous,
+    check_id,
+    check_one_label,
+    check_sureness,
+)
 from plausible.io.answer_columns import (
-    SCORES,
-    SURENESS,
     THINGS,
-    Look,
-    all_of,
     find_columns,
     look_at,
     plainly,
-    refuse_unknown,
 )
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
-from plausible.io.wide_columns import check_shares, check_turned, check_wide, find_wide_item
+from plausible.io.likely_columns import refuse_unknown
+from plausible.io.wide_columns import (
+    check_marked,
+    check_shares,
+    check_turned,
+    check_wide,
+    find_wide_item,
+)
 from plausible.io.wide_sureness import named_raters, sureness_beside
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
-NEARLY_ALL = 0.95  # of the rows
-SIGNS = ("annot", "worker", "user", "assign", "rater", "coder", "review", "email", "labeler", "who",
-         "completedby", "createdby", "labeledby", "person", "expert")  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -125,6 +128,11 @@ def plan_reading(
             rest = [name for name in rest if name != left_out[0]]
         told = [*notes, *told, *unused(rest)]
         return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
+    if layout == "classes" and "annotator" in found and "item" not in found:
+        found, told = _find_things(
+            table, found, [*ignore, *(columns or ())]
+        )  # people speak of items, not of rows
+        notes += told
     chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -176,6 +184,7 @@ def _find_layout(
             aside = {*found.values(), *ignore}
             looks = look_at(table, [name for name in choose(table, None) if name not in aside])
             check_shares(table, looks)
+            check_marked(table, looks)
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
@@ -206,52 +215,12 @@ def _check_long(
                 settings={"names": {meaning: likely}},
             )
     if "annotator" not in found:
-        _check_anonymous(table, found, ignore)
+        check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
     elif plainly(found["item"]) == "id" and "item" not in names:
         check_id(table, found, ignore)
     return found, notes
-
-
-def check_one_label(
-    table: Source, found: Mapping[str, str], names: Mapping[str, str], ignore: Sequence[str]
-) -> None:
-    """Refuse several columns that could be the label, none of which is called so."""
-    labels = [name for name in all_of(table, "label", ignore) if name not in names.values()]
-    if "label" in names or len(labels) < 2 or plainly(found["label"]) == "label":
-        return
-    raise TableError(
-        f"One column of {table.name} should be the label",
-        f"{', '.join(map(repr, labels))} could be",
-        "say which one is meant, as in {names}",
-        settings={"names": {"label": labels[0]}},
-    )
-
-
-def check_sureness(
-    table: Source, found: Mapping[str, str], names: Mapping[str, str], ignore: Sequence[str]
-) -> None:
-    """Refuse columns that may or may not say how sure people are."""
-    both = [found[meaning] for meaning in SURENESS if meaning in found]
-    if len(both) > 1:
-        raise TableError(
-            f"One column of {table.name} should say how sure people are",
-            f"{both[0]!r} and {both[1]!r} do",
-            "leave one of them out with {ignore}",
-            settings={"ignore": [both[1]]},
-        )
-    scores = {plainly(score) for score in SCORES}
-    for name in choose(table, None):
-        unclear = plainly(name) in scores and name not in found.values() and name not in ignore
-        if unclear and not both:
-            raise TableError(
-                f"Column {name!r} of {table.name} should be known to say how sure people are, or "
-                "not",
-                "could be either",
-                ("say {names} if it is their confidence", "{ignore} if not"),
-                settings={"names": {"confidence": name}, "ignore": [name]},
-            )
 
 
 def find_meanings(
@@ -294,91 +263,6 @@ def _find_things(
     raise refuse_unknown(
         table, found, f", of which {' and '.join(map(repr, things))} could be items" * bool(things)
     )
-
-
-def _check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
-    """Refuse a table without annotators if another column looks as if it named them."""
-    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
-    looks = look_at(table, [found["item"], *rest])
-    item = looks.pop(found["item"])
-    if len(item.values) == len(item.codes):
-        return  # one answer for each item
-    for name, look in looks.items():
-        if _names_people(item, look):
-            raise TableError(
-                f"{table.name} should have a column of annotators, or anonymous answers",
-                f"has no such column by name, and {name!r} looks like one",
-                ("say {names} if it is", "{ignore} if nobody knows who answered"),
-                settings={"names": {"annotator": name}, "ignore": [name]},
-            )
-
-
-def _names_people(item: Look, look: Look) -> bool:
-    """Whether a column could name people: it repeats, but not within an item."""
-    n_rows, n_values = len(look.codes), len(look.values)
-    if look.is_real or not 2 <= n_values <= n_rows / 2 or (look.codes < 0).any():
-        return False
-    pairs = np.unique(item.codes * (n_values + 1) + look.codes)
-    several = n_rows - len(item.values)
-    return bool(n_rows - len(pairs) <= (1 - NEARLY_ALL) * max(several, 1))
-
-
-def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
-    """Refuse a table of labels with columns that look like people, and items they all spoke of."""
-    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
-    signed = [n for n in rest if any(hint in plainly(n) for hint in SIGNS)]
-    if not signed or len(rest) < 2:
-        return
-    looks = look_at(table, rest)
-    n_rows = len(looks[rest[0]].codes)
-    for who, name in ((who, name) for who in signed for name in rest if name != who):
-        look = looks[name]
-        is_thing = 1 < len(look.values) <= n_rows / 2 and not look.is_real
-        if n_rows >= 8 and is_thing and _names_people(look, looks[who]):
-            raise TableError(
-                f"{table.name} should hold labels, in a row for each item, or answers, with "
-                "columns of items and annotators",
-                f"{who!r} looks like people who spoke of the same items, {name!r}",
-                ("say {names} if so", "{form} if each row is an item of its own"),
-                settings={"names": {"item": name, "annotator": who}, "form": "labels"},
-            )
-
-
-def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
-    """Refuse ids of answers: each comes once, and another column could hold the items."""
-    rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
-    looks = look_at(table, [found["item"], found["annotator"], *rest])
-    n_rows = len(looks[found["item"]].codes)
-    if n_rows < 8 or len(looks[found["item"]].values) < n_rows or len(looks) < 3:
-        return
-    who = looks[found["annotator"]]
-    for name in rest:
-        look = looks[name]
-        is_thing = n_rows / 20 <= len(look.values) <= 0.7 * n_rows and not look.is_real
-        if is_thing and len(who.values) > 1 and _names_people(look, who):
-            raise TableError(
-                f"Items of {table.name} should have a column",
-                f"{found['item']!r} is another one in every row, as if it counted answers, and "
-                f"{name!r} looks like items",
-                "say {names}, or name the other one",
-                settings={"names": {"item": name}},
-            )
-
-
-def check_one_item(table: Source, found: Mapping[str, str]) -> None:
-    """Refuse items that are all the same, if another column looks like items."""
-    rest = [name for name in choose(table, None) if name not in found.values()]
-    looks = look_at(table, [found["annotator"], *rest])
-    who = looks.pop(found["annotator"])
-    for name, look in looks.items():
-        is_thing = 1 < len(look.values) <= len(look.codes) / 2 and not look.is_real
-        if len(look.codes) >= 8 and is_thing and _names_people(look, who):
-            raise TableError(
-                f"Items of {table.name} should have a column",
-                f"{found['item']!r} is the same in every row, and {name!r} looks like items",
-                "say {names}, or name the other one",
-                settings={"names": {"item": name}},
-            )
 
 
 # -- A column for each person or class -------------------------------------------------------------

@@ -69,17 +69,25 @@ def status_of(table: Source) -> tuple[str, tuple[str, ...]] | None:
 
 
 def check_header_rows(table: Source) -> None:
-    """Refuse an export of Qualtrics, which has two more rows of names below the first."""
-    if not {"responseid", "startdate"} & {plainly(name) for name in table.names}:
+    """Refuse exports of surveys, which have more rows of names below the first."""
+    plain = {plainly(name): name for name in table.names}
+    first = {name: table.column(name).slice(0, 2).to_pylist() for name in table.names}
+    if {"responseid", "startdate"} & set(plain) and any(
+        str(cell).startswith('{"ImportId"') for cells in first.values() for cell in cells
+    ):
+        tool, which = "three rows of names of Qualtrics", "second and the third line"
+    elif {"respondentid", "collectorid"} <= set(plain) and (
+        str(first[plain["respondentid"]][:1]) in ("[None]", "['']", "[nan]")
+    ):
+        tool, which = "two rows of names of SurveyMonkey", "second line"
+    else:
         return
-    first = [table.column(name).slice(0, 2).to_pylist() for name in table.names]
-    if any(str(cell).startswith('{"ImportId"') for cells in first for cell in cells):
-        raise TableError(
-            f"{table.name} should have a row for each answer below one row of names",
-            "it has the three rows of names of Qualtrics, and a row for each person",
-            "delete the second and the third line, and write a row for each answer, with the "
-            "columns item, annotator and label (melt in pandas, pivot_longer in R)",
-        )
+    raise TableError(
+        f"{table.name} should have a row for each answer below one row of names",
+        f"it has the {tool}, and a row for each person",
+        f"delete the {which}, and write a row for each answer, with the "
+        "columns item, annotator and label (melt in pandas, pivot_longer in R)",
+    )
 
 
 def _ends_responses(name: str) -> bool:

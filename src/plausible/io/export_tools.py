@@ -5,6 +5,7 @@ from typing import Any
 
 from plausible.errors import Note
 from plausible.experts import NONE_OF_THESE, names_in
+from plausible.io.export_spread import beside_people
 from plausible.tables import TableError, listed
 
 Records = list[tuple[str, Any]]
@@ -43,6 +44,11 @@ class Collected:
         """Notes on what was found."""
         counts = [Note(f"{what}: {count}") for what, count in self.counts.items()]
         return [*dict.fromkeys(self.notes), *counts]
+
+    def leave_out(self, fields: list[str]) -> None:
+        """Tell of questions whose answers are not used."""
+        if fields:
+            self.notes.append(Note(f"not used: {', '.join(map(repr, fields))}"))
 
     def item_of(self, record: Any, usual: tuple[str, ...]) -> Any:
         """The name of an item: the field that was asked for, or the first usual one."""
@@ -97,7 +103,7 @@ def tool_of(record: dict[str, Any]) -> str | None:
         return "argilla"
     if "id" in keys and ({"text", "data", "img", "filename"} & keys):
         labels = record.get("label", record.get("labels", record.get("annotations")))
-        if isinstance(labels, list):
+        if isinstance(labels, list) and not beside_people(record):
             return "doccano"
     return None
 
@@ -180,16 +186,33 @@ def label_studio(found: Collected, records: Records, name: str, who: Any) -> Non
             ) from None
     found.counts = +found.counts
     asked = found.names.get("label")
+    kinds = _kinds_of_results(records)
+    if not controls and kinds:
+        raise TableError(
+            f"Answers of {name} should be choices or ratings of whole tasks",
+            f"there are {listed([repr(kind) for kind in kinds])}",
+            "export a project of classification",
+        )
     if len(controls) > 1 and asked is None:
         raise several(name, "control", list(controls))
     if asked is not None and asked not in controls:
         raise several(name, "control", list(controls) or ["choice"])
+    found.leave_out([control for control in controls if asked not in (None, control)])
     if "item" not in found.names and records:
         data = records[0][1].get("data")
         fields = list(data) if isinstance(data, dict) else []
         if fields:
             told = "items are the ids of tasks; {names} takes a field of their data"
             found.notes.append(Note(told, names={"item": f"data.{fields[0]}"}))
+
+
+def _kinds_of_results(records: Records) -> list[str]:
+    """What kinds of results tasks have, by their names."""
+    results = [
+        one for _, task in records for said in task.get("annotations") or ()
+        for one in said.get("result") or ()
+    ]  # fmt: skip
+    return list(dict.fromkeys(str(one.get("type")) for one in results))
 
 
 def _choices(annotation: Any, asked: str | None, controls: Counter[str]) -> list[Any]:
@@ -334,6 +357,7 @@ def argilla(found: Collected, records: Records, name: str, who: Any) -> None:
     asked = found.names.get("label")
     if (len(questions) > 1 and asked is None) or (asked is not None and asked not in questions):
         raise several(name, "question", list(questions) or ["label"])
+    found.leave_out([question for question in questions if asked not in (None, question)])
 
 
 def _responses(record: Any) -> list[tuple[str | None, Any, Any, str]]:

@@ -31,6 +31,7 @@ from plausible.io.export_nested import (
     names_people,
     unnested,
 )
+from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, depth_of, in_table
 from plausible.io.export_tools import (
     FLAT,
     MANIFEST,
@@ -43,6 +44,7 @@ from plausible.io.export_tools import (
 from plausible.tables import TableError, first_line, stream_table
 
 HEAD = 1 << 16  # bytes in which a first record should end
+LONGEST_OBJECT = 1 << 27  # bytes of a file that is one object
 Path_ = str | os.PathLike[str]
 
 
@@ -121,7 +123,7 @@ def objects(values: list[Any]) -> Any:
 def flattened(source: Any) -> Any:
     """A source as it is, or the table of JSON whose records hold objects, or lists of answers."""
     tool = tool_in(source)
-    if tool not in (FLAT, NESTED, MANIFEST):
+    if tool not in (FLAT, NESTED, MANIFEST, SPREAD, COLUMNS, COCO, DATUMARO):
         return source
     records, name, notes = _load_records(source), shown_name(source), []
     if tool == NESTED:
@@ -130,6 +132,8 @@ def flattened(source: Any) -> Any:
     elif tool == MANIFEST:
         columns = of_manifest(records, name)
         notes = [f"{name} was read as a manifest of SageMaker Ground Truth"]
+    elif tool != FLAT:
+        columns, notes = in_table(tool, records, name)
     else:
         keys = list(dict.fromkeys(key for _, record in records for key in record))
         columns = {key: [record.get(key) for _, record in records] for key in keys}
@@ -158,11 +162,15 @@ def tool_in(source: Any) -> str | None:
     if head[:1] not in (b"[", b"{"):
         return "argilla" if is_argilla_table(head) else None
     record = _first_record(head)
+    if record == {}:
+        record = _whole_object(source)
     if record is None:
         return None
     tool = tool_of(record)
     is_nested = tool is None and inner_field(record) is not None
-    return NESTED if is_nested or (tool == "doccano" and names_people(record)) else tool
+    if is_nested or (tool == "doccano" and names_people(record)):
+        return NESTED
+    return depth_of(record) if tool is None else tool
 
 
 def _head_of(source: Any) -> bytes:
@@ -195,6 +203,17 @@ def _first_record(head: bytes) -> dict[str, Any] | None:
         found, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
         return keys_of(text)
+    return found if isinstance(found, dict) else None
+
+
+def _whole_object(source: Any) -> dict[str, Any] | None:
+    """The only object of a file, longer than its first bytes; None if it is none, or too long."""
+    if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size > LONGEST_OBJECT:
+        return None
+    try:
+        found = json.loads(read_text(source))
+    except (ValueError, RecursionError):
+        return None
     return found if isinstance(found, dict) else None
 
 
@@ -249,7 +268,10 @@ def _load_records(source: Any) -> list[tuple[str, Any]]:
     if text.lstrip()[:1] not in ("", "[", "{"):
         return argilla_records(text, name)
     if text.lstrip()[:1] != "[":
-        return list(_load_lines(text, name))
+        try:
+            return [("Its object", json.loads(text))]  # one, which may fill many lines
+        except (ValueError, RecursionError):
+            return list(_load_lines(text, name))
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

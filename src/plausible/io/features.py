@@ -25,7 +25,7 @@ from plausible.checks import (
 from plausible.experts import canonical
 from plausible.io.faults import Faults
 from plausible.io.last_rows import check_last_row
-from plausible.io.mixed import as_kinds, read_mixed, told_left_out
+from plausible.io.mixed import as_kinds, read_mixed, told_codes, told_left_out
 from plausible.models import KINDS, NUMBER, is_row_name, names_rows, says_id
 from plausible.tables import (
     Source,
@@ -339,6 +339,7 @@ def read_with_id(
         names, X = [names[i] for i in used], X[:, used] if kept else X
         check_rows(table, len(X))
         held = dict.fromkeys(names, NUMBER)
+        notes += told_codes(table.name, dict(zip(names, X.T, strict=True)), {"kinds": "any"})
         return Features(NamedArray(X, names), names, ids, id, None, notes, held)
     loaded = table.whole(names)
     check_rows(table, loaded.num_rows)
@@ -352,7 +353,7 @@ def read_with_id(
             ("add some", "name them with {columns}"),
             settings={"columns": None},
         )
-    notes += told_left_out(left_out, table.name)
+    notes += [*told_left_out(left_out, table.name), *told_codes(table.name, data, {})]
     held = as_kinds(data, kinds)
     return Features(_as_features(data, held), list(data), ids, id, None, notes, held)
 

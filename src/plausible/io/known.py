@@ -13,23 +13,25 @@ from plausible.experts import (
     Annotations,
     Dependence,
     calibrate_words,
+    fold,
     pool_and_tell,
 )
 from plausible.io.annotation_files import read_annotations
-from plausible.io.answer_layouts import (
+from plausible.io.answer_checks import (
+    check_codebook,
     check_hidden,
     check_one_label,
     check_sureness,
-    find_meanings,
-    prefixed,
-    unused,
 )
+from plausible.io.answer_columns import find_columns
+from plausible.io.answer_layouts import find_meanings, prefixed, unused
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids
 from plausible.io.label_files import read_with_notes
 from plausible.io.label_words import Reading
 from plausible.io.last_rows import check_last_row
+from plausible.io.matching import written
 from plausible.io.pieces import Piece
 from plausible.labels import Labels
 from plausible.tables import (
@@ -203,7 +205,7 @@ def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, A
 
 def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> bool:
     """Whether a table has columns of labels, none of annotators, and a row for each item."""
-    if "annotator" in found or "layout" in options:
+    if {"annotator", "count"} & set(found) or "layout" in options:
         return False
     if options.get("kind") in ("plausibility", "probability", "mass", "set"):
         return True
@@ -235,6 +237,7 @@ def _read_named_labels(
             columns = [name for name in choose(table, None) if name not in aside]
         elif "set" not in table.names and "label" in found:
             check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))
+            check_codebook(table, found)
             check_sureness(table, found, options.get("names") or {}, options.get("ignore", ()))
             columns = found["label"]
             sure = next((found[m] for m in ("doubt", "confidence") if m in found), None)
@@ -301,7 +304,7 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
     if isinstance(gold, Mapping) and not all(np.ndim(value) for value in gold.values()):
         known = dict(gold)
     else:
-        found = read_known(gold, "labels")
+        found = _read_gold_table(gold)
         if found.items is None:
             raise TableError(
                 "The table of known classes should have a column of items, but has none; add one "
@@ -310,17 +313,42 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
         rows = np.flatnonzero(found.labels.is_hard)
         names = found.labels.classes[found.labels.contour[rows].argmax(axis=1)].tolist()
         known = dict(zip(found.items[rows].tolist(), names, strict=True))
-    place = {str(item): item for item in annotations.items.tolist()}
-    kept = {place[str(item)]: truth for item, truth in known.items() if str(item) in place}
+    place = {written(item): item for item in annotations.items.tolist()}
+    frame = annotations.classes.tolist()
+    alike = {fold(str(name)): name for name in frame}
+    kept = {
+        place[written(item)]: truth if truth in frame else alike.get(fold(str(truth)), truth)
+        for item, truth in known.items() if written(item) in place
+    }  # fmt: skip
     n_left = len(known) - len(kept)
     left = f"; {counted(n_left, 'other')} without answers" if n_left else ""
     notes.append(f"classes of {counted(len(kept), 'item')} are known{left}")
     if not kept:
         raise TableError(
-            "Items with known classes should be among those with answers, but none is; check the "
-            "names of the items."
+            "Items with known classes should be among those with answers",
+            f"none is: they are {listed([repr(item) for item in known])}, and answers are about "
+            f"{listed([repr(item) for item in annotations.items.tolist()])}",
+            "write their names alike",
+        )
+    strange = [truth for truth in kept.values() if truth not in frame]
+    if strange:
+        raise TableError(
+            f"Known classes should be among those of the answers, {listed(list(map(repr, frame)))}",
+            f"there is {strange[0]!r}",
+            "correct it, or add the class to {classes}",
+            settings={"classes": None},
         )
     return kept
+
+
+def _read_gold_table(gold: Any) -> Known:
+    """A table of known classes: with a column of labels, or a single one beside the items."""
+    stream = stream_table(flattened(gold))
+    found = find_columns(stream.table, {})
+    free = [name for name in choose(stream.table, None) if name != found.get("item")]
+    is_plain = "label" not in found and "item" in found and len(free) == 1
+    names = {"label": free[0]} if is_plain and not prefixed(stream.table) else None
+    return read_known(stream, "labels", names=names)
 
 
 def told_dependence(together: Dependence) -> list[str]:

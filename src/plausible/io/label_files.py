@@ -28,7 +28,7 @@ from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses
 from plausible.checks import check_option, check_text
 from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
-from plausible.io.label_names import read_names, split_set
+from plausible.io.label_names import read_names, read_set
 from plausible.io.label_words import Reading, labels_from_names, refuse
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, choose, listed, open_table
@@ -249,7 +249,7 @@ def _from_masses(
     _check_sums(table, values, empty, "masses")
     beside = [name for name in table.names if name.startswith("plausibility:")]
     frame = [name.removeprefix("plausibility:") for name in beside]
-    parts = _as_classes(table, lambda names: [split_set(n) if n else [] for n in names], bare)
+    parts = _as_classes(table, lambda names: [read_set(n) for n in names], bare)
     texts = [part for members in parts for part in members]
     names = _as_classes(table, read_names, [*frame, *texts])
     members = iter(names[len(frame) :])

@@ -4,7 +4,7 @@
 cat             the class "cat"
 3, 2.5, true    a number or truth value
 "3", "a|b"      text in JSON's quotes, where it would be read as something else
-cat|dog         the set of two classes
+cat|dog         the set of two classes; as the name of a column of masses also {cat,dog}
 ==============  =========================================================================
 """
 
@@ -17,6 +17,7 @@ from plausible.tables import MISSING
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+EMPTY = ("", "{}", "Ø", "ø", "∅", "empty", "emptyset")
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 
@@ -74,6 +75,26 @@ def split_set(text: str) -> list[str]:
         parts.append(text[at:end].strip() if not text.startswith('"', at) else text[at:end])
         at = end + 1
     return parts
+
+
+def read_set(name: str) -> list[str]:
+    """The parts of a set that names a column of masses, as tables of R may write it.
+
+    Examples
+    --------
+    >>> read_set("cat|dog"), read_set("{cat, dog}"), read_set("Ø")
+    (['cat', 'dog'], ['cat', 'dog'], [])
+    """
+    if name in EMPTY:
+        return []
+    if is_braced(name):
+        return [part.strip() for part in name[1:-1].split(",")]
+    return split_set(name)
+
+
+def is_braced(name: str) -> bool:
+    """Whether a name of a column is a set in braces, or the empty set."""
+    return (name.startswith("{") and name.endswith("}")) or (name in EMPTY and bool(name))
 
 
 def read_names(texts: Sequence[str]) -> list[Any]:

@@ -1,7 +1,9 @@
-"""Last rows of tables that are about no item: sums, means, and notes that stand below them."""
+"""Rows of tables that are about no item: sums, means and notes below them, names of columns."""
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from plausible.tables import Source, TableError, arrow, choose
 
@@ -16,6 +18,7 @@ def check_last_row(table: Source, name: str) -> None:
     names = table.named(name)
     if not arrow().types.is_string(names.type) or len(names) < 2 or not names[-1].is_valid:
         return
+    check_names_again(table, name, arrow(".compute").index(names, name).as_py())
     last = names[-1].as_py()
     if last.strip(" :").casefold() in SUMS:
         raise TableError(
@@ -27,6 +30,20 @@ def check_last_row(table: Source, name: str) -> None:
     others = names.slice(0, min(N_OTHERS, len(names) - 1)).drop_null().to_pylist()
     if is_note(last) and not any(map(is_note, others)) and _is_alone(table, name):
         refuse_note(table, len(names), last)
+
+
+def check_names_again(table: Source, name: str, row: int) -> None:
+    """Refuse a row, from 0, that names the columns again, as files do that were put together."""
+    if row < 0:
+        return
+    others = [column for column in choose(table, None) if column != name]
+    if any(str(table.column(column)[row]) == column for column in others):
+        raise TableError(
+            f"Each row of {table.name} should be about an item",
+            f"{table.places([row + 1])[0]} has the names of the columns again, as if files were "
+            "put together",
+            "delete it",
+        )
 
 
 def is_note(name: str) -> bool:
@@ -61,12 +78,17 @@ def refuse_note(table: Source, row: int, said: str) -> None:
     )
 
 
-def check_last_answer(table: Source, item: Any, others: Sequence[Any]) -> None:
+def check_last_answer(table: Source, called: str, item: Any, others: Sequence[Any]) -> None:
     """Refuse a last row of answers that holds nothing but the name of an item, as notes do.
 
-    `item` and `others` are codes and names of columns, as `Source.encoded` gives them.
+    `item`, whose column is `called` so, and `others` are codes and names of columns, as
+    `Source.encoded` gives them. Names of columns that come again are refused as well.
     """
     codes, names = item
+    is_text = names.dtype.kind in "UO"
+    again = np.flatnonzero(names == called) if is_text else np.zeros(0, dtype=np.int64)
+    if len(again):
+        check_names_again(table, called, int(np.argmax(codes == again[0])))
     if len(codes) < 2 or codes[-1] < 0 or any(other[0][-1] >= 0 for other in others):
         return
     last = str(names[codes[-1]])

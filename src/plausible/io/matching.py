@@ -1,8 +1,9 @@
 """Which row of features an item has: by a column that holds all items, or by numbers of rows.
 
 A column names the items if its names are all different and every item is among them, whatever it is
-called. Names are compared as they are written; if that finds no column, without blanks around them,
-then without leading zeros, then without regard to capital letters, and a note says so. What would
+called. Names are compared as they are written; if that finds no column, without blanks around them
+and with blanks and accents written alike, then without leading zeros, then without regard to
+capital letters, and a note says so. What would
 make two different names one is refused.
 """
 
@@ -16,7 +17,8 @@ from plausible.models import is_row_name, says_id
 from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]
-WAYS = ("", "blanks around names", "leading zeros", "capital letters")  # that do not count
+# What does not count; accents are written in two ways.
+WAYS = ("", "blanks and how accents are written", "leading zeros", "capital letters")
 
 
 class Match(NamedTuple):
@@ -97,7 +99,8 @@ def _loosened(text: Any, way: int) -> Any:
     """Names without what does not count: see `WAYS`."""
     pc = arrow(".compute")
     if way >= 1:
-        text = pc.utf8_trim_whitespace(text)
+        text = pc.utf8_trim_whitespace(pc.utf8_normalize(text, "NFKC"))
+        text = pc.replace_substring_regex(text, r"\s+", " ")
     if way >= 2:
         text = pc.replace_substring_regex(text, r"^([+-]?)0*([0-9]+)(\.0*)?$", r"\1\2")
     return pc.utf8_lower(text) if way >= 3 else text

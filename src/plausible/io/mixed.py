@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.errors import Note
 from plausible.io.faults import Faults
 from plausible.models import (
     CATEGORY,
@@ -17,6 +18,8 @@ from plausible.models import (
 )
 from plausible.tables import Source, TableError, arrow, counted, floats, listed, plain
 
+CODES = {-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0}  # for "no value"
+FEW_NUMBERS = 10  # in which one may be far from the others by chance
 MOSTLY = 0.5  # share of numbers from which other cells of a column are faults
 
 
@@ -170,6 +173,30 @@ def _first_words(loaded: Any, faults: Faults) -> list[str]:
             if word not in words:
                 words.append(word)
     return words[:3]
+
+
+def told_codes(name: str, columns: Mapping[str, Any], beside: Mapping[str, Any]) -> list[Note]:
+    """Notes on numbers such as -999, far from all others of a column, which often mean a gap."""
+    notes = []
+    told = " and ".join(f"{{{setting}}}" for setting in ("missing", *beside))
+    for column, values in columns.items():
+        if values.dtype.kind != "f" or len(values) < FEW_NUMBERS:
+            continue
+        for code in {float(np.nanmin(values)), float(np.nanmax(values))} & CODES:
+            others = values[(values != code) & ~np.isnan(values)]
+            count = int((values == code).sum())
+            if count < 2 or len(others) < FEW_NUMBERS // 2:
+                continue
+            low, high = float(others.min()), float(others.max())
+            if min(abs(code - low), abs(code - high)) > max(2 * (high - low), 10.0):
+                notes.append(
+                    Note(
+                        f"{name}: {column!r} is {code:g} in {counted(count, 'row')}, and from "
+                        f"{low:g} to {high:g} in the others; {told} if that is an empty cell",
+                        missing=[f"{code:g}"], **beside,
+                    )
+                )  # fmt: skip
+    return notes
 
 
 def told_left_out(left_out: Mapping[str, str], name: str) -> list[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from plausible.base import FeatureTable
 from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
+from plausible.io.answer_checks import NEARLY_ALL
 from plausible.io.answer_columns import ALIASES, plainly
 from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
@@ -158,30 +159,47 @@ def read_training(
     check_usable(read, table, n_features)
     if name is not None:
         check_last_row(table, name)
-    check_no_labels(known, read, table, wanted)
     if found is None:
         found = in_order(known, table, len(read.X))
+    check_no_labels(known, read, table, wanted, found.rows)
     return joined(known, read, found, dropped, table)
 
 
 def check_no_labels(
-    known: Any, read: Features, table: Source, kinds: Mapping[str, str] | None
+    known: Any,
+    read: Features,
+    table: Source,
+    kinds: Mapping[str, str] | None,
+    rows: Any = None,
 ) -> None:
-    """Refuse a feature that is called like labels, and holds nothing but the classes."""
-    called = {plainly(name) for name in (*ALIASES["label"], *RESULTS)}
+    """Refuse a feature that is called like labels, and holds the classes, or a number for each."""
+    called = {plainly(name) for name in (*ALIASES["label"], *RESULTS, "target", "y")}
     classes = set(known.labels.classes.tolist())
     for i, name in enumerate(read.names):
         if plainly(name) not in called or (kinds or {}).get(name) == "left out":
             continue
         column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
         values = {value for value in column.tolist() if value is not None and value == value}
-        if len(values) > 1 and values <= classes:
+        is_same = values <= classes or (rows is not None and _are_codes(column[rows], known.labels))
+        if len(values) > 1 and is_same:
             raise TableError(
                 f"Features in {table.name} should be known before an item is labeled",
                 f"{name!r} holds the classes themselves",
                 "leave it out with {kinds}, or call it otherwise if it is a feature",
                 settings={"kinds": {name: "left out"}},
             )
+
+
+def _are_codes(column: Any, labels: Any) -> bool:
+    """Whether each class has a value of its own in nearly all rows that are labeled."""
+    said = labels.informativeness > 0
+    values, codes = np.unique(np.asarray(column)[said].astype(str), return_inverse=True)
+    if len(values) != labels.n_classes or len(values) < 2:
+        return False
+    pairs = np.zeros((len(values), labels.n_classes))
+    np.add.at(pairs, (codes, labels.contour[said].argmax(axis=1)), 1.0)
+    is_permutation = len(set(pairs.argmax(axis=1).tolist())) == len(values)
+    return bool(is_permutation and pairs.max(axis=1).sum() >= NEARLY_ALL * pairs.sum())
 
 
 def _with_fields(error: InputError, known: Known) -> InputError:

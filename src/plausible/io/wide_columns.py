@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from plausible.io.answer_columns import THINGS, Look, look_at, plainly, refuse_unknown
+from plausible.io.answer_columns import THINGS, Look, look_at, plainly
 from plausible.io.features import ITEMS
+from plausible.io.label_names import is_braced
 from plausible.io.last_rows import check_last_row
+from plausible.io.likely_columns import (
+    check_header,
+    columns_alike,
+    refuse_turned,
+    refuse_unknown,
+)
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -53,26 +60,16 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     """Refuse a table with a row for each person and a column for each item."""
     free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
     called = [found["annotator"]] if "annotator" in found else []
-    called += [name for name in free if plainly(name) in SIGNED and "item" not in found]
+    has_items = plainly(found.get("item", "id")) != "id"  # an id may be that of a response
+    called += [name for name in free if plainly(name) in SIGNED and not has_items]
     if not called or "label" in found:
         return
     who = called[0]
     looks = look_at(table, [who, *(name for name in free if name != who)])
     people = looks.pop(who)
-    answers = {name: look for name, look in looks.items() if not look.is_real and look.values}
-    alike = [
-        name for name, look in answers.items()
-        if sum(bool(_classes_in(look) & _classes_in(other)) for other in answers.values())
-        > len(answers) / 2
-    ]  # fmt: skip
+    alike = columns_alike(looks)
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
-        raise TableError(
-            f"{table.name} should have a row for each item, or for each answer",
-            f"each row is of another person ({who!r}), and "
-            f"{listed([repr(name) for name in alike])} look like items",
-            "write a row for each answer, with the columns item, annotator and label (melt in "
-            "pandas, pivot_longer in R)",
-        )
+        raise refuse_turned(table, alike, f"each row is of another person ({who!r})")
 
 
 def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
@@ -82,12 +79,32 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     looks = look_at(table, names)
     if "item" in found:
         check_last_row(table, found["item"])
+    check_header(table, look_at(table, choose(table, None)))
+    _check_one_row(table, names, looks, found)
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
+
+
+def _check_one_row(
+    table: Source, names: Sequence[str], looks: Mapping[str, Look], found: Mapping[str, str]
+) -> None:
+    """Refuse one row without an item: names of columns may be items, as keys of JSON are."""
+    n_rows = max((len(look.codes) for look in looks.values()), default=0)
+    if n_rows == 1 and len(names) > 2 and "item" not in found:
+        raise TableError(
+            f"{table.name} should have a row for each item",
+            f"has one row, and {listed([repr(name) for name in names], len(names))} may be items "
+            "or people",
+            (
+                "write a row for each item, with the columns item and label",
+                "say {layout} if each column holds the answer of one person",
+            ),
+            settings={"layout": "annotators"},
+        )
 
 
 def _check_results(table: Source, names: Sequence[str]) -> None:
@@ -142,8 +159,10 @@ def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
         return
     sums, best = cells.sum(axis=1), cells.max(axis=1)
     kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
-    if kind == "probability" or (best == 1).mean() > 0.5:
-        told = "sum to 1 in" if kind == "probability" else "are at most 1, and 1 somewhere in"
+    if kind == "probability" and any("|" in name or is_braced(name) for name in looks):
+        kind = "mass"
+    if kind != "plausibility" or (best == 1).mean() > 0.5:
+        told = "are at most 1, and 1 somewhere in" if kind == "plausibility" else "sum to 1 in"
         raise TableError(
             f"{table.name} should hold answers or labels",
             f"its columns {listed([repr(name) for name in looks])} look like numbers by class, "
@@ -151,6 +170,26 @@ def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
             ("say {kind} if so", "{layout} if each column holds the answers of one person"),
             settings={"kind": kind, "layout": "annotators"},
         )
+
+
+def check_marked(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse choices of one question in a column for each, ``animal___1``, ``animal___2``, ..."""
+    stems: dict[str, list[str]] = {}
+    for name, look in looks.items():
+        stem, mark, _ = name.rpartition("___")
+        if mark and look.values and set(look.values) <= {0, 1}:
+            stems.setdefault(stem, []).append(name)
+    things = {plainly(thing) for thing in THINGS}
+    for stem, names in stems.items():
+        if len(names) > 1:
+            others = [n for n in looks if n not in names and plainly(n) not in things]
+            raise TableError(
+                f"{table.name} should hold answers",
+                f"its columns {listed([repr(name) for name in names])} look like the choices of "
+                f"{stem!r}, 1 where one was ticked",
+                "say {kind}, and {ignore}, if so" if others else "say {kind} if so",
+                settings={"kind": "set"} | ({"ignore": others} if others else {}),
+            )
 
 
 def cells_of(looks: Mapping[str, Look]) -> Any:

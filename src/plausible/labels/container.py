@@ -55,7 +55,7 @@ from plausible.labels.parsing import (
     contour_of_sets,
     index_of_rows,
     names_or_numbers,
-    tells_unlabeled,
+    unlabeled_mark,
 )
 from plausible.labels.warnings import ApproximationWarning, MinusOneWarning, warn
 from plausible.short_rows import row_max, row_sum
@@ -144,7 +144,8 @@ class Labels:
             Order of the classes; by default those that occur, sorted.
         missing : value or list of values
             What stands for "not labeled": None, ``np.nan``, "" or -1. Nothing does unless you say
-            so; a `MinusOneWarning` tells of -1 beside several classes that count from 0 or 1.
+            so; a `MinusOneWarning` tells of -1 beside several classes that count from 0 or 1, and
+            of "nan" and the like beside several names.
 
         Examples
         --------
@@ -154,11 +155,12 @@ class Labels:
                [1., 1.]])
         """
         contour, names = contour_of_hard(y, classes, missing)
-        if classes is None and tells_unlabeled(names):
+        if classes is None and (mark := unlabeled_mark(names)) is not None:
+            others = [name for name in names.tolist() if name != mark]
             warn(
-                "Classes should be told apart from a mark for 'not labeled', but -1 stands beside "
-                f"{names[1]} to {names[-1]} and was read as a class; say missing=-1 in "
-                "Labels.from_crisp if it is such a mark, or list the classes.",
+                f"Classes should be told apart from a mark for 'not labeled', but {mark!r} stands "
+                f"beside {others[0]} to {others[-1]} and was read as a class; say missing={mark!r} "
+                "in Labels.from_crisp if it is such a mark, or list the classes.",
                 MinusOneWarning,
             )
         return cls._trusted(contour, names)

@@ -31,11 +31,15 @@ def let_in(contour: FloatArray, n_classes: int) -> FloatArray:
     low, high = (contour.min(), contour.max()) if contour.size else (0.0, 0.0)
     if not (low >= -ROUNDING and high <= 1.0 + ROUNDING):  # also true for NaN
         bad = ~((contour >= -ROUNDING) & (contour <= 1.0 + ROUNDING))
+        remedy = "correct them"
+        if low >= 0:
+            remedy = "give Labels.from_probability(y / y.sum(axis=1, keepdims=True)) if these are "
+            remedy += "counts or percentages"
         raise InputError(
             "Plausibilities should lie in [0, 1]",
             f"{found(contour, bad, bad.any(axis=1))}",
-            "correct them, divide each row by its maximum, or mark what is not known with a row "
-            "of ones",
+            f"{remedy}, divide each row by its maximum, or mark what is not known with a row of "
+            "ones",
             value=example(contour, bad),
             rows=row_any(bad),
         )

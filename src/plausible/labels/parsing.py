@@ -17,6 +17,13 @@ IntArray = NDArray[np.int64]
 MAX_ITEMS = 1 << 40  # beyond the memory of any machine
 NO_MARKER: tuple[()] = ()  # no value means "not labeled"
 
+MARKS = frozenset(
+    {
+        "nan", "NaN", "None", "<NA>", "NaT", "NA", "N/A", "n/a", "null", "NULL", "?", "unlabeled",
+        "unlabelled", "not sure", "cannot tell",
+    }
+)  # fmt: skip
+
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
     """Class names as an array of numbers or of strings, refusing mixtures and repetitions."""
@@ -372,9 +379,22 @@ def check_n_items(n: Any) -> int:
     return int(n)
 
 
-def tells_unlabeled(names: NDArray[Any]) -> bool:
-    """Whether -1 stands beside classes that count from 0 or 1 on, as a mark for "not labeled"."""
-    if names.dtype.kind not in "if" or len(names) < 3 or names.min() != -1:
-        return False
+def unlabeled_mark(names: NDArray[Any]) -> Any:
+    """A class that may be a mark for "not labeled" beside two others or more; None if none is.
+
+    -1 beside classes that count from 0 or 1 on, or what becomes of missing values as text.
+
+    Examples
+    --------
+    >>> unlabeled_mark(np.array([-1, 0, 1])), unlabeled_mark(np.array(["cat", "dog", "nan"]))
+    (-1, 'nan')
+    """
+    if len(names) < 3:
+        return None
+    if names.dtype.kind == "U":
+        return next((name for name in names.tolist() if name in MARKS), None)
+    if names.dtype.kind not in "if" or names.min() != -1:
+        return None
     others = names[names >= 0]
-    return bool(len(others) == len(names) - 1 and others.min() in (0, 1) and others.max() <= 1000)
+    counts = len(others) == len(names) - 1 and others.min() in (0, 1) and others.max() <= 1000
+    return -1 if counts else None

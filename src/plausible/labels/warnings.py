@@ -31,7 +31,7 @@ class HardenedLabelsWarning(UserWarning):
 
 
 class MinusOneWarning(UserWarning):
-    """-1 stands beside classes that count from 0 or 1, and was read as a class.
+    """-1 stands beside classes that count from 0 or 1, or "nan" beside names, and is a class.
 
     Examples
     --------

@@ -151,7 +151,7 @@ class GeneralizedBayesClassifier(MassClassifier):
         """
         check_number(self.level, "level", 0.0, 1.0)
         data = check_features(self, X, dtype=np.float64)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, len(data))
+        labels, weight = check_labels_and_weights(self, y, sample_weight, len(data), X)
         names = self._names(labels)
         self._fit_densities(data, labels, weight)
         self.classes_, self._seen = names, np.isin(names, labels.classes)

@@ -67,7 +67,7 @@ class SoftNearestCentroid(EvidenceClassifier):
         self
         """
         data: FloatArray = check_features(self, X, dtype=np.float64)
-        labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data))
+        labels, row_weights = check_labels_and_weights(self, y, sample_weight, len(data), X)
         scaled = labels.scaled()
         favored = scaled - scaled.min(axis=1, keepdims=True) * (labels.n_classes > 1)
         shares = labels.is_probability

@@ -92,7 +92,7 @@ class NearestItems(MassClassifier):
                 "give the distances between all training items",
                 parameter="X",
             )
-        labels, _ = check_labels_and_weights(self, y, None, len(data))
+        labels, _ = check_labels_and_weights(self, y, None, len(data), X)
         if labels.is_unknown.all():
             raise InputError(
                 "At least one row should favor a class",

@@ -130,7 +130,7 @@ class Relabeller(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        labels, _ = check_labels_and_weights(self, y, None, count_rows(X))
+        labels, _ = check_labels_and_weights(self, y, None, count_rows(X), X)
         is_unknown = labels.is_unknown
         if is_unknown.all():
             raise InputError(
@@ -204,7 +204,7 @@ class RelabellingClassifier(MetaEstimatorMixin, BeliefClassifier):
         check_option(self.unknown, UNKNOWN, "unknown")
         first, final = _check_rule(self.first, "first"), _check_rule(self.final, "final")
         data = self._features(X, reset=True)
-        labels, _ = check_labels_and_weights(self, y, None, data.shape[0])
+        labels, _ = check_labels_and_weights(self, y, None, data.shape[0], X)
         relabeller = Relabeller(first)
         says = np.ones(len(labels), dtype=bool)
         self.first_ = None

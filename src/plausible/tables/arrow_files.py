@@ -187,6 +187,7 @@ class MemorySource(ArrowSource):
         self.reader: Any = None
         self.table: Any = None
         name = "the table" if isinstance(table, Mapping) else f"the {type(table).__name__}"
+        _check_columns(table, name)
         try:
             self._take(table)
         except ImportError:
@@ -226,6 +227,23 @@ class MemorySource(ArrowSource):
         reader, self.reader = self.reader, None
         for batch in reader:
             yield batch.select(list(columns))
+
+
+def _check_columns(table: Any, name: str) -> None:
+    """Refuse a column alone, and values of a mapping that would be taken apart as columns."""
+    if hasattr(table, "name") and not (hasattr(table, "columns") or hasattr(table, "schema")):
+        rows = "reset_index" if hasattr(table, "reset_index") else "to_frame"
+        raise TableError(
+            f"{name} should be a table, but is a single column; give .{rows}() of it, which is one."
+        )
+    if isinstance(table, Mapping):
+        for column, values in table.items():
+            if isinstance(values, str | bytes | Mapping):
+                raise TableError(
+                    f"Columns of {name} should be lists or arrays, but {column!r} is a "
+                    f"{type(values).__name__}; write a row for each, as in {{'item': [...], "
+                    "'label': [...]}."
+                )
 
 
 def _column(values: Any) -> Any:

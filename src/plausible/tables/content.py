@@ -58,6 +58,7 @@ FOREIGN = {
     b"<annotations": "an XML file",
     b"<!DOCTYPE": "a web page",
     b"<html": "a web page",
+    b"<table": "a web page",
 }
 
 

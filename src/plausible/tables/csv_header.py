@@ -157,7 +157,8 @@ def check_names(name: str, names: list[str]) -> None:
     if twice:
         raise TableError(
             f"The columns of {name} should have different names, but the header (line 1) repeats "
-            f"{listed([repr(column) for column in twice])}; rename them."
+            f"{listed([repr(column) for column in twice])}; rename them, or write a line of names "
+            "above it if it holds none."
         )
 
 

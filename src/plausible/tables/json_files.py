@@ -228,8 +228,8 @@ class JsonSource(Source):
         if kind is None:
             raise TableError(
                 f"Cells of {self.name} should be numbers, text, true, false or null, but column "
-                f"{name!r} holds a {type(value).__name__} in {self.places([row])[0]}; write a set "
-                'as "a|b", and of structures such as {"who": ..., "label": ...} a row for each.'
+                f"{name!r} holds a {type(value).__name__} in {self.places([row])[0]}; write a row "
+                'for each answer or item, and a set of classes as "a|b".'
             )
         if kind == FLOAT and value != value:
             return NULL

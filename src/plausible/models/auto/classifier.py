@@ -190,7 +190,7 @@ class AutoClassifier(NamedEnsemble):
         """
         self._check_options()
         data = check_features(self, X, dtype=np.float64)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, len(data))
+        labels, weight = check_labels_and_weights(self, y, sample_weight, len(data), X)
         counted = weight > 0.0
         if labels[counted].is_unknown.all() and labels.n_classes > 1:
             raise InputError(

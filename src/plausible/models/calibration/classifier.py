@@ -273,7 +273,7 @@ class EvidentialCalibratedClassifier(MassClassifier):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> FloatArray | None:
         """What `fit` does; it answers scores out of fold, where one classifier is for all."""
         data = read_features(self, X)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
+        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data), X)
         if labels.is_probability.any():
             warn_of_sharpening(self)
         if isinstance(self.estimator, FrozenEstimator):

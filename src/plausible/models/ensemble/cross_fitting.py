@@ -116,7 +116,7 @@ def cross_val_beliefs(
     check_members([estimator])
     check_n_jobs(n_jobs)
     X = X if hasattr(X, "shape") else as_array(X, "X")
-    labels, weight = check_labels_and_weights(estimator, y, sample_weight, count_rows(X))
+    labels, weight = check_labels_and_weights(estimator, y, sample_weight, count_rows(X), X)
     shown = labels.crisp()
     if is_whole(cv):
         check_whole(cv, "cv", 2)

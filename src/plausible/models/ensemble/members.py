@@ -132,7 +132,7 @@ class Ensemble(EvidenceClassifier):
         self._check_members()
         check_n_jobs(self.n_jobs)
         data = read_features(self, X)
-        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0])
+        labels, weight = check_labels_and_weights(self, y, sample_weight, data.shape[0], X)
         if not (weight > 0.0).any():
             raise InputError(
                 "At least one row should count",

@@ -34,7 +34,7 @@ class Training(NamedTuple):
 def training_of(model: Any, X: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> Training:
     """Features, perhaps with NaN, labels and weights, checked."""
     data: FloatArray = check_features(model, X, dtype=np.float64, ensure_all_finite="allow-nan")
-    labels, weight = check_labels_and_weights(model, y, sample_weight, len(data))
+    labels, weight = check_labels_and_weights(model, y, sample_weight, len(data), X)
     kept = weight > 0.0
     if not kept.any():
         raise InputError(
