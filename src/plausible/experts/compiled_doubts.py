@@ -156,7 +156,8 @@ def confused(
 
 _options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 # Parts that only compiled code calls: without ways in for others they compile faster.
-_part = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_options)
+_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_part = numba.njit(**_inner, **_options)
 
 
 @numba.njit(cache=True, **_options)
