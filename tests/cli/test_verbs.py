@@ -376,7 +376,7 @@ def test_options_that_are_named_here_are_those_of_the_library():
     from plausible.io.annotation_files import ALIASES, NUMBERS
 
     assert sorted(RULES) == sorted(LIBRARY)
-    assert set(MEANINGS) == {*ALIASES, "doubt", *NUMBERS}
+    assert set(MEANINGS) == {*ALIASES, "doubt", "count", *NUMBERS}
     named = {"logistic", "mixture", "discriminant", "centroid", "tree", "forest", "joint"}
     assert set(MODELS) >= named
 

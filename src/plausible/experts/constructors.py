@@ -163,7 +163,7 @@ class Constructors:
             cells, first = gather_answers(cells, group, *numbers)
             item, annotator = item.taken(first), annotator.taken(first)
             doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
-        if doubts is not None and np.isnan(doubts).any():
+        if doubts is not None and not (doubts < 1).all():  # or not known
             facts = StatementFacts(cells.contours)
             says = (facts.says_something | facts.is_empty)[cells.codes]
             doubts, told = fill_unknown(doubts, annotator.codes, says)
