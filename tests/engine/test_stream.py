@@ -49,7 +49,7 @@ def no_thread_is_left_behind():
 def small_pieces(monkeypatch):
     """Pieces and tasks of a few rows, so that every chunk is cut."""
     monkeypatch.setattr(module, "LEAST_ROWS", 7)
-    monkeypatch.setattr(module, "CHUNK_BYTES", 400)
+    monkeypatch.setattr(module, "PIECE_BYTES", 400)
     monkeypatch.setattr(module, "TASK_BYTES", 3000)
 
 
@@ -436,4 +436,4 @@ def test_no_piece_of_a_large_chunk_is_small():
     sizes = [len(columns[0]) for columns in StreamRows([X]).chunks()]
     assert sum(sizes) == len(X)
     assert min(sizes) >= module.LEAST_ROWS
-    assert max(sizes) * 80 <= module.CHUNK_BYTES
+    assert max(sizes) * 80 <= module.PIECE_BYTES

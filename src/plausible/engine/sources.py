@@ -26,7 +26,7 @@ from plausible.tables import (
     show,
 )
 
-CHUNK_BYTES = 15 << 17
+CHUNK_BYTES = 5 << 20
 
 PathLike = str | Path
 Names = Sequence[str]

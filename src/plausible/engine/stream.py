@@ -16,7 +16,6 @@ import numpy as np
 
 from plausible.checks import as_array, check_callable, check_kind, check_whole, is_whole, shown
 from plausible.engine.rows import (
-    CHUNK_BYTES,
     Array,
     ArrayRows,
     Columns,
@@ -37,7 +36,8 @@ Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
 Step = tuple[str, Callable[[Columns], Any]]
 
 READ_AHEAD = 3
-TASK_BYTES = 4 << 20  # what one thread takes at a time: rows enough to put like beside like
+TASK_BYTES = 8 << 20  # what one thread takes at a time: rows enough to put like beside like
+PIECE_BYTES = 3 << 20  # of a summary: threads that read and sum take turns to begin each step
 LEAST_ROWS = 2048  # below, a summary costs more for its call than for its rows
 
 
@@ -387,4 +387,4 @@ def _mapped(rows: ArrayRows, function: Callable[[Columns], Columns]) -> ArrayRow
 
 def _as_rows(columns: Columns, order: Array | None = None) -> ArrayRows:
     """A part of a chunk as rows in memory, in pieces of about equal length."""
-    return ArrayRows(*columns, order=order, chunk_rows=_part_rows(columns, CHUNK_BYTES))
+    return ArrayRows(*columns, order=order, chunk_rows=_part_rows(columns, PIECE_BYTES))
