@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.engine.allocation import memory_kept
 from plausible.engine.cluster import TIMEOUT, Watch, as_megabytes
 from plausible.engine.placement import room, spread
 from plausible.engine.rows import (
@@ -126,7 +127,7 @@ def _arrange(columns: Columns, code: Callable[[Columns], Array]) -> Columns:
 
 
 def _apply(function: Callable[..., Any], own: list[Any], *blocks: Columns) -> list[Any]:
-    with one_blas_thread():
+    with one_blas_thread(), memory_kept():
         return [function(columns, *args) for columns, args in zip(blocks, own, strict=True)]
 
 
