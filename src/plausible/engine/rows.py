@@ -313,19 +313,17 @@ class ArrayRows(Rows):
     def map(self, function: Callable[[Columns], Columns]) -> "ArrayRows":
         """Rows whose columns are a function of these, computed now, chunk by chunk."""
         check_callable(function, "function", "the columns of some rows")
-        given = list(self.chunks()) or [self._chunk(0)]
-        parts = [function(columns) for columns in given]
-        check_kind(parts[0], tuple, "What function returns", "return a tuple of columns")
-        columns = [
-            self.columns[k] if self._is_whole(k, given, column) else stack(column)
-            for k, column in enumerate(zip(*parts, strict=True))
-        ]
-        return ArrayRows(*columns)
-
-    def _is_whole(self, number: int, given: list[Columns], found: Sequence[Any]) -> bool:
-        """Whether all chunks that were found are those of a column, which needs no copy then."""
-        same = (one[number] is other for one, other in zip(given, found, strict=True))
-        return self.order is None and number < len(self.columns) and all(same)
+        parts = []
+        # Columns that are the same in all chunks need no copy, unless their order is another one.
+        kept = set(range(len(self.columns))) if self.order is None else set()
+        for start in self._starts() or [0]:
+            columns = self._chunk(start)
+            found = function(columns)
+            check_kind(found, tuple, "What function returns", "return a tuple of columns")
+            kept = {k for k in kept if k < len(found) and found[k] is columns[k]}
+            parts.append(found)
+        stacked = enumerate(zip(*parts, strict=True))
+        return ArrayRows(*(self.columns[k] if k in kept else stack(part) for k, part in stacked))
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
         """The rows in the order of their codes, without those of negative code; no copy.
