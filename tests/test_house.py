@@ -291,7 +291,7 @@ def says_message(node):
 
 # Where words of other libraries are all that there is to go by.
 FOREIGN_WORDS = {
-    "engine/distributed.py": "a warning of dask has no category of its own",
+    "engine/alignment.py": "a warning of dask has no category of its own",
     "testing/promises.py": "that a message names what it should is what is tested",
 }
 

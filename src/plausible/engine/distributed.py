@@ -15,15 +15,15 @@ that does not get on at all is given up after a time (see `plausible.engine.clus
 import math
 import pickle
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from plausible.engine.alignment import align, import_dask, in_words
 from plausible.engine.allocation import memory_kept
-from plausible.engine.cluster import TIMEOUT, Watch, as_megabytes
+from plausible.engine.cluster import TIMEOUT, Watch
 from plausible.engine.placement import room, spread
 from plausible.engine.rows import (
     Array,
@@ -31,8 +31,6 @@ from plausible.engine.rows import (
     Columns,
     Rows,
     Summarizer,
-    as_column,
-    is_sparse,
     length,
     take,
 )
@@ -43,21 +41,9 @@ from plausible.errors import InputError
 LONG_SUMS = 16 << 20  # bytes of the statistics of all blocks, from which tasks add theirs first
 
 
-def _import_dask() -> Any:
-    try:
-        import dask
-        import dask.array
-    except ImportError as error:
-        raise ImportError(
-            'Rows of dask collections need dask, which is not installed; run pip install "plausible'
-            '[dask]".'
-        ) from error
-    return dask
-
-
 def _active_client() -> Any:
     """The client of the cluster that dask uses at present, or None."""
-    chosen = _import_dask().config.get("scheduler", None)
+    chosen = import_dask().config.get("scheduler", None)
     distributed = sys.modules.get("distributed")
     if distributed is None or chosen not in (None, "dask.distributed", "distributed"):
         return None
@@ -69,7 +55,7 @@ def _active_client() -> Any:
 
 def _check_timeout(timeout: float | str | None) -> float:
     """Seconds; by default those of dask's settings."""
-    dask = _import_dask()
+    dask = import_dask()
     given = dask.config.get("plausible.timeout", TIMEOUT) if timeout is None else timeout
     try:
         seconds = float(dask.utils.parse_timedelta(given))
@@ -164,91 +150,13 @@ def _apply_to_many(call: Any, add_up: bool, *blocks: Columns) -> tuple[str, list
     return get_worker().address, found
 
 
-# How collections become blocks.
-
-
-def _is_known(array: Any) -> bool:
-    return not any(math.isnan(size) for size in array.chunks[0])
-
-
-def _as_dask_array(column: Any, like: Any) -> Any:
-    """A dask array with all columns in one block; data in memory are cut `like` another."""
-    if hasattr(column, "to_dask_array"):
-        with warnings.catch_warnings():
-            # That words become objects is what we want.
-            warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)
-            column = column.to_dask_array()
-    if not hasattr(column, "dask"):
-        values = as_column(column, 0)
-        values = values.toarray() if is_sparse(values) else values
-        if _is_known(like) and len(values) != len(like):
-            raise InputError(
-                "Columns should have one length",
-                f"have {[len(like), len(values)]} rows",
-                "give one value for each row",
-            )
-        rows = like.chunks[0] if _is_known(like) else len(values)
-        column = _import_dask().array.from_array(values, chunks=(rows, *values.shape[1:]))
-    return column.rechunk(dict.fromkeys(range(1, column.ndim), -1)) if column.ndim > 1 else column
-
-
-def align(collections: tuple[Any, ...], watch: Watch) -> list[Any]:
-    """Dask arrays with the row-chunks of the first, None where there was none."""
-    lazy = [column for column in collections if hasattr(column, "dask")]
-    if not lazy:
-        raise TypeError(
-            "At least one column should be a dask array or data frame, but they are "
-            f"{[type(column).__name__ for column in collections]}; use ArrayRows for data in "
-            "memory."
-        )
-    first = _as_dask_array(lazy[0], None)
-    arrays = [None if c is None else _as_dask_array(c, first) for c in collections]
-    given = [array for array in arrays if array is not None]
-    if len({array.numblocks[0] for array in given}) > 1:
-        # To cut them alike, all sizes must be known; a copy, as they are written into the array.
-        arrays = [
-            array
-            if array is None or _is_known(array)
-            else watch.ask(array.copy().compute_chunk_sizes)
-            for array in arrays
-        ]
-        first = next(array for array, c in zip(arrays, collections, strict=True) if c is lazy[0])
-    return [None if array is None else _cut_like(array, first) for array in arrays]
-
-
-def _cut_like(array: Any, first: Any) -> Any:
-    if not (_is_known(array) and _is_known(first)) or array.chunks[0] == first.chunks[0]:
-        return array  # where sizes are not known, the blocks are checked when they are made
-    if len(array) != len(first):
-        raise InputError(
-            "Columns should have one length",
-            f"have {[len(first), len(array)]} rows",
-            "give one value for each row",
-        )
-    return array.rechunk({0: first.chunks[0]})
-
-
-def in_words(arrays: list[Any]) -> str:
-    """How many rows there are to hold, and in how many blocks, as far as it is known."""
-    given = [array for array in arrays if array is not None]
-    n_blocks = given[0].numblocks[0]
-    whole = sum(array.nbytes for array in given)
-    if math.isnan(whole):
-        return f"rows in {n_blocks} blocks"
-    longest = max(given[0].chunks[0]) / max(len(given[0]), 1)
-    return (
-        f"{as_megabytes(whole)} of rows in {n_blocks} blocks of up to "
-        f"{as_megabytes(whole * longest)}"
-    )
-
-
 class Blocks:
     """Blocks of columns, kept in the memory of the cluster, or of this process if there is none."""
 
     def __init__(self, delayed: list[Any], persist: bool, watch: Watch) -> None:
         self.watch, self.client, self.persist = watch, watch.client, persist
         with watch.explained():
-            self.delayed = list(_import_dask().persist(*delayed)) if persist else delayed
+            self.delayed = list(import_dask().persist(*delayed)) if persist else delayed
         self._groups: list[tuple[str, list[int]]] = []
 
     def derive(self, function: Callable[..., Columns], argument: Any) -> "Blocks":
@@ -279,13 +187,13 @@ class Blocks:
         """What delayed tasks give, on the cluster if there is one."""
         if self.client is None:
             with one_blas_thread():
-                return list(_import_dask().compute(*tasks))
+                return list(import_dask().compute(*tasks))
         with self.watch.explained():
             futures = self.client.compute(tasks)
         return self.watch.gather(futures)
 
     def _delayed_apply(self) -> Any:
-        return _import_dask().delayed(_apply_to_one, pure=False)
+        return import_dask().delayed(_apply_to_one, pure=False)
 
     def _each_there(self, function: Callable[..., Any], own: list[Any], add_up: bool) -> list[Any]:
         """The same on a cluster, in few tasks: each for several blocks that lie together."""
@@ -367,7 +275,7 @@ class DaskRows(Rows):
     def __init__(
         self, *collections: Any, persist: bool = True, timeout: float | str | None = None
     ) -> None:
-        make = _import_dask().delayed(_as_block, pure=False)
+        make = import_dask().delayed(_as_block, pure=False)
         watch = Watch(_active_client(), _check_timeout(timeout))
         arrays = align(collections, watch)
         watch.rows = in_words(arrays)
@@ -407,7 +315,7 @@ class DaskRows(Rows):
         >>> DaskRows.from_parts(parts, [3, 4]).reduce(lambda columns: columns[0].sum())
         np.int64(9)
         """
-        make = _import_dask().delayed(_as_part, pure=False)
+        make = import_dask().delayed(_as_part, pure=False)
         watch = Watch(_active_client(), _check_timeout(timeout))
         watch.rows = f"rows in {len(parts)} blocks"
         numbered = enumerate(zip(lengths, parts, strict=True))
