@@ -307,6 +307,17 @@ def _name_one(row: list[int]) -> str:
     return str(row[0]) if len(row) == 1 else str(tuple(row))
 
 
+def existing_folder(path: str | Path) -> Path:
+    """The path of a folder, or what there is instead."""
+    path = check_path(path)
+    if not path.is_dir():
+        there = "is a file" if path.exists() else "is not there"
+        raise NotADirectoryError(
+            f"{str(path)!r} should be a folder, but {there}; make it, or give another."
+        )
+    return path
+
+
 def existing_file(path: str | Path) -> Path:
     """The path of a file, or what there is instead."""
     given, path = str(path), check_path(path)

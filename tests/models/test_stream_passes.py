@@ -5,12 +5,15 @@ import warnings
 import numpy as np
 import pytest
 
+from plausible.cluster import ECM
 from plausible.engine import StreamRows
 from plausible.models import (
     E2M,
     Categorical,
     DiscriminantClassifier,
+    EvidentialNetworkClassifier,
     GaussianMixtureClassifier,
+    PartialLogisticRegression,
     StochasticSupervisionClassifier,
 )
 
@@ -40,11 +43,11 @@ def data():
     return X, contour
 
 
-def n_passes(model, *columns):
+def n_passes(model, *columns, scratch=False):
     source = Counted(*columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a few iterations are too few
-        fitted = model.fit(StreamRows(source))
+        fitted = model.fit(StreamRows(source, scratch=scratch))
     assert fitted.n_iter_ == N_ITER
     return source.n_passes
 
@@ -75,3 +78,25 @@ def test_supervision_reads_five_times_beside_its_iterations(data):
 def test_e2m_reads_three_times_beside_its_iterations(data):
     """Where to start, the criterion there, and the information."""
     assert n_passes(E2M(Categorical(), **few), data[1]) == N_ITER + 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianMixtureClassifier(accelerate=False, random_state=0, **few),
+        DiscriminantClassifier(random_state=0, **few),
+        PartialLogisticRegression(random_state=0, **few),
+        EvidentialNetworkClassifier(n_prototypes=4, random_state=0, **few),
+    ],
+)
+def test_a_source_is_read_once_where_rows_may_be_kept(data, model, tmp_path):
+    assert n_passes(model, *data, scratch=tmp_path) == 1
+
+
+def test_other_estimators_read_a_source_once_too(data, tmp_path):
+    X, contour = data
+    share = (contour[:, 0] + 0.1) / (contour[:, :2] + 0.1).sum(axis=1)
+    supervised = StochasticSupervisionClassifier(random_state=0, **few)
+    assert n_passes(supervised, X, share, scratch=tmp_path) == 1
+    assert n_passes(E2M(Categorical(), **few), contour, scratch=tmp_path) == 1
+    assert n_passes(ECM(3, n_init=1, random_state=0, **few), X, scratch=tmp_path) == 1

@@ -254,7 +254,7 @@ def _from_rows(
     as_numbers = partial(
         convert, classes=classes, ordered=ordered, is_table=is_table, mark=shares and with_shares
     )
-    return TrainingRows(rows.map(as_numbers), ordered)
+    return TrainingRows(rows.map(as_numbers).kept(), ordered)
 
 
 def padded(columns: Columns) -> Columns:

@@ -217,6 +217,7 @@ class ECM(PrototypeClustering):
     def _fit_rows(self, rows: Rows) -> Self:
         """Centers of rows, wherever they are."""
         self._check_options()
+        rows = rows.kept()
         seen = look_over(rows)
         self.n_features_in_ = len(seen.middle)
         spread = Spread(seen.n_items, seen.variance)

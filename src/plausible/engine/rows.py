@@ -204,6 +204,10 @@ class Rows(ABC):
         """
         return self
 
+    def kept(self) -> "Rows":
+        """The same rows, of which what was made so far is kept for many passes."""
+        return self
+
     def peek(self) -> Columns:
         """The columns of the first chunk."""
         chunks = self.chunks()

@@ -5,35 +5,44 @@ A source yields chunks. One thread reads the next ones while the others sum,
     sum over chunks c of sum over pieces p of c of summary(columns of p, parameters),
 
 where a piece fits the cache. Few chunks are in memory at a time, and their sums are added in the
-order of the source, so that the result does not depend on the number of threads.
+order of the source, so that the result does not depend on the number of threads. What many passes
+need is kept on disk as the first of them made it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from plausible.checks import as_array, check_callable, check_kind, check_whole, is_whole, shown
+from plausible.checks import (
+    check_callable,
+    check_flag,
+    check_kind,
+    check_whole,
+    existing_folder,
+)
+from plausible.engine.checked_source import CheckedSource, Source
 from plausible.engine.rows import (
     Array,
     ArrayRows,
     Columns,
     Rows,
     Summarizer,
-    is_sparse,
     length,
     n_bytes,
     stack,
     take,
 )
+from plausible.engine.scratch import Scratch, scratch_folder
 from plausible.engine.sums import add, own, total
 from plausible.engine.threads import in_order, one_blas_thread, read_ahead
-from plausible.errors import InputError
 
-Chunk = Any  # a tuple of columns, or one array
-Source = Iterable[Chunk] | Callable[[], Iterable[Chunk]]
 Step = tuple[str, Callable[[Columns], Any]]
+Opener = Callable[[], Columns | None]  # of a part, called by the thread that sums it
 
 READ_AHEAD = 3
 TASK_BYTES = 8 << 20  # what one thread takes at a time: rows enough to put like beside like
@@ -56,148 +65,6 @@ def _part_rows(columns: Columns, most_bytes: int) -> int:
     return max(1, -(-n_rows // n_parts))
 
 
-def as_column(column: Any, where: str) -> Any:
-    """A column as an array; numpy would turn a missing entry among words into the word "nan"."""
-    if column is None:
-        return None
-    if is_sparse(column):
-        return column.tocsr()
-    if isinstance(column, list) and len(kinds := set(map(type, column))) > 1 and str in kinds:
-        return np.array(column, dtype=object)
-    return as_array(column, f"A column of {where}")
-
-
-def _as_columns(chunk: Chunk, where: str) -> Columns:
-    """A chunk as a tuple of arrays of one length and None; anything else is refused."""
-    given = chunk if isinstance(chunk, tuple | list) else (chunk,)
-    columns = tuple(as_column(column, where) for column in given)
-    for number, column in enumerate(columns):
-        if column is not None and column.ndim == 0:
-            raise InputError(
-                f"{where} should be an array or a tuple of arrays and None",
-                f"its column {number} is a {type(given[number]).__name__}",
-                "yield one array for each column",
-            )
-    lengths = [column.shape[0] for column in columns if column is not None]
-    if len(set(lengths)) != 1:
-        raise InputError(
-            f"{where} should have columns of one length",
-            f"they have {lengths} rows",
-            "yield one value for each row",
-        )
-    return columns
-
-
-def layout(columns: Columns) -> str:
-    """What all chunks must have in common, in words."""
-    return ", ".join(
-        "None" if column is None else f"({', '.join(['n', *map(str, column.shape[1:])])})"
-        for column in columns
-    )
-
-
-class CheckedSource:
-    """A source that can be read again, and of which every pass must be like the first."""
-
-    def __init__(self, source: Source) -> None:
-        if isinstance(source, Iterator):
-            raise TypeError(
-                "A source should give its chunks again at each pass, but a "
-                f"{type(source).__name__} can be read only once; give a list, an object with "
-                "__iter__, or the function that makes the iterator."
-            )
-        if isinstance(source, np.ndarray | str | bytes | dict | type) or not (
-            isinstance(source, Iterable) or callable(source)
-        ):
-            raise TypeError(
-                "A source should be a list, an object with __iter__ or a function without "
-                f"arguments that yields chunks, but is a {type(source).__name__}; give [X] for "
-                "one array X."
-            )
-        self.source = source
-        known: Any = getattr(source, "n_rows", None)
-        self.n_rows = int(known) if is_whole(known) else None
-        names = getattr(source, "classes", None)
-        self.classes: Sequence[Any] | None = None if names is None else list(names)
-        self.layout: str | None = None
-
-    def __iter__(self) -> Iterator[Columns]:
-        start = 0
-        chunks = self.source if isinstance(self.source, Iterable) else self.source()
-        if not isinstance(chunks, Iterable):
-            raise TypeError(
-                "A function that is a source should return an iterator of chunks, but returned "
-                f"{shown(chunks)}; write it with yield."
-            )
-        for number, chunk in enumerate(chunks):
-            where = f"Chunk {number} (from row {start})"
-            columns = _as_columns(self._open_labels(chunk), where)
-            self._check_layout(columns, where)
-            start += length(columns)
-            yield columns
-        self._check_length(start)
-
-    def _open_labels(self, chunk: Chunk) -> Chunk:
-        """The chunk with plausibilities for Labels, all in the order of the first ones.
-
-        A fourth column says which of them are probabilities.
-        """
-        if hasattr(chunk, "contour") or hasattr(chunk, "as_rows"):
-            chunk = (chunk,)
-        if not isinstance(chunk, tuple | list):
-            return chunk
-        chunk = [c.as_rows() if hasattr(c, "as_rows") else c for c in chunk]
-        if not any(hasattr(c, "contour") for c in chunk):
-            return tuple(chunk)
-        opened = []
-        shares = None
-        for column in chunk:
-            if hasattr(column, "contour"):
-                names = column.classes.tolist()
-                self.classes = self.classes or names
-                if set(names) != set(self.classes):
-                    raise InputError(
-                        f"Labels should have the classes {self.classes} in every chunk",
-                        f"have {names} in one",
-                        "make them with {classes}",
-                        settings={"classes": None},
-                    )
-                shares = column.is_probability
-                column = column.reorder(self.classes).contour
-            opened.append(column)
-        if shares is not None and len(opened) <= 3:
-            opened += [None] * (3 - len(opened)) + [shares]
-        return tuple(opened)
-
-    def _check_layout(self, columns: Columns, where: str) -> None:
-        found = layout(columns)
-        if self.layout is None:
-            self.layout = found
-        if found != self.layout:
-            raise InputError(
-                f"{where} should have columns of shapes {self.layout}, as the first chunk has",
-                f"they are {found}",
-                "yield the same columns in every chunk",
-            )
-
-    def _check_length(self, n_rows: int) -> None:
-        if self.n_rows is None:
-            self.n_rows = n_rows
-        if n_rows == self.n_rows:
-            return
-        if not n_rows:
-            raise InputError(
-                f"The source should yield its {self.n_rows} rows at each pass",
-                "yielded none at a later one",
-                "a function must return a fresh iterator at each call",
-            )
-        raise InputError(
-            f"The source should yield the same {self.n_rows} rows at each pass",
-            f"yielded {n_rows} this time",
-            "it must not change while it is being read",
-        )
-
-
 class StreamRows(Rows):
     """Rows that are read chunk by chunk, again at each pass, and never held in memory together.
 
@@ -212,6 +79,11 @@ class StreamRows(Rows):
         arrays or Labels of one length or None, or it is one array. If the source has an attribute
         `n_rows`, the rows need not be counted; an attribute `classes` names the columns of
         plausibilities.
+    scratch : bool or path of a folder, default=True
+        Whether what several passes need is kept on disk as the first one read it, so that the next
+        ones need neither read the source nor decode it: up to half of the free disk, in a file
+        without a name that is gone when the rows are. The folder is that of large temporary files
+        (``TMPDIR``, else ``/var/tmp``), or the one given. Sources that are lists are kept nowhere.
 
     See Also
     --------
@@ -230,9 +102,15 @@ class StreamRows(Rows):
     10
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, scratch: bool | str | Path = True) -> None:
         self._source = CheckedSource(source)
-        self._steps: tuple[Step, ...] = ()
+        self._kept: KeptParts | None = None
+        self._steps: tuple[Step, ...] = ()  # since the source, or since what is kept
+        self._scratch: Path | None = None
+        if isinstance(scratch, str | Path):
+            self._scratch = existing_folder(scratch)
+        elif check_flag(scratch, "scratch") and not isinstance(source, Sequence):
+            self._scratch = scratch_folder()
         self._n_rows: int | None = None
         self._classes: Sequence[Any] | None = None
 
@@ -248,7 +126,7 @@ class StreamRows(Rows):
     @property
     def n_rows(self) -> int:
         """How many rows there are; counted by any pass, or by one of its own."""
-        if self._n_rows is None and not self._steps:
+        if self._n_rows is None and not self._steps and self._kept is None:
             if self._source.n_rows is None:
                 for _ in self._source:
                     pass
@@ -268,7 +146,7 @@ class StreamRows(Rows):
         n_rows = 0
         with closing(self._read()) as parts:
             for part in parts:
-                for columns in self._pieces(part):
+                for columns in self._pieces(part()):
                     n_rows += length(columns)
                     yield columns
         self._n_rows = n_rows
@@ -287,23 +165,54 @@ class StreamRows(Rows):
         rows._n_rows = check_whole(n_rows, "n_rows", 0)
         return rows
 
+    def kept(self) -> "StreamRows":
+        """The same rows, which the first pass leaves on disk for the next ones."""
+        if self._scratch is None:
+            return self
+        rows = self._with()
+        rows._kept, rows._steps = KeptParts(self, self._scratch), ()
+        rows._n_rows = self._n_rows
+        return rows
+
     def _with(self, *steps: Step) -> "StreamRows":
         for name, function in steps:
             check_callable(function, f"What is given to {name}", "the columns of some rows")
         rows = object.__new__(StreamRows)
-        rows._source = self._source
+        rows._source, rows._kept, rows._scratch = self._source, self._kept, self._scratch
         rows._steps = (*self._steps, *steps)
         rows._n_rows = None
         rows._classes = self._classes
         return rows
 
-    def _read(self) -> Generator[Columns, None, None]:
+    def _read(self) -> Generator[Opener, None, None]:
+        """Parts of chunks, each opened by the thread that works on it."""
+        if self._kept is not None:
+            yield from self._kept.read()
+            return
         with closing(read_ahead(self._source, READ_AHEAD)) as chunks:
             for columns in chunks:
-                yield from split(columns, TASK_BYTES)
+                for part in split(columns, TASK_BYTES):
+                    yield partial(_given, part)
 
-    def _early(self, columns: Columns) -> tuple[ArrayRows | None, tuple[Step, ...]]:
+    def _made(self) -> Generator[Opener, None, None]:
+        """What all steps make of each part."""
+        with closing(self._read()) as parts:
+            for part in parts:
+                yield partial(self._make, part)
+
+    def _make(self, part: Opener) -> Columns | None:
+        rows, late = self._early(part())
+        if rows is None or not rows.n_rows:
+            return None
+        columns = rows.columns if rows.order is None else take(rows.columns, rows.order)
+        for _, function in late:
+            columns = function(columns)
+        return columns
+
+    def _early(self, columns: Columns | None) -> tuple[ArrayRows | None, tuple[Step, ...]]:
         """What the steps make of a part of a chunk, and the maps that come last, not yet done."""
+        if columns is None:
+            return None, ()
         n_early = len(self._steps)
         while n_early and self._steps[n_early - 1][0] == "map":
             n_early -= 1
@@ -314,7 +223,7 @@ class StreamRows(Rows):
             rows = _mapped(rows, function) if name == "map" else rows.arrange(function)
         return _as_rows(rows.columns, rows.order), self._steps[n_early:]
 
-    def _pieces(self, columns: Columns) -> Iterator[Columns]:
+    def _pieces(self, columns: Columns | None) -> Iterator[Columns]:
         """What the steps make of a part of a chunk, in pieces that fit the cache."""
         rows, late = self._early(columns)
         # Maps that come last need not hold more than a piece.
@@ -334,7 +243,7 @@ class StreamRows(Rows):
         start = 0
         with closing(self._read()) as read:
             for part in read:
-                rows, late = self._early(part)
+                rows, late = self._early(part())
                 if rows is None or not rows.n_rows:
                     continue
                 low, high = np.searchsorted(wanted, (start, start + rows.n_rows))
@@ -353,9 +262,9 @@ class StreamRows(Rows):
         """One pass: number of rows, and what `gather` makes of the sums of the chunks."""
         n_rows = 0
 
-        def work(part: Columns) -> tuple[int, Any]:
+        def work(part: Opener) -> tuple[int, Any]:
             count, result = 0, None
-            for columns in self._pieces(part):
+            for columns in self._pieces(part()):
                 found = function(columns)
                 result = add(result, found) if count else own(found)
                 count += length(columns)
@@ -376,6 +285,50 @@ class StreamRows(Rows):
             gathered = gather(counted(results))
         self._n_rows = n_rows
         return n_rows, gathered
+
+
+class KeptParts:
+    """What the steps of a stream make of its parts: kept in the first pass, read in the next ones.
+
+    Where there is no room for it, or a pass is not run to its end, nothing is kept.
+    """
+
+    def __init__(self, rows: StreamRows, folder: Path) -> None:
+        self._rows, self._folder, self._lock = rows, folder, Lock()
+        self._scratch: Scratch | None = Scratch(folder)
+        self._n_parts: int | None = None
+
+    def read(self) -> Generator[Opener, None, None]:
+        """The parts, from where they can be had."""
+        scratch = self._scratch
+        if scratch is not None and self._n_parts == len(scratch):
+            yield from (partial(scratch.get, number) for number in range(len(scratch)))
+        elif scratch is None or not self._lock.acquire(blocking=False):
+            yield from self._rows._made()
+        else:
+            try:
+                yield from self._fill()
+            finally:
+                self._lock.release()
+
+    def _fill(self) -> Generator[Opener, None, None]:
+        self._scratch = scratch = Scratch(self._folder)
+        self._n_parts, n_parts = None, 0
+        with closing(self._rows._made()) as parts:
+            for number, part in enumerate(parts):
+                yield partial(self._keep, scratch, number, part)
+                n_parts = number + 1
+        self._n_parts = n_parts
+
+    def _keep(self, scratch: Scratch, number: int, part: Opener) -> Columns | None:
+        columns = part()
+        if self._scratch is scratch and not scratch.put(number, columns):
+            self._scratch = None
+        return columns
+
+
+def _given(part: Columns) -> Columns:
+    return part
 
 
 def _mapped(rows: ArrayRows, function: Callable[[Columns], Columns]) -> ArrayRows:

@@ -179,7 +179,8 @@ def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], folds: Folds) 
         others = np.delete(favored, fold, axis=0).sum(axis=0)
         models.append(fit_rows(estimator, train, classes, others))
     whole = fit_rows(estimator, rows, classes, favored.sum(axis=0))
-    return whole, rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
+    scored = rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
+    return whole, scored.kept()
 
 
 def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
@@ -198,7 +199,7 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     frozen = isinstance(estimator, FrozenEstimator)
     if not frozen:
         _refuse_in_memory(estimator, model.cv)
-    rows = rows.arrange(_counts)
+    rows = rows.arrange(_counts).kept()
     rows, classes = _known_rows(estimator, rows, classes) if frozen else (rows, classes)
     model._set_classes(classes)
     _fit_all(model, estimator, rows, frozen)
@@ -210,7 +211,7 @@ def _fit_all(model: Any, estimator: Any, rows: Rows, frozen: bool) -> None:
     model.estimators_, model.calibrations_ = [], []
     if frozen:
         model.estimators_ = [estimator]
-        joint = rows.map(partial(_scored, models=[estimator], dealt=None, classes=classes))
+        joint = rows.map(partial(_scored, models=[estimator], dealt=None, classes=classes)).kept()
     elif model.scores == "classes":
         (folds,) = _deal_all(rows, [None], model.cv)
         whole, joint = _fit_folds(estimator, rows, classes, folds)

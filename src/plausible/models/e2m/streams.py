@@ -197,6 +197,7 @@ def pose_elsewhere(estimator: Any, X: Any, sample_weight: Any, in_memory: Any) -
             "fit the columns one by one, or use UncertainGaussianMixture",
         )
     else:
+        rows = rows.kept()
         refuse_all_missing(*rows.reduce(_count_missing))
         read = partial(_read_values, family=family)
     if callable(getattr(family, "e_step", None)) and callable(getattr(family, "m_step", None)):

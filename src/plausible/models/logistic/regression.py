@@ -306,7 +306,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         """The problem over the rows that matter to a criterion."""
         unknown_too = criterion != "minimum_commitment" or len(present) == 1
         if census.n_idle or (census.n_unknown and not unknown_too):
-            rows = rows.arrange(partial(kept, unknown_too=unknown_too))
+            rows = rows.arrange(partial(kept, unknown_too=unknown_too)).kept()
         n_features = self.n_features_in_
         penalty = np.full(n_features + bool(self.fit_intercept), float(self.alpha))
         if self.fit_intercept and not self.penalize_intercept:

@@ -281,7 +281,7 @@ class EvidentialNetworkClassifier(MassClassifier):
                 "sample weight; label some items."
             )
         if is_told:
-            rows = rows.arrange(says_something)
+            rows = rows.arrange(says_something).kept()
         return rows, float(rows.reduce(_weight_pass))
 
     def _form(self, network: Network, scale: float) -> Form:

@@ -368,10 +368,11 @@ class StochasticSupervisionClassifier(AssessedClassifier):
             self.n_features_in_ = np.shape(first[0])[1]
             if X.classes is not None and len(first) == 4 and np.asarray(first[3]).dtype == bool:
                 names = check_names(classes or X.classes, len(X.classes))
-                return X.map(partial(_read_labeled, names=names, read=self._reader(names))), names
+                read = partial(_read_labeled, names=names, read=self._reader(names))
+                return X.map(read).kept(), names
             n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
             names = check_names(classes, n_classes)
-            return X.map(self._reader(names)), names
+            return X.map(self._reader(names)).kept(), names
         if Z is None:
             raise InputError(
                 "StochasticSupervisionClassifier requires y to be passed",
