@@ -1,4 +1,4 @@
-"""Rows that are kept between passes: the same rows, whatever they are and wherever they are kept."""
+"""Rows that are kept between passes: the same rows, whatever they are and wherever they lie."""
 
 import gc
 import os
@@ -41,9 +41,8 @@ def no_memory(monkeypatch):
 
 
 def listed(rows):
-    return [
-        np.concatenate(c) if c[0] is not None else None for c in zip(*rows.chunks(), strict=False)
-    ]
+    together = zip(*rows.chunks(), strict=True)
+    return [None if c[0] is None else np.concatenate(c) for c in together]
 
 
 def same(found, expected):
