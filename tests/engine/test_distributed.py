@@ -188,6 +188,18 @@ def test_a_sample_is_that_of_rows_in_memory(data, n_rows):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("n_rows", [7, 5000])
+def test_a_sample_among_some_rows_is_that_of_rows_that_were_arranged(data, scheduler, code, n_rows):
+    rows, random = DaskRows(*split(data)), np.random.RandomState
+    arranged = rows.arrange(CODES[code])
+    found = rows.sample_among(CODES[code], arranged.n_rows, n_rows, random(3))
+    expected = arranged.sample(n_rows, random(3))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(found[0]) == min(n_rows, int((CODES[code](data) >= 0).sum()))
+
+
 @pytest.mark.usefixtures("scheduler")
 def test_when_all_rows_are_left_out(data):
     rows = DaskRows(*split(data)).arrange(lambda columns: np.full(len(columns[0]), -1))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from plausible.engine import rows as rows_module
 from plausible.engine.rows import ArrayRows, Rows, order_by
 from plausible.engine.sums import total
 from plausible.engine.threads import in_order, one_blas_thread
@@ -211,6 +212,20 @@ def test_each_row_is_as_likely_to_be_drawn():
     drawn = np.concatenate([rows.sample(3, random)[0] for _ in range(2000)])
     share = np.bincount(drawn, minlength=10) / 2000
     np.testing.assert_allclose(share, 0.3, atol=0.05)  # about five standard deviations
+
+
+@pytest.mark.parametrize("random", [np.random.RandomState(0), np.random.default_rng(0)])
+def test_each_of_many_rows_is_as_likely_to_be_drawn(monkeypatch, random):
+    """Where a random order of all rows would take too long."""
+    monkeypatch.setattr(rows_module, "MANY_ROWS", 20)
+    found = [rows_module.draw(40, 3, random) for _ in range(4000)]
+    assert all(len(set(one.tolist())) == 3 for one in found)
+    assert all((np.diff(one) > 0).all() for one in found)
+    share = np.bincount(np.concatenate(found), minlength=40) / 4000
+    np.testing.assert_allclose(share, 3 / 40, atol=0.02)  # about five standard deviations
+    together = np.mean([{5, 31} <= set(one.tolist()) for one in found])
+    assert together == pytest.approx(3 * 2 / (40 * 39), abs=0.005)
+    assert len(rows_module.draw(40, 0, random)) == 0
 
 
 def test_a_summary_may_return_its_rows_or_its_parameters():

@@ -31,6 +31,7 @@ from plausible.engine.rows import (
     Columns,
     Rows,
     Summarizer,
+    draw,
     length,
     take,
 )
@@ -38,6 +39,7 @@ from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
 from plausible.errors import InputError
 
+HEAD = 4096  # rows
 LONG_SUMS = 16 << 20  # bytes of the statistics of all blocks, from which tasks add theirs first
 
 
@@ -112,6 +114,15 @@ def _arrange(columns: Columns, code: Callable[[Columns], Array]) -> Columns:
     return columns if order is None else take(columns, order)
 
 
+def _n_among(columns: Columns, code: Callable[[Columns], Array]) -> int:
+    return sum(int((code(part) >= 0).sum()) for part in ArrayRows(*columns).chunks())
+
+
+def _take_among(columns: Columns, index: Array, code: Callable[[Columns], Array]) -> Columns:
+    order = ArrayRows(*columns).arrange(code).order
+    return take(columns, index if order is None else order[index])
+
+
 def _apply(function: Callable[..., Any], own: list[Any], *blocks: Columns) -> list[Any]:
     with one_blas_thread(), memory_kept():
         return [function(columns, *args) for columns, args in zip(blocks, own, strict=True)]
@@ -161,7 +172,7 @@ class Blocks:
 
     def derive(self, function: Callable[..., Columns], argument: Any) -> "Blocks":
         """Blocks whose columns are a function of these."""
-        apply, call = self._delayed_apply(), _pack(function, [(argument,)])
+        apply, call = self.delayed_apply(), _pack(function, [(argument,)])
         derived = [apply(call, block) for block in self.delayed]
         return Blocks(derived, self.persist, self.watch)
 
@@ -176,7 +187,7 @@ class Blocks:
         own = [()] * len(self.delayed) if own is None else own
         if self.client is not None and self.persist:
             return self._each_there(function, own, add_up)
-        apply = self._delayed_apply()
+        apply = self.delayed_apply()
         tasks = [
             apply(_pack(function, [arguments]), block)
             for block, arguments in zip(self.delayed, own, strict=True)
@@ -192,7 +203,8 @@ class Blocks:
             futures = self.client.compute(tasks)
         return self.watch.gather(futures)
 
-    def _delayed_apply(self) -> Any:
+    def delayed_apply(self) -> Any:
+        """A function of a packed call and a block, delayed."""
         return import_dask().delayed(_apply_to_one, pure=False)
 
     def _each_there(self, function: Callable[..., Any], own: list[Any], add_up: bool) -> list[Any]:
@@ -353,6 +365,15 @@ class DaskRows(Rows):
             if length(columns):
                 yield columns
 
+    def peek(self) -> Columns:
+        """The columns of the first rows, brought here."""
+        for block in self._blocks.delayed:
+            call = _pack(take, [(slice(0, HEAD),)])
+            (columns,) = self._blocks.compute([self._blocks.delayed_apply()(call, block)])
+            if length(columns):
+                return columns
+        return super().peek()
+
     def map(self, function: Callable[[Columns], Columns]) -> "DaskRows":
         """Rows whose columns are a function of these, computed where they lie."""
         rows = object.__new__(DaskRows)._set(self._blocks.derive(_map, function))
@@ -366,19 +387,39 @@ class DaskRows(Rows):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
-        wanted = np.arange(self.n_rows)
-        if n_rows < self.n_rows:
-            wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
-        stops = np.cumsum(self._lengths)
-        starts = stops - self._lengths
+        return self._sample(self._lengths, take, (), n_rows, random)
+
+    def sample_among(
+        self,
+        code: Callable[[Columns], Array],
+        count: int,
+        n_rows: int,
+        random: np.random.RandomState,
+    ) -> Columns:
+        """A sample of the rows whose code is not negative; where they lie, none is copied."""
+        each = [(code,)] * len(self._blocks.delayed)
+        return self._sample(self._blocks.each(_n_among, each), _take_among, (code,), n_rows, random)
+
+    def _sample(
+        self,
+        lengths: list[int],
+        taken: Callable[..., Columns],
+        further: tuple[Any, ...],
+        n_rows: int,
+        random: np.random.RandomState,
+    ) -> Columns:
+        """What `taken` gives of each block, of which each has so many rows to draw from."""
+        wanted = draw(sum(lengths), n_rows, random)
+        stops = np.cumsum(lengths)
+        starts = stops - lengths
         low, high = np.searchsorted(wanted, starts), np.searchsorted(wanted, stops)
         own = [
-            (wanted[first:last] - start,)
+            (wanted[first:last] - start, *further)
             for first, last, start in zip(low, high, starts, strict=True)
         ]
-        parts = self._blocks.each(take, own)
+        parts = self._blocks.each(taken, own)
         # A block without rows may be older than a map, and not have the columns that it makes.
-        parts = [part for part, rows in zip(parts, self._lengths, strict=True) if rows]
+        parts = [part for part, rows in zip(parts, lengths, strict=True) if rows]
         return tuple(
             None if column[0] is None else np.concatenate(column)
             for column in zip(*parts, strict=True)

@@ -35,6 +35,7 @@ Summarizer = Callable[..., Any]
 
 CHUNK_BYTES = 3 << 19  # a chunk and the work on it share a core's second-level cache
 ORDER_BYTES = 3 << 23  # rows among which like is put beside like: the last-level cache
+MANY_ROWS = 1_000_000  # from which a sample is drawn without a random order of all
 
 
 def length(columns: Columns) -> int:
@@ -64,11 +65,26 @@ def as_column(column: Any, number: int) -> Any:
     return array
 
 
-def _check_draw(n_rows: Any, random: Any) -> None:
-    """Refuse what is not a number of rows, or not a source of random numbers."""
+def draw(count: int, n_rows: int, random: np.random.RandomState | np.random.Generator) -> Array:
+    """Numbers of `n_rows` of `count` rows drawn without replacement, in their order; all if fewer.
+
+    Examples
+    --------
+    >>> draw(3, 5, np.random.RandomState(0))
+    array([0, 1, 2])
+    """
     check_whole(n_rows, "n_rows", 0)
     kinds = np.random.RandomState, np.random.Generator
     check_kind(random, kinds, "random", "give numpy.random.RandomState(0)")
+    if n_rows >= count:
+        return np.arange(count)
+    if not n_rows or count <= max(MANY_ROWS, 10 * n_rows):
+        return np.sort(random.choice(count, n_rows, replace=False))
+    # `choice` would put all rows in a random order. Drawn twice as often as needed, numbers that
+    # are different are enough, and any of them are as likely as any others.
+    within = random.integers if isinstance(random, np.random.Generator) else random.randint
+    found = np.unique(within(0, count, 2 * n_rows))
+    return found[np.sort(random.choice(len(found), n_rows, replace=False))]
 
 
 def is_sparse(column: Any) -> bool:
@@ -240,12 +256,22 @@ class Rows(ABC):
             start = stop
         return tuple(map(stack, zip(*parts, strict=True)))
 
+    def sample_among(
+        self,
+        code: Callable[[Columns], Array],
+        count: int,
+        n_rows: int,
+        random: np.random.RandomState,
+    ) -> Columns:
+        """A sample of the rows whose code is not negative, as `arrange` would put them.
+
+        There are `count` of them. The others need not be gathered, nor these kept.
+        """
+        return self.arrange(code).counted(count).sample(n_rows, random)
+
     def _draw(self, n_rows: int, random: np.random.RandomState) -> Array:
         """Numbers of `n_rows` rows drawn without replacement, in their order; all if fewer."""
-        _check_draw(n_rows, random)
-        if n_rows >= self.n_rows:
-            return np.arange(self.n_rows)
-        return np.sort(random.choice(self.n_rows, n_rows, replace=False))
+        return draw(self.n_rows, n_rows, random)
 
 
 class ArrayRows(Rows):
@@ -354,10 +380,9 @@ class ArrayRows(Rows):
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""
-        _check_draw(n_rows, random)
-        if n_rows >= self.n_rows:
+        wanted = self._draw(n_rows, random)
+        if len(wanted) == self.n_rows:
             return self._chunk(0, self.n_rows)
-        wanted = np.sort(random.choice(self.n_rows, n_rows, replace=False))
         return take(self.columns, wanted if self.order is None else self.order[wanted])
 
     def _starts(self) -> range:

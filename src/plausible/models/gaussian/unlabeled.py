@@ -174,9 +174,8 @@ def _with_weights(columns: Columns) -> Columns:
 
 def _sample_unlabeled(rows: Rows, weight: float, n_rows: int) -> Columns:
     """Some of the rows without a label, with the weight of all of them."""
-    idle = rows.arrange(_unlabeled_code).counted(n_rows)
-    found = idle.sample(MOST_UNLABELED, np.random.RandomState(0))
-    found = _with_weights(found)
+    random = np.random.RandomState(0)
+    found = _with_weights(rows.sample_among(_unlabeled_code, n_rows, MOST_UNLABELED, random))
     own = np.asarray(found[2])
     return (*found[:2], own * (weight / own.sum()), *found[3:])
 
@@ -248,8 +247,8 @@ def mean(values: FloatArray, weight: FloatArray) -> float:
 
 def _set_standard(problem: SoftMixture, rows: Rows) -> Standard | None:
     """What labeled rows alone foretell; None where they are too few to tell."""
-    labeled = rows.arrange(_labeled_code).counted(int(problem.census.kinds[2]))
-    columns = labeled.sample(MOST_LABELED, np.random.RandomState(0))
+    n_labeled, random = int(problem.census.kinds[2]), np.random.RandomState(0)
+    columns = rows.sample_among(_labeled_code, n_labeled, MOST_LABELED, random)
     table = np.asarray(columns[1], dtype=np.float64)
     if len(table) < 2 * N_FOLDS:
         return None
