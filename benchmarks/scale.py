@@ -44,6 +44,7 @@ SIZES = tuple(n // (5 if QUICK else 1) for n in (500_000, 1_000_000, 2_000_000))
 N_ITER, LONG = 5, 4  # iterations of a fit, and how many times as many a longer one has
 WORKERS = 1, 2, 4, 8
 BLOCKS = 10  # of each worker, each with its sums
+SPREAD = 4  # times the rows of the largest file: dask itself takes 10 to 20 ms for a pass
 NAMES = (
     "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
     "scores",
@@ -239,7 +240,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
 
     library: Any = distributed
     arrays: Any = da
-    X, contour = columns(2 * SIZES[-1])
+    X, contour = columns(SPREAD * SIZES[-1])
     with threadpool_limits(1):
         serial = whole_fit(name, ArrayRows(*used(name, X, contour)))
         small_part = used(name, X[:20_000], contour[:20_000])

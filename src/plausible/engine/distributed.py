@@ -119,7 +119,12 @@ def _n_among(columns: Columns, code: Callable[[Columns], Array]) -> int:
 
 
 def _take_among(columns: Columns, index: Array, code: Callable[[Columns], Array]) -> Columns:
-    order = ArrayRows(*columns).arrange(code).order
+    if not length(columns):
+        return columns
+    codes = np.concatenate([code(part) for part in ArrayRows(*columns).chunks()])
+    wanted = np.flatnonzero(codes >= 0)
+    alike = (codes[wanted] == codes[wanted[:1]]).all()
+    order = wanted if alike else ArrayRows(*columns).arrange(code).order
     return take(columns, index if order is None else order[index])
 
 

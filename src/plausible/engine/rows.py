@@ -167,6 +167,16 @@ def _order_in_parts(codes: Array, size: int) -> Array:
     return whole.astype(np.int32) if len(codes) < 2**31 else whole
 
 
+def _same_columns(given: Columns, found: Columns) -> set[tuple[int, int]]:
+    """Pairs of a column that was found and the one that it is."""
+    return {
+        (k, j)
+        for k, column in enumerate(found)
+        for j, other in enumerate(given)
+        if column is other and column is not None
+    }
+
+
 class Rows(ABC):
     """What a loop needs of its data.
 
@@ -344,16 +354,20 @@ class ArrayRows(Rows):
         """Rows whose columns are a function of these, computed now, chunk by chunk."""
         check_callable(function, "function", "the columns of some rows")
         parts = []
-        # Columns that are the same in all chunks need no copy, unless their order is another one.
-        kept = set(range(len(self.columns))) if self.order is None else set()
+        # A column that is given back for all chunks needs no copy, unless its order is another one.
+        same: set[tuple[int, int]] | None = None if self.order is None else set()
         for start in self._starts() or [0]:
             columns = self._chunk(start)
             found = function(columns)
             check_kind(found, tuple, "What function returns", "return a tuple of columns")
-            kept = {k for k in kept if k < len(found) and found[k] is columns[k]}
+            here = _same_columns(columns, found)
+            same = here if same is None else same & here
             parts.append(found)
+        source = dict(same or ())
         stacked = enumerate(zip(*parts, strict=True))
-        return ArrayRows(*(self.columns[k] if k in kept else stack(part) for k, part in stacked))
+        return ArrayRows(
+            *(self.columns[source[k]] if k in source else stack(part) for k, part in stacked)
+        )
 
     def arrange(self, code: Callable[[Columns], Array]) -> "ArrayRows":
         """The rows in the order of their codes, without those of negative code; no copy.

@@ -109,6 +109,12 @@ class Categorical(ExponentialFamily):
         _, p = posterior(data.table, params["probabilities"])
         return np.einsum("nk,kl->nkl", p, np.eye(p.shape[1])) - p[:, :, None] * p[:, None, :]
 
+    def covariance_sum(self, data: Contours, weight: FloatArray, params: Params) -> FloatArray:
+        """Of the indicators: a diagonal, less a matrix product."""
+        _, p = posterior(data.table, params["probabilities"])
+        weighed = p * weight[:, None]
+        return np.diag(weight @ p) - weighed.T @ p
+
     def curvature(self, params: Params) -> Curvature:
         """By the first K - 1 probabilities; the last is one less their sum."""
         p, expand = params["probabilities"], self.expand(params)

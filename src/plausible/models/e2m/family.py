@@ -118,6 +118,10 @@ class ExponentialFamily(Family):
         """Covariances (n, q, q) of the statistics, given what is known of each row."""
         raise NotImplementedError
 
+    def covariance_sum(self, data: Any, weight: FloatArray, params: Params) -> FloatArray:
+        """Sum (q, q) of the covariances by weight; where they need not be made one by one."""
+        return np.einsum("n,nqr->qr", weight, self.covariances(data, params))
+
     def curvature(self, params: Params) -> Curvature:
         """Derivatives of the natural parameters and of the constant."""
         raise NotImplementedError
@@ -155,7 +159,7 @@ def information_sums(
     """What the observed information needs of some rows."""
     with np.errstate(all="ignore"):
         _, mean = family.e_step(data, params)
-        lost = np.einsum("n,nqr->qr", weight, family.covariances(data, params))
+        lost = family.covariance_sum(data, weight, params)
         return InformationSums(float(weight.sum()), weight @ mean, lost)
 
 
