@@ -297,3 +297,16 @@ def test_map_copies_what_it_changes_alone():
     np.testing.assert_array_equal(swapped[1], X)
     partly = rows.map(lambda columns: (columns[0] if columns[1][0] else -columns[0],)).columns[0]
     np.testing.assert_array_equal(partly, np.where(np.arange(20)[:, None] < 6, -X, X))
+
+
+def test_map_does_not_copy_columns_that_change_places():
+    X, table = np.arange(40.0).reshape(20, 2), np.arange(60.0).reshape(20, 3)
+    rows = ArrayRows(X, table, None, chunk_rows=6)
+    swapped = rows.map(lambda columns: (columns[1], columns[0] + 1, columns[0]))
+    assert swapped.columns[0] is table
+    assert swapped.columns[2] is X
+    np.testing.assert_array_equal(swapped.columns[1], X + 1)
+    # At times one, at times the other: then it is copied.
+    mixed = rows.map(lambda columns: (columns[0] if columns[0][0, 0] < 20 else -columns[0],))
+    expected = np.where(np.arange(20)[:, None] < 12, X, -X)
+    np.testing.assert_array_equal(mixed.columns[0], expected)
