@@ -289,7 +289,7 @@ def read_csv(
     r"""Rows of a CSV file with a header line as a source for `StreamRows`.
 
     The parameters are those of `read_parquet`; X is float64. A file of more than 128 MB is parsed
-    once to learn the types of its columns, and again at each pass: it pays to write it as Parquet.
+    once to learn the types of its columns, and again by the first pass of a fit.
 
     Examples
     --------
