@@ -1,11 +1,9 @@
 """A cluster that is lost: an error that says what, and nothing of the fit is lost with it."""
 
 import contextlib
-import logging
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import time
 import warnings
@@ -20,6 +18,7 @@ from plausible.engine.cluster import Watch
 from plausible.engine.placement import BLOCKS_IN_TASK, room, spread
 from plausible.models import GaussianMixtureClassifier
 from support.command import wait_until
+from support.dask_cluster import Processes, quiet
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -33,64 +32,11 @@ SHORT = 0.6  # where nobody is there to send any
 BLOCK = 60
 
 
-class Processes:
-    """A scheduler and workers, as processes that nobody starts again."""
-
-    def __init__(self, folder):
-        self.file, self.log = folder / "scheduler.json", open(folder / "log", "w")  # noqa: SIM115
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0",
-                                    "--no-dashboard", "--no-show")  # fmt: skip
-        self.workers = []
-
-    def start(self, kind, *words):
-        command = [sys.executable, "-W", "ignore", "-m", f"distributed.cli.dask_{kind}", *words]
-        return subprocess.Popen([*command, "--scheduler-file", str(self.file)], stderr=self.log,
-                                stdout=self.log, env=os.environ | ENVIRONMENT)  # fmt: skip
-
-    def add_workers(self, number):
-        words = "--no-nanny", "--no-dashboard", "--nthreads", "1", "--host", "127.0.0.1"
-        self.workers += [self.start("worker", *words) for _ in range(number)]
-
-    def everyone(self):
-        return [self.scheduler, *self.workers]
-
-    def kill(self, *processes):
-        for process in processes:
-            process.kill()
-            process.wait()
-        self.bury()
-
-    def bury(self):
-        self.workers = [worker for worker in self.workers if worker.poll() is None]
-
-    def close(self):
-        self.kill(*self.everyone())
-        self.log.close()
-
-
-ENVIRONMENT = {
-    "PYTHONPATH": os.pathsep.join(sys.path),
-    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
-}
-
-
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory):
     processes = Processes(tmp_path_factory.mktemp("cluster"))
     yield processes
     processes.close()
-
-
-@contextlib.contextmanager
-def quiet():
-    """Without the log of a client that looks for its scheduler."""
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from plausible.models import (
     GaussianMixtureClassifier,
     PartialLogisticRegression,
 )
-from support.dask_cluster import two_workers
+from support.command import wait_until
+from support.dask_cluster import Processes, quiet, two_workers
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -113,10 +114,6 @@ def test_several_workers_are_killed_in_the_middle_of_a_fit(data, client, persist
 @pytest.mark.long
 def test_a_scheduler_is_lost_and_another_cluster_goes_on(data, tmp_path):
     """The checkpoint of a fit whose scheduler has died is taken up by a cluster of another size."""
-    from test_cluster import Processes, quiet
-
-    from support.command import wait_until
-
     path = tmp_path / "fit.npz"
     expected = fitted(mixture(), *data)
     for name in ("first", "second"):
