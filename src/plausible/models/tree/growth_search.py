@@ -1,0 +1,324 @@
+"""The best splits of all nodes of a level: rows sorted in NumPy, cuts judged by `growth_kernels`.
+
+The rows of many nodes are sorted at once by numbers that have, from above, the node, the code of a
+value, and the place of the row, so that rows of equal values keep their order.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from plausible.models.tree.growth import MODULUS, MULTIPLIER, Settings
+from plausible.models.tree.growth_kernels import (
+    BETS,
+    BLOCK,
+    COST,
+    CUT,
+    FIRST,
+    LAST,
+    LEAST_COST,
+    LOOSE,
+    N_LINES,
+    SLOT,
+    WEIGHT,
+    WIDTH,
+    scan,
+)
+from plausible.models.tree.problem import Features, Knowledge
+from plausible.models.tree.structure import LEAF
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+ENTRIES = 1 << 19  # rows times slots that are sorted at once
+KEY_BITS = 62
+
+
+class Level(NamedTuple):
+    """Nodes of a level, from left to right: where their rows are, and their best splits so far.
+
+    missing_left is -1 where no value is missing.
+    """
+
+    first: IntArray
+    last: IntArray
+    state: IntArray
+    weight: FloatArray
+    cost: FloatArray
+    least_cost: FloatArray
+    feature: IntArray
+    low: IntArray
+    high: IntArray
+    missing_left: IntArray
+
+    @classmethod
+    def begin(cls, first: IntArray, last: IntArray, state: IntArray) -> "Level":
+        """Nodes that are not looked at yet."""
+        n = len(first)
+        reals, wholes = np.full((3, n), np.inf), np.full((4, n), LEAF)
+        return cls(first, last, state, *reals, *wholes)
+
+
+class Slots(NamedTuple):
+    """Features to look at, those with missing values twice.
+
+    feature : int (s,), or (s, m) if each of m nodes has features of its own
+    missing_left : bool (s,)
+        Whether missing values come before all others, or else behind.
+    """
+
+    feature: IntArray
+    missing_left: BoolArray
+
+
+class Sums(NamedTuple):
+    """What `scan` adds up, and room to work in; the names are those of its arguments."""
+
+    start: IntArray
+    column: IntArray
+    value: FloatArray
+    begin: IntArray
+    members: IntArray
+    sign: FloatArray
+    vacuous: FloatArray
+    limits: FloatArray
+    own: IntArray
+    place: IntArray
+    current: FloatArray
+    whole: FloatArray
+    table: FloatArray
+    ends: IntArray
+
+
+class Search(NamedTuple):
+    """All that is the same for each level of a tree."""
+
+    codes: NDArray[np.int32]
+    n_levels: IntArray
+    has_missing: BoolArray
+    n_bets: int
+    sums: Sums
+    settings: Settings
+
+
+def begin_search(
+    features: Features, knowledge: Knowledge, weight: FloatArray, settings: Settings
+) -> Search:
+    """Prepare the search of a tree."""
+    return Search(
+        features.codes,
+        features.n_levels,
+        features.has_missing,
+        BETS + knowledge.inside.shape[1],
+        _sums_of(knowledge, weight, settings),
+        settings,
+    )
+
+
+def _sums_of(knowledge: Knowledge, weight: FloatArray, settings: Settings) -> Sums:
+    """Rows as numbers that add up; see `growth_kernels`."""
+    masses, n_classes = knowledge.masses, knowledge.inside.shape[1]
+    discord, vacuous_weight = settings.discord_weight, settings.vacuous_weight
+    spread = (1.0 - discord) * np.log2(knowledge.sizes)
+    inner = masses[:, :-1]
+    dense = np.column_stack([np.ones(len(weight)), masses @ spread, knowledge.bets])
+    apart = sparse.csr_array(inner.sum(axis=1)[:, None])
+    rows = sparse.hstack([sparse.csr_array(dense), inner, apart], format="csr")
+    n = rows.shape[1]
+    sign, vacuous = np.full(n, -discord), np.zeros(n)
+    sign[-1] = discord
+    vacuous[LOOSE] = vacuous_weight * spread[-1]
+    vacuous[BETS : BETS + n_classes] = vacuous_weight / n_classes
+    return Sums(
+        start=rows.indptr.astype(np.int64),
+        column=rows.indices.astype(np.int64),
+        value=rows.data * np.repeat(weight, np.diff(rows.indptr)),
+        begin=np.append(np.zeros(dense.shape[1] + 1, np.int64), np.cumsum(knowledge.sizes)),
+        members=BETS + np.nonzero(knowledge.inside)[1],
+        sign=sign,
+        vacuous=vacuous,
+        limits=np.array([vacuous_weight, settings.min_samples_leaf, settings.min_weight_leaf]),
+        own=np.empty(n, np.int64),
+        place=np.empty(n, np.int64),
+        current=np.empty(n),
+        whole=np.empty(n),
+        table=np.zeros((n + 3, BLOCK)),
+        ends=np.empty(BLOCK, np.int64),
+    )
+
+
+def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> None:
+    """Write down weights, impurities and best splits of all nodes; see `growth.can_be_split`."""
+    settings, d = search.settings, len(search.codes)
+    fewest = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
+    small = (level.last - level.first < fewest) | is_deep
+    nothing = Slots(np.zeros(0, np.int64), np.zeros(0, bool))
+    for some in _portions(search, level, np.flatnonzero(small), 1):
+        _judge(search, rows, level, some, nothing)
+    large = np.flatnonzero(~small)
+    if settings.max_features < d:
+        for some in _portions(search, level, large, 2 * settings.max_features):
+            _judge_by_chance(search, rows, level, some)
+        return
+    slots = _slots_of(search, np.arange(d))
+    for some in _portions(search, level, large, len(slots.feature)):
+        _judge(search, rows, level, some, slots)
+
+
+def _portions(search: Search, level: Level, nodes: IntArray, n_slots: int) -> Iterator[IntArray]:
+    """Nodes that are sorted together: one, or as many as numbers and memory have room for."""
+    most = min(ENTRIES // n_slots, 1 << (KEY_BITS - _code_bits(search)) // 2)
+    ends, at = np.cumsum((level.last - level.first)[nodes]), 0
+    while at < len(nodes):
+        before = ends[at - 1] if at else 0
+        end = max(int(np.searchsorted(ends, before + most, "right")), at + 1)
+        yield nodes[at:end]
+        at = end
+
+
+def _code_bits(search: Search) -> int:
+    return int(search.n_levels.max() + 1).bit_length()
+
+
+def _slots_of(search: Search, feature: IntArray) -> Slots:
+    """Slots of features (s,), or (s, m) of m nodes."""
+    twice = search.has_missing[feature]
+    repeats = 1 + (twice if twice.ndim == 1 else twice.any(axis=1))
+    feature = np.repeat(feature, repeats, axis=0)
+    missing_left = np.arange(len(feature)) == np.repeat(np.cumsum(repeats), repeats) - 1
+    return Slots(feature, missing_left & (np.repeat(repeats, repeats) == 2))
+
+
+def _judge_by_chance(search: Search, rows: IntArray, level: Level, nodes: IntArray) -> None:
+    """Judge features drawn as by `growth.draw_order`; more if all so far are constant in a node."""
+    d, most = len(search.codes), search.settings.max_features
+    order = np.repeat(np.arange(d)[:, None], len(nodes), axis=1)
+    state, begin = level.state[nodes].copy(), 0
+    while begin < d and len(nodes):
+        end = min(max(most, 2 * begin), d)
+        each = np.arange(len(nodes))
+        for i in range(begin, end):
+            state = state * MULTIPLIER % MODULUS
+            j = i + ((d - i) * (state / MODULUS)).astype(np.int64)
+            order[i], order[j, each] = order[j, each], order[i].copy()
+        slots = _slots_of(search, order[begin:end])
+        constant = ~_judge(search, rows, level, nodes, slots, one_is_enough=begin > 0)
+        nodes, state, order, begin = nodes[constant], state[constant], order[:, constant], end
+
+
+class Together(NamedTuple):
+    """Nodes that are sorted together: their rows, one node after the other.
+
+    plain : what is in the sorted numbers beside the codes, which come above `bits`
+    """
+
+    rows: IntArray
+    sizes: IntArray
+    begin: IntArray
+    end: IntArray
+    plain: IntArray
+    bits: int
+    code_bits: int
+
+
+def _put_together(search: Search, rows: IntArray, first: IntArray, last: IntArray) -> Together:
+    sizes = last - first
+    end = np.cumsum(sizes)
+    begin = end - sizes
+    at = np.arange(end[-1])
+    bits, code_bits = int(end[-1]).bit_length(), _code_bits(search)
+    plain = np.repeat(np.arange(len(sizes)) << (bits + code_bits), sizes) | at
+    here = rows[at + np.repeat(first - begin, sizes)]
+    return Together(here, sizes, begin, end, plain, bits, code_bits)
+
+
+def _judge(
+    search: Search,
+    rows: IntArray,
+    level: Level,
+    chosen: IntArray,
+    slots: Slots,
+    one_is_enough: bool = False,
+) -> BoolArray:
+    """Look for better splits of some nodes; in which of them features vary.
+
+    one_is_enough : look only at the first feature that varies
+    """
+    those = _put_together(search, rows, level.first[chosen], level.last[chosen])
+    n = len(chosen)
+    nodes, reals = np.full((n, WIDTH), LEAF), np.full((n, WIDTH), np.inf)
+    nodes[:, FIRST], nodes[:, LAST] = those.begin, those.end
+    nodes[:, N_LINES] = len(search.sums.vacuous)
+    reals[:, LEAST_COST] = level.least_cost[chosen]
+    varies = np.zeros(n, bool)
+    step = max(ENTRIES // len(those.rows), 1)  # fewer slots than all only of a single node
+    for i in range(0, max(len(slots.feature), 1), step):
+        part, fresh = Slots(*(each[i : i + step] for each in slots)), int(i == 0)
+        pairs = _sort(search, those, part, fresh)
+        vary = (pairs[fresh:, those.begin] ^ pairs[fresh:, those.end - 1]) >> those.bits != 0
+        if one_is_enough:
+            others = (np.cumsum(vary & ~part.missing_left[:, None], axis=0) != 1) | varies
+            np.copyto(
+                pairs[fresh:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1)
+            )
+        varies |= vary.any(axis=0)
+        nodes[:, SLOT] = LEAF
+        flat = nodes.reshape(-1), reals.reshape(-1)
+        scan(pairs, fresh, those.bits, search.n_bets, those.rows, *search.sums, *flat)
+        _write_down(search, those, part, pairs, fresh, nodes, level, chosen)
+    level.weight[chosen], level.cost[chosen] = reals[:, WEIGHT], reals[:, COST]
+    level.least_cost[chosen] = reals[:, LEAST_COST]
+    return varies
+
+
+def _sort(search: Search, those: Together, slots: Slots, fresh: int) -> IntArray:
+    """Sorted numbers of each slot, after `fresh` lines without codes, and an end to each line."""
+    pairs = np.empty((len(slots.feature) + fresh, len(those.rows) + 1), np.int64)
+    pairs[:fresh, :-1], pairs[:, -1] = those.plain, -1
+    lines = pairs[fresh:, :-1]
+    if slots.feature.ndim == 1:
+        for line, feature in zip(lines, slots.feature.tolist(), strict=True):
+            line[:] = search.codes[feature].take(those.rows)
+    else:
+        place = np.repeat(slots.feature * search.codes.shape[1], those.sizes, axis=1)
+        lines[:] = search.codes.reshape(-1).take(place + those.rows)
+    lines += 1  # so that there is a place before all values
+    for i in np.flatnonzero(slots.missing_left):
+        missing = search.n_levels[slots.feature[i]] + 1
+        is_missing = lines[i] == (missing if missing.ndim == 0 else np.repeat(missing, those.sizes))
+        lines[i][is_missing] = 0
+        # Without missing values there is nothing new.
+        lines[i] *= np.repeat(np.logical_or.reduceat(is_missing, those.begin), those.sizes)
+    lines <<= those.bits
+    lines |= those.plain
+    lines.sort(axis=1)
+    return pairs
+
+
+def _write_down(
+    search: Search,
+    those: Together,
+    slots: Slots,
+    pairs: IntArray,
+    fresh: int,
+    nodes: IntArray,
+    level: Level,
+    chosen: IntArray,
+) -> None:
+    """Write down the splits that `scan` found."""
+    hit = np.flatnonzero(nodes[:, SLOT] >= 0)
+    line, cut, to = nodes[hit, SLOT], nodes[hit, CUT], chosen[hit]
+    slot = line - fresh
+    feature = slots.feature[slot] if slots.feature.ndim == 1 else slots.feature[slot, hit]
+
+    def code(at: IntArray) -> IntArray:
+        return (pairs[line, at] >> those.bits & ((1 << those.code_bits) - 1)) - 1
+
+    level.feature[to], level.low[to], level.high[to] = feature, code(cut - 1), code(cut)
+    is_left = slots.missing_left[slot]
+    has_missing = is_left | (code(those.end[hit] - 1) == search.n_levels[feature])
+    level.missing_left[to] = np.where(has_missing, is_left, LEAF)
