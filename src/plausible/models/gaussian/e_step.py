@@ -378,9 +378,9 @@ def favor_pass(
 
 
 def as_numbers(columns: Columns) -> tuple[Any, FloatArray | None, FloatArray | None]:
-    """The same with single precision features left as they are, for kernels that read both."""
+    """The same with features as they lie in memory, for kernels that read both precisions."""
     X, plausibility, weight = columns[:3]
-    if X is None or X.dtype != np.float32:
+    if X is None or X.dtype not in (np.float32, np.float64):
         return as_float64(columns)
     _, plausibility, weight = as_float64((X[:0], plausibility, weight))
     return np.asarray(X), plausibility, weight  # a memory map is an array, too
