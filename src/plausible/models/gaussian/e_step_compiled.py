@@ -10,6 +10,7 @@ it uses give LLVM their instructions directly.
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -108,6 +109,14 @@ def compiled_sums(X: NDArray[Any], given: FloatArray, center: FloatArray, kind: 
     return _sum_over_blocks(X, given, None, W, center, kind, owner, given=True)[0]
 
 
+@lru_cache(maxsize=4)
+def _equal_weights(n_rows: int) -> NDArray[np.float64]:
+    """Ones, and zeros for rows that fill the last block: the last one again, for nothing."""
+    weights = np.zeros(-(-n_rows // BLOCK) * BLOCK)
+    weights[:n_rows] = 1.0
+    return frozen(weights)
+
+
 def _sum_over_blocks(
     X: NDArray[Any],
     plausibility: FloatArray | None,
@@ -123,9 +132,10 @@ def _sum_over_blocks(
     padded = np.zeros((n_components + 1, 1 - (1 - n_features) // ROUND * ROUND))
     padded[:-1, :n_features] = W
     sums = np.zeros_like(padded)
-    # Rows that fill the last block are the last one again, for nothing.
-    weights = np.zeros(-(-len(X) // BLOCK) * BLOCK)
-    weights[: len(X)] = 1.0 if weight is None else weight
+    weights = _equal_weights(len(X))
+    if weight is not None:
+        weights = np.zeros_like(weights)
+        weights[: len(X)] = weight
     criterion = _expect(
         frozen(X),
         frozen(np.ones((1, owner.max() + 1)) if plausibility is None else plausibility),
