@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numba
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -9,6 +10,7 @@ from scipy.stats import multivariate_normal
 from plausible.engine import ArrayRows
 from plausible.models.gaussian import e_step as passes
 from plausible.models.gaussian.census import candidate_codes, take_census
+from plausible.models.gaussian.e_step_compiled import _exp, _log, compiled_sums
 from plausible.models.gaussian.parameters import KINDS, GaussianChart, Gaussians, about_mean, merge
 from plausible.models.gaussian.soft_mixture import SoftMixture
 
@@ -115,6 +117,76 @@ def test_compiled_sums_equal_those_of_numpy_for_sorted_candidates(n_classes):
     )
     np.testing.assert_allclose(quick, slow, rtol=1e-11, atol=1e-10)
     np.testing.assert_allclose(high, low, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 200, 777])
+def test_compiled_sums_are_the_same_however_features_lie_in_memory(kind, n):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, D)).astype(np.float32).astype(np.float64)
+    owner = np.array([2, 0, 1, 1, 0])
+    pl, w = draw(n, 3, 0.4)[1:]
+    W, _ = passes.linear_form(mixture(kind, 5), np.ones(D), kind)
+    expected, criterion = passes.linear_pass((X, pl, w), [W], np.ones(D), kind, owner, False)[0]
+    by_column = np.asfortranarray(np.concatenate([X, X]))[:n]
+    for form in (X, by_column, X.astype(np.float32)):
+        sums, found = passes.linear_pass((form, pl, w), [W], np.ones(D), kind, owner, True)[0]
+        np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12 * n)
+        assert found == pytest.approx(criterion, rel=1e-12)
+
+
+def test_rows_that_only_fill_a_block_leave_no_trace_in_given_sums():
+    rng = np.random.default_rng(0)
+    X, given = rng.normal(size=(203, D)), rng.uniform(size=(203, 3))
+    given[rng.uniform(size=given.shape) < 0.3] = 0.0
+    given[5] = given[202] = 0.0  # favor no class, the last one, too
+    for kind in KINDS:
+        phi = passes._feature_map(X, np.ones(D), kind)
+        found = compiled_sums(X, given, np.ones(D), kind)
+        np.testing.assert_allclose(found, phi @ given, rtol=1e-12, atol=1e-12)
+
+
+def test_exp_and_log_of_compiled_loops_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    v = np.concatenate([-(10 ** rng.uniform(-17, 2.85, 4000)), [0.0, -708.0]])
+    few = np.array([-708.8, -709.0, -745.0, -1e300, -np.inf])
+    x = np.concatenate([10 ** rng.uniform(-307, 308, 2000), 1 + rng.normal(size=2000) * 1e-4])
+    x = np.concatenate([x, [0.5**0.5, 2**0.5, 1.0, 5e-324, 3e-310]])
+    exps, zeros, logs = (np.empty(len(each)) for each in (v, few, x))
+    exp_and_log(v, x, exps, logs)
+    exp_and_log(few, x, zeros, logs)
+    np.testing.assert_allclose(exps, np.exp(v), rtol=5e-16 + 2e-16 * np.abs(v).max())
+    near = v > -1.0
+    np.testing.assert_allclose(exps[near], np.exp(v[near]), rtol=5e-16)
+    np.testing.assert_array_equal(zeros, 0.0)
+    np.testing.assert_allclose(logs, np.log(x), rtol=5e-15, atol=1e-19)
+
+
+@numba.njit(fastmath={"contract", "reassoc", "nsz"})
+def exp_and_log(v, x, exps, logs):  # with the liberties that the kernel takes
+    for j in range(len(v)):
+        exps[j] = _exp(v[j])
+    for j in range(len(x)):
+        logs[j] = _log(x[j])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_gathered_by_their_candidates_only_where_it_pays(kind, monkeypatch):
+    monkeypatch.setattr(passes, "FAST_WORK", 0)
+    rng = np.random.default_rng(0)
+    n, n_classes, d = 400, 10, 20
+    X, pl = rng.normal(size=(n, d)), np.zeros((n, n_classes))
+    owner, first = np.arange(n_classes), rng.integers(n_classes, size=n)
+    for other in (0, rng.integers(1, n_classes, size=n)):
+        pl[np.arange(n), (first + other) % n_classes] = rng.uniform(0.1, 1.0, n)
+    rows = ArrayRows(X, pl, None, chunk_rows=150)
+    problem = SoftMixture(rows, take_census(rows, owner >= 0), kind, owner)
+    assert (problem.rows.order is None) == (kind != "full")
+    parameters = mixture(kind, n_classes, d=d)
+    found = problem.summarize([parameters])[0]
+    r, criterion = slow_e_step(X, pl, np.ones(n), parameters, kind)
+    np.testing.assert_allclose(found.criterion, criterion, rtol=1e-10)
+    np.testing.assert_allclose(found.moments.counts, r.sum(axis=0), atol=1e-9)
 
 
 def test_a_class_that_is_ruled_out_does_not_hide_the_others():

@@ -142,12 +142,12 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
 
 
 def candidate_codes(
-    columns: Columns, single: NDArray[np.bool_], settled: bool
+    columns: Columns, single: NDArray[np.bool_], settled: bool, alike: bool = False
 ) -> NDArray[np.int16]:
     """A number for the set of plausible classes of each row, -1 for rows to leave out.
 
     `single` says which classes have one component; `settled` whether the settled rows are wanted or
-    all others. Beyond 14 classes different sets may share a number.
+    all others. Beyond 14 classes different sets may share a number; with `alike` all do.
     """
     plausibility = columns[1]
     assert plausibility is not None
@@ -159,6 +159,8 @@ def candidate_codes(
         values = np.int64(1) << (np.arange(n_classes) % 14)
         codes = ((possible @ values) % 32749).astype(np.int16)
         codes[_settled_rows(columns, single) != settled] = LEFT_OUT
+        if alike:
+            codes = np.minimum(codes, 0)
     if columns[2] is not None:
         codes[columns[2] == 0] = LEFT_OUT
     return codes

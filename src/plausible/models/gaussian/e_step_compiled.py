@@ -1,15 +1,23 @@
 """The passes of `e_step` compiled: the same sums, faster, and on all cores at once.
 
 numba is imported only when there is enough work (see `FAST_WORK`): the first use on a machine
-compiles for some seconds, later ones load from the cache of numba. What compiles slowly is left
-out: kernels allocate nothing, call no matrix products, and one of them does both passes.
+compiles for a second or two, later ones load from the cache of numba. What compiles slowly is left
+out. Most of that time goes into numba's own handling of each operation, and what a compiled
+function calls is compiled once for itself and once more within its caller. So one function does
+both passes for all kinds of covariances, over blocks of one fixed length, and the functions that
+it uses give LLVM their instructions directly.
 """
 
 import threading
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from plausible.models.gaussian.e_step import n_features_of_map
@@ -20,11 +28,26 @@ BLOCK = 200  # rows at a time, whose feature map stays in a core's second-level 
 TILE = 16  # components at a time, whose scores stay in its first
 ROUND = 4  # feature maps are padded to a multiple of this, so that loops have no rest
 
-_NOTHING = np.ones((1, 1))
-_options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
-_sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc", "nsz"}}
-# Parts that only compiled code calls: without ways in for others they compile faster.
-_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+DOUBLE, LONG = ir.DoubleType(), ir.IntType(64)
+LOG_2 = 0.6931471805599453
+# Added to a whole number n, it leaves n + 1023, the exponent of 2^n, in the lowest bits.
+EXPONENT = 1.5 * 2.0**52 + 1023.0
+LEAST = -709.0  # the exponential of less is zero: 2^-1023 is not a number that this finds
+# Close to the coefficients of Taylor, and as exact with one less: to 2e-17 where |r| < log(2) / 2.
+EXP_SERIES = (
+    1.0, 1.0, 0.5000000000000001, 0.16666666666666669, 0.041666666666624164, 0.008333333333330065,
+    0.0013888888917196719, 0.00019841269863040545, 2.4801521322368905e-05, 2.755726848031019e-06,
+    2.7620075879881866e-07, 2.5100375832483178e-08,
+)  # fmt: skip
+LOG_SERIES = tuple(2 / k for k in range(1, 22, 2))
+ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of sqrt(1/2)
+ONE = 1023 << 52  # those of 1.0
+SMALLEST = 2.0**-1022  # of numbers with all their digits
+_options: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"contract", "reassoc", "nsz"},
+    "error_model": "numpy",
+}
 
 
 def aligned(*shape: int, dtype: type = np.float64) -> NDArray[np.float64]:
@@ -45,28 +68,22 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 _local = threading.local()
 
 
-def workspace(n_features: int, n_components: int, size: int) -> tuple[NDArray[Any], ...]:
+def workspace(n_features: int, n_components: int) -> tuple[NDArray[Any], ...]:
     """Arrays to work in, kept from one call of a thread to the next."""
-    kept = getattr(_local, "kept", None)
-    if kept is None or _local.sizes != (n_features, n_components):
-        _local.sizes, _local.kept = (n_features, n_components), {}
-        kept = _local.kept
-    if size not in kept:
-        if len(kept) > 1:  # that of whole blocks, and one of a shorter last block
-            kept.pop(next(other for other in kept if other != BLOCK))
-        bits = aligned(size, dtype=np.int64)
-        kept[size] = (
-            aligned(n_features, size),
-            aligned(n_components, size),
-            aligned(n_components, size),
-            aligned(3, size),
-            bits,
-            bits.view(np.float64),
-            np.empty(n_components, np.int64),
+    if getattr(_local, "sizes", None) != (n_features, n_components):
+        _local.sizes = n_features, n_components
+        _local.kept = (
+            aligned(n_features, BLOCK),
+            aligned(n_components + 1, BLOCK),
+            aligned(n_components + 1, BLOCK),
+            aligned(3, BLOCK),
+            np.empty(n_components + 1, np.int64),
         )
-        for table in kept[size][:2]:  # rows that only pad
+        for table in _local.kept[:3]:  # rows that only pad
             table[:] = 0.0
-    return kept[size]
+    _local.kept[3][:2] = [[-np.inf], [0.0]]
+    kept: tuple[NDArray[Any], ...] = _local.kept
+    return kept
 
 
 def compiled_pass(
@@ -79,7 +96,7 @@ def compiled_pass(
     owner: NDArray[np.int64],
 ) -> tuple[FloatArray, float]:
     """Sums of responsibility times phi(x) (P, M), and the criterion, of one chunk."""
-    return _both_parts(X, plausibility, weight, W, center, kind, owner, given=False)
+    return _sum_over_blocks(X, plausibility, weight, W, center, kind, owner, given=False)
 
 
 def compiled_sums(X: NDArray[Any], given: FloatArray, center: FloatArray, kind: str) -> FloatArray:
@@ -89,10 +106,18 @@ def compiled_sums(X: NDArray[Any], given: FloatArray, center: FloatArray, kind: 
         np.zeros((n_components, n_features_of_map(kind, X.shape[1]))),
         np.arange(n_components),
     )
-    return _both_parts(X, given, None, W, center, kind, owner, given=True)[0]
+    return _sum_over_blocks(X, given, None, W, center, kind, owner, given=True)[0]
 
 
-def _both_parts(
+@lru_cache(maxsize=4)
+def _equal_weights(n_rows: int) -> NDArray[np.float64]:
+    """Ones, and zeros for rows that fill the last block: the last one again, for nothing."""
+    weights = np.zeros(-(-n_rows // BLOCK) * BLOCK)
+    weights[:n_rows] = 1.0
+    return frozen(weights)
+
+
+def _sum_over_blocks(
     X: NDArray[Any],
     plausibility: FloatArray | None,
     weight: FloatArray | None,
@@ -102,201 +127,220 @@ def _both_parts(
     owner: NDArray[np.int64],
     given: bool,
 ) -> tuple[FloatArray, float]:
-    """The sums over all whole blocks, and over the rows that are left."""
+    """Sums of phi(x) times responsibilities, or `given` ones, and the criterion."""
     n_components, n_features = W.shape
-    padded = np.zeros((n_components + 1, -(-n_features // ROUND) * ROUND))
+    padded = np.zeros((n_components + 1, 1 - (1 - n_features) // ROUND * ROUND))
     padded[:-1, :n_features] = W
-    sums, criterion = np.zeros_like(padded), 0.0
-    whole = len(X) - len(X) % BLOCK
-    for part, size in ((slice(whole), BLOCK), (slice(whole, None), len(X) - whole)):
-        if len(X[part]) == 0:
-            continue
-        criterion += _expect(
-            frozen(X[part].T),
-            frozen(_NOTHING if plausibility is None else plausibility[part]),
-            frozen(_NOTHING[0] if weight is None else weight[part]),
-            plausibility is not None,
-            weight is not None,
-            given,
-            KINDS.index(kind),
-            frozen(owner),
-            padded,
-            frozen(center),
-            sums,
-            *workspace(padded.shape[1], n_components + 1, size),
-        )
+    sums = np.zeros_like(padded)
+    weights = _equal_weights(len(X))
+    if weight is not None:
+        weights = np.zeros_like(weights)
+        weights[: len(X)] = weight
+    criterion = _expect(
+        frozen(X),
+        frozen(np.ones((1, owner.max() + 1)) if plausibility is None else plausibility),
+        int(plausibility is not None),
+        frozen(weights),
+        given,
+        KINDS.index(kind),
+        frozen(owner),
+        padded,
+        frozen(center),
+        sums,
+        *workspace(padded.shape[1] - 1, n_components),
+    )
     return sums[:-1, :n_features].T, criterion
 
 
-@numba.njit(**_inner, **_options)
-def _fill(XT, start, center, kind, phi):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write phi(x - center) of the rows from start on into the columns of phi."""
-    d, size = len(XT), phi.shape[1]
-    for j in range(size):
-        phi[0, j] = 1.0
-    for i in range(d):
-        for j in range(size):
-            phi[1 + i, j] = XT[i, start + j] - center[i]
-    row = d + 1
-    if kind == SPHERICAL:
-        for j in range(size):
-            phi[row, j] = 0.0
-    for i in range(d if kind != TIED else 0):
-        for k in range(i, d if kind == FULL else i + 1):
-            x, y, z = phi[1 + i], phi[1 + k], phi[row]
-            if kind == SPHERICAL:
-                for j in range(size):
-                    z[j] += x[j] * y[j]
-            else:
-                for j in range(size):
-                    z[j] = x[j] * y[j]
-                row += 1
+class _Formula:
+    """Writes instructions on doubles, which may be fused, but not reordered as other sums may be.
 
-
-@numba.njit(**_inner, **_options)
-def _weigh(score, peak, plausibility, total, power, power_bits):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Turn scores into plausibility * exp(score - peak) in place, and add them to total.
-
-    exp is written out, so that the compiler can run it on vectors: exp(v) = 2^n exp(r) with
-    |r| < log(2) / 2, and the series to r^12 is exact to double precision there.
+    Python's numbers stand for constants.
     """
-    for j in range(len(score)):
-        v = min(score[j] - peak[j], 0.0)
-        inside = max(v, -708.0)
-        n = np.floor(inside * 1.4426950408889634 + 0.5)
-        r = inside - n * 6.93147180369123816490e-01
-        r = r - n * 1.90821492927058770002e-10
-        p = 1.0 / 479001600
-        p = p * r + 1.0 / 39916800
-        p = p * r + 1.0 / 3628800
-        p = p * r + 1.0 / 362880
-        p = p * r + 1.0 / 40320
-        p = p * r + 1.0 / 5040
-        p = p * r + 1.0 / 720
-        p = p * r + 1.0 / 120
-        p = p * r + 1.0 / 24
-        p = p * r + 1.0 / 6
-        p = p * r + 0.5
-        p = p * r + 1.0
-        p = p * r + 1.0
-        power_bits[j] = (np.int64(n) + 1023) << 52
-        score[j] = p if v >= -708.0 else 0.0
-    for j in range(len(score)):
-        score[j] *= power[j] * plausibility[j]
-        total[j] += score[j]
+
+    def __init__(self, builder: ir.IRBuilder) -> None:
+        self.builder = builder
+
+    def write(self, operation: str, *operands: Any) -> Any:
+        """One operation of LLVM, of its name."""
+        values = (DOUBLE(each) if isinstance(each, float) else each for each in operands)
+        return getattr(self.builder, operation)(*values, flags=("contract",))
+
+    def times_plus(self, a: Any, b: Any, c: Any) -> Any:
+        """Write a b + c."""
+        return self.write("fadd", self.write("fmul", a, b), c)
+
+    def polynomial(self, x: Any, coefficients: tuple[float, ...]) -> Any:
+        """Write c0 + c1 x + ... by halves, which a processor can do at once."""
+        if len(coefficients) == 1:
+            return coefficients[0]
+        square = self.write("fmul", x, x)
+        low, high = (self.polynomial(square, coefficients[k::2]) for k in (0, 1))
+        return self.times_plus(x, high, low)
+
+    def bits(self, x: Any) -> Any:
+        """The bits of a double as a whole number."""
+        return self.builder.bitcast(x, LONG)
+
+    def number(self, bits: Any) -> Any:
+        """The double that has these bits."""
+        return self.builder.bitcast(bits, DOUBLE)
 
 
-@numba.njit(**_inner, **_sums_in_any_order)
-def _score(W, active, first, last, phi, score):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Scores W[active] @ phi of an even number of components.
+def _vectorized(formula: Callable[[Any, Any], Any]) -> Any:
+    """A function of a double for compiled loops, such that they run on vectors."""
 
-    Four rows of phi for two components at a time keep a core's multipliers busy, where the
-    product of a long and a narrow matrix in BLAS keeps half of them so.
+    def typed(typing_context: Any, number: Any) -> Any:
+        def lowered(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return formula(builder, arguments[0])
+
+        return types.float64(types.float64), lowered
+
+    typed.__name__ = formula.__name__
+    return intrinsic(typed)
+
+
+@_vectorized
+def _exp(builder: ir.IRBuilder, v: Any) -> Any:
+    """exp(v) for v that is not positive.
+
+    exp(v) = 2^n exp(r) with |r| < log(2) / 2. To find n as a number and 2^n as bits takes no
+    conversion, which most processors have not for vectors. One rounding of log 2 is enough: it
+    costs less than that of v.
     """
-    n_features, size = phi.shape
-    for a in range(first, last):
-        for j in range(size):
-            score[a, j] = 0.0
-    for p in range(0, n_features, ROUND):
-        for a in range(first, last, 2):
-            w, v = W[active[a]], W[active[a + 1]]
-            w0, w1, w2, w3 = w[p], w[p + 1], w[p + 2], w[p + 3]
-            v0, v1, v2, v3 = v[p], v[p + 1], v[p + 2], v[p + 3]
-            for j in range(size):
-                x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
-                score[a, j] += (w0 * x0 + w1 * x1) + (w2 * x2 + w3 * x3)
-                score[a + 1, j] += (v0 * x0 + v1 * x1) + (v2 * x2 + v3 * x3)
+    do = _Formula(builder)
+    v = builder.select(do.write("fcmp_ordered", ">", v, LEAST), v, DOUBLE(LEAST))
+    shifted = do.times_plus(v, 1 / LOG_2, EXPONENT)
+    r = do.times_plus(do.write("fsub", shifted, EXPONENT), -LOG_2, v)
+    power = do.number(builder.shl(do.bits(shifted), LONG(52)))
+    return do.write("fmul", do.polynomial(r, EXP_SERIES), power)
 
 
-@numba.njit(**_inner, **_sums_in_any_order)
-def _sum(phi, responsibility, active, first, last, sums):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add responsibility @ phi.T to the rows of an even number of components."""
-    n_features, size = phi.shape
-    for p in range(0, n_features, ROUND):
-        for a in range(first, last, 2):
-            s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
-            for j in range(size):
-                x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
-                r, q = responsibility[a, j], responsibility[a + 1, j]
-                s0 += x0 * r
-                s1 += x1 * r
-                s2 += x2 * r
-                s3 += x3 * r
-                t0 += x0 * q
-                t1 += x1 * q
-                t2 += x2 * q
-                t3 += x3 * q
-            s, t = sums[active[a]], sums[active[a + 1]]
-            s[p] += s0
-            s[p + 1] += s1
-            s[p + 2] += s2
-            s[p + 3] += s3
-            t[p] += t0
-            t[p + 1] += t1
-            t[p + 2] += t2
-            t[p + 3] += t3
+@_vectorized
+def _log(builder: ir.IRBuilder, x: Any) -> Any:
+    """log(x) for x that is positive and finite.
 
-
-@numba.njit(**_inner, **_options)
-def _load(PL, start, labeled, owner, pl, active):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write the plausibilities of the active components into the first rows of pl.
-
-    Returns how many components are plausible for some row.
+    log(x) = n log(2) + log(m) with m between the roots of 1/2 and 2, and, where s = (m-1) / (m+1),
+    log(m) = 2 s (1 + s^2 / 3 + s^4 / 5 + ...).
     """
-    size = pl.shape[1]
-    n_active = 0
-    for k in range(len(owner)):
-        row = pl[n_active]
-        n_zero, c = 0, owner[k]
-        for j in range(size):
-            row[j] = PL[start + j, c] if labeled else 1.0
-        for j in range(size):
-            n_zero += row[j] == 0.0
-        if n_zero < size:
-            active[n_active] = k
-            n_active += 1
-    return n_active
-
-
-@numba.njit(**_inner, **_options)
-def _respond(score, n_active, start, weight, weighted, pl, scratch, power, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Weighted responsibilities in place of the scores of active components, and the criterion."""
-    peak, total, criterion = scratch[0], scratch[1], 0.0
-    for j in range(len(peak)):
-        peak[j], total[j] = -np.inf, 0.0
-    for a in range(n_active):
-        one, plausibility = score[a], pl[a]
-        for j in range(len(peak)):
-            peak[j] = max(peak[j], one[j] if plausibility[j] > 0.0 else -np.inf)
-    for a in range(n_active):
-        _weigh(score[a], peak, pl[a], total, power, bits)
-    for j in range(len(peak)):
-        w = weight[start + j] if weighted else 1.0
-        criterion += w * (np.log(total[j]) + peak[j])
-        scratch[2, j] = w / total[j]
-    for a in range(n_active):
-        for j in range(len(peak)):
-            score[a, j] *= scratch[2, j]
-    return criterion
+    do = _Formula(builder)
+    tiny = do.write("fcmp_ordered", "<", x, SMALLEST)
+    bits = do.bits(builder.select(tiny, do.write("fmul", x, 2.0**54), x))
+    exponent = builder.lshr(builder.add(bits, LONG(ONE - ROOT_HALF)), LONG(52))
+    m = do.number(builder.sub(builder.add(bits, LONG(ONE)), builder.shl(exponent, LONG(52))))
+    n = do.number(builder.or_(exponent, LONG(1075 << 52)))  # 2^52 more, and 1023
+    n = do.write("fsub", n, builder.select(tiny, DOUBLE(2.0**52 + 1077), DOUBLE(2.0**52 + 1023)))
+    s = do.write("fdiv", do.write("fsub", m, 1.0), do.write("fadd", m, 1.0))
+    series = do.polynomial(do.write("fmul", s, s), LOG_SERIES)
+    return do.times_plus(n, LOG_2, do.write("fmul", s, series))
 
 
 @numba.njit(cache=True, **_options)
 def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
-    XT, PL, weight, labeled, weighted, given, kind, owner, W, center, sums,
-    phi, score, pl, scratch, bits, power, active
+    X, PL, step, weight, given, kind, owner, W, center, sums,
+    phi, score, pl, rows, active
 ):  # fmt: skip
-    """Add the sums (M + 1, P) of whole blocks, the last row for nothing; gives the criterion."""
-    criterion = 0.0
-    for start in range(0, XT.shape[1], phi.shape[1]):
-        _fill(XT, start, center, kind, phi)
-        n_active = _load(PL, start, labeled, owner, score if given else pl, active)
-        active[n_active] = len(owner)  # which makes them even
-        if not given:
-            for first in range(0, n_active, TILE):
-                _score(W, active, first, min(first + TILE, n_active + n_active % 2), phi, score)
-            criterion += _respond(
-                score, n_active, start, weight, weighted, pl, scratch, power, bits
-            )
+    """Add the sums (M + 1, P) of whole blocks, the last row for nothing; gives the criterion.
+
+    The first column is for the constant, which phi leaves out. Rows of `score` are components that
+    are plausible for some row of a block; two at a time, of which the last one may be none. Of
+    `rows`, the first is the peak of the scores, the second the total likelihood of each row, and
+    the third what makes it a share of its weight.
+    """
+    criterion, d, end = 0.0, X.shape[1], len(X) - 1
+    for start in range(0, len(X), BLOCK):
+        # phi(x - center), whose rows are features, and the plausibility of each component
+        for j in range(BLOCK):
+            row = start + j if start + j < end else end
+            for i in range(d):
+                phi[i, j] = X[row, i] - center[i]
+            for k in range(len(owner)):
+                pl[k, j] = PL[row * step, owner[k]]
+        if kind == SPHERICAL:
+            for j in range(BLOCK):
+                phi[d, j] = 0.0
+            for i in range(d):
+                for j in range(BLOCK):
+                    phi[d, j] += phi[i, j] * phi[i, j]
+        elif kind != TIED:
+            place = d
+            for i in range(d):
+                for k in range(i, d if kind == FULL else i + 1):
+                    for j in range(BLOCK):
+                        phi[place, j] = phi[i, j] * phi[k, j]
+                    place += 1
+        # Components that are plausible for some row
+        n_active = 0
+        for k in range(len(owner)):
+            n_zero = 0
+            for j in range(BLOCK):
+                n_zero += pl[k, j] == 0.0
+            if n_zero < BLOCK:
+                active[n_active] = k
+                n_active += 1
+        active[n_active] = len(owner)
+        # Scores. Four features of two components at a time keep a core's multipliers busy, where
+        # the product of a long and a narrow matrix in BLAS keeps half of them so.
+        for a in range(n_active + n_active % 2):
+            k = active[a]
+            constant = W[k, 0]
+            for j in range(BLOCK):
+                score[a, j] = constant if pl[k, j] > 0.0 else -np.inf
+        for first in range(0, 0 if given else n_active, TILE):
+            last = first + TILE if first + TILE < n_active else n_active
+            for p in range(0, len(phi), ROUND):
+                for a in range(first, last, 2):
+                    k, m = active[a], active[a + 1]
+                    w0, w1, w2, w3 = W[k, p + 1], W[k, p + 2], W[k, p + 3], W[k, p + 4]
+                    v0, v1, v2, v3 = W[m, p + 1], W[m, p + 2], W[m, p + 3], W[m, p + 4]
+                    for j in range(BLOCK):
+                        x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                        score[a, j] += w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3
+                        score[a + 1, j] += v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3
+        # likelihoods, and then responsibilities, in their place
+        for a in range(0, n_active, 2):
+            for j in range(BLOCK):
+                rows[0, j] = max(rows[0, j], score[a, j], score[a + 1, j])
+        for a in range(n_active):
+            k = active[a]
+            for j in range(BLOCK):
+                likelihood = _exp(score[a, j] - rows[0, j]) * pl[k, j]
+                score[a, j] = likelihood
+                rows[1, j] += likelihood
+        for j in range(BLOCK):
+            w = weight[start + j]
+            criterion += w * (_log(rows[1, j]) + rows[0, j])
+            rows[2, j] = w if given else w / rows[1, j]
+            rows[0, j], rows[1, j] = -np.inf, 0.0  # for the next block
+        for a in range(n_active):
+            count = 0.0
+            for j in range(BLOCK):
+                score[a, j] *= rows[2, j]
+                count += score[a, j]
+            sums[active[a], 0] += count
         for first in range(0, n_active, TILE):
-            _sum(phi, score, active, first, min(first + TILE, n_active + n_active % 2), sums)
+            last = first + TILE if first + TILE < n_active else n_active
+            for p in range(0, len(phi), ROUND):
+                for a in range(first, last, 2):
+                    s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
+                    for j in range(BLOCK):
+                        x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                        r, q = score[a, j], score[a + 1, j]
+                        s0 += x0 * r
+                        s1 += x1 * r
+                        s2 += x2 * r
+                        s3 += x3 * r
+                        t0 += x0 * q
+                        t1 += x1 * q
+                        t2 += x2 * q
+                        t3 += x3 * q
+                    k, m = active[a], active[a + 1]
+                    sums[k, p + 1] += s0
+                    sums[k, p + 2] += s1
+                    sums[k, p + 3] += s2
+                    sums[k, p + 4] += s3
+                    sums[m, p + 1] += t0
+                    sums[m, p + 2] += t1
+                    sums[m, p + 3] += t2
+                    sums[m, p + 4] += t3
     return criterion
