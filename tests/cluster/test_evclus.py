@@ -165,10 +165,15 @@ def test_the_criterion_never_rises(k, compiled):
     assert np.abs(found.masses.sum(axis=1) - 1).max() < 1e-12
 
 
+@pytest.mark.parametrize("is_linked", [False, True])
 @pytest.mark.parametrize("k", [None, 6])
-def test_the_compiled_loop_takes_the_same_way(k):
-    masses, C, wanted, _ = some_problem(k=k, focal="all")
-    links = no_links(*masses.shape)
+def test_the_compiled_loop_takes_the_same_way(k, is_linked):
+    masses, C, wanted, rng = some_problem(k=k, focal="all")
+    n, n_sets = masses.shape
+    Q = rng.normal(size=(n_sets, n_sets))
+    ring = np.sort([(np.arange(n) + 1) % n, (np.arange(n) - 1) % n], axis=0).T.ravel()
+    linked = Links(2 * np.arange(n + 1), ring, np.full(2 * n, 0.3), Q + Q.T)
+    links = linked if is_linked else no_links(n, n_sets)
     plain, quick = (
         fit_rows(masses, C, wanted, links, np.random.RandomState(3), 0.0, 5, compiled)
         for compiled in (False, True)
@@ -184,7 +189,7 @@ def test_many_passes_over_few_items_go_on_in_the_compiled_loop(monkeypatch):
     passes = []
     monkeypatch.setattr(
         "plausible.cluster.evclus_rows.compiled_visits",
-        lambda wanted: lambda *_: passes.append(1) or 1.0,
+        lambda *_: lambda *_: passes.append(1) or 1.0,
     )
     fit_rows(masses, C, wanted, links, np.random.RandomState(3), 0.0, 5)
     assert len(passes) == 3  # two plain passes come before

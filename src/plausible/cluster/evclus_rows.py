@@ -79,7 +79,7 @@ def fit_rows(
     history = [criterion(masses, C, wanted, links)]
     for number in range(max_iter):
         if number == plain:
-            visit = compiled_visits(wanted)
+            visit = compiled_visits(C, wanted, links)
         order = random.permutation(wanted.n_items)
         gain = visit(masses, C, wanted, links, order) / wanted.total
         history.append(history[-1] - gain)
@@ -88,20 +88,14 @@ def fit_rows(
     return Fitted(masses, np.array(history), False)
 
 
-def compiled_visits(wanted: Wanted) -> Callable[..., float]:
-    """The same loops, compiled once for arrays of one kind."""
+def compiled_visits(C: FloatArray, wanted: Wanted, links: Links) -> Callable[..., float]:
+    """The same loops, compiled once for both kinds of pairs."""
     from plausible.cluster import evclus_compiled as compiled
 
-    kernel: Any = compiled.visit_all
-    tables: tuple[Any, ...] = (wanted.table,)
-    if wanted.counts is not None:
-        kernel, table = compiled.visit_some, wanted.table
-        starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int64)
-        tables = (starts, items, table.data, wanted.counts)
+    terms = compiled.terms_of(C, wanted.table, wanted.counts, *links)
 
-    def visit(masses: FloatArray, C: FloatArray, _: Wanted, links: Links, order: IntArray) -> float:
-        plain = map(np.ascontiguousarray, links)
-        return float(kernel(masses, C, *tables, *plain, order, RIDGE, SLACK))
+    def visit(masses: FloatArray, _C: Any, _w: Any, _l: Any, order: IntArray) -> float:
+        return compiled.visit(masses, terms, order, RIDGE, SLACK)
 
     return visit
 

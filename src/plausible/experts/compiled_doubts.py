@@ -5,7 +5,8 @@ answer with doubt d and power g has likelihood :math:`(d + (1 - d) P_{vk})^g`, s
 be computed once for several answers, and the work is answers times classes. It is done twice:
 
 - item by item, for the posterior: likelihoods are multiplied, and one logarithm is taken for each
-  item where sums would take one for each answer and class;
+  item where sums would take one for each answer and class; these are for powers, and for the few
+  items whose products get too small;
 - pair by pair, for the sums over answers: what belongs to a pair stays in the cache, and threads,
   which have pairs of their own, need no tables of their own.
 """
@@ -19,8 +20,8 @@ import numba
 import numpy as np
 
 from plausible.engine import in_order, one_blas_thread
-from plausible.experts.answer_sums import DoubtedSums, FloatArray, IntArray
-from plausible.experts.compiled_answers import order_of
+from plausible.experts.answer_sums import DoubtedSums, FloatArray, IntArray, normalize
+from plausible.experts.compiled_answers import TILE, order_of
 
 N_BLOCKS = 8  # of items or pairs; must not depend on the machine, nor so the rounding
 
@@ -75,25 +76,55 @@ class DoubtedAnswers:
     def expect(self, whole: FloatArray, prior: FloatArray, known: FloatArray | None) -> DoubtedSums:
         """The E step at likelihoods (V, K) of pairs; see `AnswerSums.expect`."""
         whole, n_classes = np.ascontiguousarray(whole), len(prior)
-        known = np.zeros((0, n_classes)) if known is None else np.ascontiguousarray(known)
-        posterior = np.empty((self.n_items, n_classes))
+        posterior, n_rows = np.empty((self.n_items, n_classes)), max(TILE // n_classes, 1)
 
-        def one(rows: slice) -> tuple[float, FloatArray]:
-            in_all, space = np.zeros(n_classes), np.empty(n_classes)
-            given = whole, prior, np.exp(prior), known, space, posterior, in_all
-            return _run(_posteriors, self.by_item, rows, given), in_all
+        def one(rows: slice) -> tuple[FloatArray, float]:
+            in_all, log_likelihood = np.zeros(n_classes), 0.0
+            for start in range(rows.start, rows.stop, n_rows):
+                tile = slice(start, min(start + n_rows, rows.stop))
+                plus = None if known is None else known[tile]
+                log_likelihood += self._fill(tile, whole, prior, plus, posterior[tile], in_all)
+            return in_all, log_likelihood
 
         found = _each(one, self.by_item.blocks)
         meant, anything = self.counts(posterior, whole)
-        in_all = np.sum([part for _, part in found], axis=0)
-        return DoubtedSums(posterior, meant, anything, in_all, float(sum(one for one, _ in found)))
+        in_all, log_likelihood = (sum(parts) for parts in zip(*found, strict=True))
+        return DoubtedSums(posterior, meant, anything, in_all, log_likelihood)
+
+    def _fill(
+        self,
+        rows: slice,
+        whole: FloatArray,
+        prior: FloatArray,
+        known: FloatArray | None,
+        posterior: FloatArray,
+        in_all: FloatArray,
+    ) -> float:
+        """Fill rows of the posterior, and add them to `in_all`; gives their log likelihood."""
+        first, pair, doubt, power, _ = self.by_item
+        totals = np.full(len(posterior), -np.inf)
+        if not len(power):
+            begin = np.exp(prior)[None] if known is None else np.exp(prior) * np.exp(known)
+            answers = first[rows.start : rows.stop + 1], pair, doubt
+            _multiply(*answers, whole, begin, posterior, totals, in_all)
+        lost = np.flatnonzero(totals == -np.inf)  # too small for products: by logarithms
+        if len(lost):
+            logs = np.zeros((len(lost), len(prior)))
+            _add_logs(first, pair, doubt, power, rows.start + lost, whole, logs)
+            plus = None if known is None else known[lost]
+            posterior[lost], totals[lost] = normalize(logs, prior, plus)
+            in_all += posterior[lost].sum(axis=0)
+        return float(totals.sum())
 
     def evidence(self, whole: FloatArray) -> FloatArray:
         """Log likelihoods (n, K) of the answers about each item, by class."""
-        whole = np.ascontiguousarray(whole)
+        whole, answers = np.ascontiguousarray(whole), self.by_item[:4]
         found = np.zeros((self.n_items, whole.shape[1]))
-        answers = self.by_item
-        _each(lambda rows: _run(_logs, answers, rows, (whole, found)), answers.blocks)
+
+        def one(rows: slice) -> None:
+            _add_logs(*answers, np.arange(rows.start, rows.stop), whole, found[rows])
+
+        _each(one, self.by_item.blocks)
         return found
 
     def counts(self, posterior: FloatArray, whole: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -103,20 +134,10 @@ class DoubtedAnswers:
         those who may have meant anything.
         """
         whole, posterior = np.ascontiguousarray(whole), np.ascontiguousarray(posterior)
-        meant, anything = np.empty_like(whole), np.empty_like(whole)
-        answers, given = self.by_pair, (whole, posterior, meant, anything)
-
-        def one(rows: slice) -> None:
-            _run(_add, answers, rows, (*given, np.empty((2, whole.shape[1]))))
-
-        _each(one, answers.blocks)
+        meant, anything = np.zeros_like(whole), np.zeros_like(whole)
+        given = *self.by_pair[:4], whole, posterior, meant, anything
+        _each(lambda rows: _add(rows.start, rows.stop, *given), self.by_pair.blocks)
         return meant, anything
-
-
-def _run(kernel: Any, answers: Grouped, rows: slice, given: tuple[Any, ...]) -> Any:
-    """A kernel over some items or pairs."""
-    first, other, doubt, power, _ = answers
-    return kernel(first, other, doubt, power, rows.start, rows.stop, *given)
 
 
 def _each(function: Callable[[slice], Any], blocks: list[slice]) -> list[Any]:
@@ -136,154 +157,89 @@ def confused(
     Pairs are ordered by annotator; `answer` (V,) are the classes that they name.
     """
     edges = np.searchsorted(annotator, np.arange(len(confusion) + 1))
-    counts, confusion = np.empty(confusion.shape), np.ascontiguousarray(confusion)
+    counts, confusion = np.zeros(confusion.shape), np.ascontiguousarray(confusion)
     marks = np.linspace(0, len(confusion), N_BLOCKS + 1).astype(np.int64).tolist()
     blocks = [slice(*pair) for pair in pairwise(marks) if pair[0] < pair[1]]
     given = edges, answer, meant, anything, confusion, counts
     n_classes = confusion.shape[1]
-
-    def one(rows: slice) -> None:
-        space = np.empty(n_classes), np.empty((n_classes, n_classes))
-        _confuse(rows.start, rows.stop, *given, *space)
-
-    _each(one, blocks)
+    _each(lambda rows: _confuse(rows.start, rows.stop, *given, np.zeros(n_classes)), blocks)
     return counts
 
 
 # Kernels. Divisions follow numpy, which lets them be done several at a time. What compiles slowly
-# is left out: they make no arrays, and call no functions of arrays.
+# is left out: they make no arrays, and call no functions, neither of arrays nor of their own.
 
 
 _options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-# Parts that only compiled code calls: without ways in for others they compile faster.
-_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_part = numba.njit(**_inner, **_options)
 
 
 @numba.njit(cache=True, **_options)
-def _confuse(  # type: ignore[no-untyped-def]  # pragma: no cover
-    start, stop, edges, answer, meant, anything, confusion, counts, other, said
-):
-    """Expected answers of some annotators."""
-    n_classes = confusion.shape[1]
+def _confuse(start, stop, edges, answer, meant, anything, confusion, counts, other):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Expected answers of some annotators, added to counts; `other` is zero before and after."""
+    n_classes = len(other)
     for r in range(start, stop):
-        for k in range(n_classes):
-            other[k] = 0.0
-            for m in range(n_classes):
-                said[k, m] = 0.0
         for p in range(edges[r], edges[r + 1]):
             for k in range(n_classes):
-                said[answer[p], k] += meant[p, k]
+                counts[r, k, answer[p]] += meant[p, k]
                 other[k] += anything[p, k]
         for k in range(n_classes):
             for m in range(n_classes):
-                counts[r, k, m] = confusion[r, k, m] * other[k] + said[m, k]
-
-
-@_part
-def _multiply(row, chance, d, power):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Multiply a row by the likelihoods of an answer."""
-    if power == 1.0:
-        for k in range(len(row)):
-            row[k] *= d + (1 - d) * chance[k]
-    else:
-        for k in range(len(row)):
-            row[k] *= (d + (1 - d) * chance[k]) ** power
-
-
-@_part
-def _largest(row):  # type: ignore[no-untyped-def]  # pragma: no cover
-    largest = row[0]
-    for k in range(1, len(row)):
-        largest = row[k] if row[k] > largest else largest
-    return largest
-
-
-@_part
-def _lift(row):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Bring a row that gets small near one; gives the logarithm of the factor."""
-    largest = _largest(row)
-    if not 0.0 < largest < 1e-100:
-        return 0.0
-    for k in range(len(row)):
-        row[k] /= largest
-    return math.log(largest)
-
-
-@_part
-def _total(row):  # type: ignore[no-untyped-def]  # pragma: no cover
-    total = 0.0
-    for k in range(len(row)):
-        total += row[k]
-    return total
+                counts[r, k, m] += confusion[r, k, m] * other[k]
+            other[k] = 0.0
 
 
 @numba.njit(cache=True, **_options)
-def _posteriors(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, pair, doubt, power, start, stop, whole, prior, shares, known, row, posterior, in_all
-):
-    """Fill rows of `posterior`, and add them to `in_all`; gives their log likelihood."""
-    n_classes, log_likelihood = len(prior), 0.0
-    for i in range(start, stop):
-        top = 0.0
-        for k in range(n_classes):
-            row[k] = shares[k] if len(known) == 0 else shares[k] * math.exp(known[i, k])
-        for a in range(first[i], first[i + 1]):
-            _multiply(row, whole[pair[a]], doubt[a], 1.0 if len(power) == 0 else power[a])
-            if a % 4 == 3:
-                top += _lift(row)
-        total = _total(row)
-        if not total > 1e-250:  # too small for products: by logarithms
-            for k in range(n_classes):
-                row[k] = prior[k] if len(known) == 0 else prior[k] + known[i, k]
-            _add_logs(row, first[i], first[i + 1], pair, doubt, power, whole)
-            top = _largest(row)
-            for k in range(n_classes):
-                row[k] = math.exp(row[k] - top)
-            total = _total(row)
-        log_likelihood += top + math.log(total)
-        for k in range(n_classes):
-            row[k] /= total
-            posterior[i, k] = row[k]
-            in_all[k] += row[k]
-    return log_likelihood
+def _multiply(first, pair, doubt, whole, begin, posterior, totals, in_all):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Multiply rows by the likelihoods of answers, divide them by their sums, and add them up.
 
-
-@_part
-def _add_logs(row, start, stop, pair, doubt, power, whole):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add the log likelihoods of some answers to a row."""
-    for a in range(start, stop):
-        d, chance, g = doubt[a], whole[pair[a]], 1.0 if len(power) == 0 else power[a]
+    Totals are the logs of those, and remain as they are where a product gets too small.
+    """
+    for i in range(len(posterior)):
+        row, start, top, last = posterior[i], begin[i if len(begin) > 1 else 0], 0.0, first[i + 1]
         for k in range(len(row)):
-            row[k] += g * math.log(d + (1 - d) * chance[k])
+            row[k] = start[k]
+        for a in range(first[i], last + 1):
+            if a < last:
+                d, chance = doubt[a], whole[pair[a]]
+                for k in range(len(row)):
+                    row[k] *= d + (1 - d) * chance[k]
+            if a == last or a % 4 == 3:
+                total = 0.0
+                for k in range(len(row)):
+                    total += row[k]
+                if not total > 1e-250:
+                    break
+                if a == last:
+                    totals[i] = top + math.log(total)
+                    for k in range(len(row)):
+                        row[k] /= total
+                        in_all[k] += row[k]
+                elif total < 1e-100:
+                    top += math.log(total)
+                    for k in range(len(row)):
+                        row[k] /= total
 
 
 @numba.njit(cache=True, **_options)
-def _logs(first, pair, doubt, power, start, stop, whole, found):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Log likelihoods of the answers about some items."""
-    for i in range(start, stop):
-        _add_logs(found[i], first[i], first[i + 1], pair, doubt, power, whole)
+def _add_logs(first, pair, doubt, power, items, whole, found):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add log likelihoods of the answers about some items."""
+    for n in range(len(items)):
+        row = found[n]
+        for a in range(first[items[n]], first[items[n] + 1]):
+            d, chance, g = doubt[a], whole[pair[a]], 1.0 if len(power) == 0 else power[a]
+            for k in range(len(row)):
+                row[k] += g * math.log(d + (1 - d) * chance[k])
 
 
 @numba.njit(cache=True, **_options)
-def _add(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, item, doubt, power, start, stop, whole, posterior, meant, anything, space
-):
+def _add(start, stop, first, item, doubt, power, whole, posterior, said, other):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the probabilities of the items that each pair speaks of."""
-    n_classes = whole.shape[1]
-    said, other = space[0], space[1]
     for p in range(start, stop):
-        chance = whole[p]
-        for k in range(n_classes):
-            said[k] = other[k] = 0.0
+        chance, own, any_other = whole[p], said[p], other[p]
         for a in range(first[p], first[p + 1]):
-            d, held = doubt[a], posterior[item[a]]
-            g = 1.0 if len(power) == 0 else power[a]
-            sure, unsure = g * (1 - d), g * d
-            for k in range(n_classes):
-                share = held[k] / (d + (1 - d) * chance[k])
-                said[k] += sure * share
-                other[k] += unsure * share
-        for k in range(n_classes):
-            meant[p, k] = chance[k] * said[k]
-            anything[p, k] = other[k]
+            d, held, g = doubt[a], posterior[item[a]], 1.0 if len(power) == 0 else power[a]
+            for k in range(len(chance)):
+                sure = (1 - d) * chance[k]
+                share = g * held[k] / (d + sure)
+                own[k] += sure * share
+                any_other[k] += d * share

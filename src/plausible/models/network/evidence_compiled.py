@@ -1,9 +1,13 @@
-"""Strengths, `combine`, the losses and their slopes of a block of rows in one compiled pass.
+"""Strengths, `combine`, the losses and their slopes of some rows, compiled.
 
 numba is imported here only, and this file only where there is enough work (see `FAST_WORK` in
 `network.classifier`). Rows are the innermost loop, so that every step runs on whole vectors;
-`error_model="numpy"` spares the tests for zero divisors, with which loops would not. What compiles
-slowly is left out: kernels make no arrays and assign no slices.
+`error_model="numpy"` spares the tests for zero divisors, with which loops would not.
+
+What compiles slowly is left out. Kernels make no arrays and assign no slices; Python calls each of
+them, as a part that another kernel calls is optimized once more there; and there are no loops for
+what is left over: rows are filled up to whole blocks, prototypes and classes to pairs, with some
+that say nothing.
 """
 
 import math
@@ -21,13 +25,11 @@ TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))
 MAGIC = 6755399441055744.0  # 1.5 * 2^52: added to a number, its last bits are the nearest integer
 FARTHEST = -700.0  # below, exponentials count as that of this
 SMALLEST = LEAST**RESCALE
-NORMAL = 2.2250738585072014e-308  # the smallest number with all its digits
-CODES = {"squared": 0, "c1": 1, "likelihood": 2}
+SQUARED, C1, LIKELIHOOD, CROSS_ENTROPY = range(4)  # the last of probabilities
+CODES = {"squared": SQUARED, "c1": C1, "likelihood": LIKELIHOOD}
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
 _sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc"}}
-# Parts that only compiled code calls: without ways in for others they compile faster.
-_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def evidence_pass(
@@ -39,162 +41,150 @@ def evidence_pass(
     weight: FloatArray,
     marks: BoolArray,
     code: int,
-    by_membership: FloatArray,
-    by_strength: FloatArray,
-) -> float:
+) -> tuple[float, FloatArray, FloatArray]:
     """The loss of rows at squared distances (r, n), and its slopes.
 
-    `by_membership` (r, K) and `by_strength` (r, n), by the log of the strengths, are written.
+    These are by memberships (r, K), and by the log of the strengths (r, n).
+    """
+    n_rows, n_prototypes, n_classes = len(targets), *memberships.shape
+    n_blocks = -(-n_rows // BLOCK)
+    kinds = np.full(n_rows, code)
+    if code == LIKELIHOOD:
+        kinds[marks] = CROSS_ENTROPY
+    given: Any = targets, weight, kinds
+    if n_rows % BLOCK:
+        given = [_filled(rows, n_blocks) for rows in given]
+        squared = np.pad(squared, ((0, 0), (0, n_blocks * BLOCK - n_rows)))
+    far, others = squared.reshape(n_prototypes, n_blocks, BLOCK), paired_others(memberships)
+    strength = aligned(n_blocks, len(others), BLOCK)
+    strength[:, n_prototypes:] = 0.0
+    products = aligned(n_blocks, others.shape[1], BLOCK)
+    products[:] = 1.0
+    power, by_strength, by_other = np.empty(BLOCK), np.empty_like(far), np.zeros_like(others)
+    activate(far, alpha, gamma, strength, power, power.view(np.int64))
+    _combine(strength, others, n_classes, products, power)
+    value = _lose(products, *given, np.empty(n_classes))
+    _pull_back(strength, others, products, by_other, by_strength)
+    found = by_strength.reshape(n_prototypes, n_blocks * BLOCK)[:, :n_rows]
+    return value, by_other[:n_prototypes, :n_classes], found
+
+
+def paired_others(memberships: FloatArray) -> FloatArray:
+    """What of each prototype speaks against each class, with an even number of both.
+
+    Ignorance is a class that nothing belongs to; one that everything belongs to makes it even.
     """
     n_prototypes, n_classes = memberships.shape
-    n_rows, value = len(targets), 0.0
-    others = np.ones((n_prototypes, n_classes + 1))  # ignorance is a class that nothing belongs to
-    others[:, :-1] -= memberships
-    by_other = np.zeros_like(others)
-    whole = n_rows - n_rows % BLOCK
-    for first, last, size in ((0, whole, BLOCK), (whole, n_rows, n_rows - whole)):
-        if last > first:
-            space = workspace(n_prototypes, n_classes, size)
-            value += _blocks(
-                first,
-                last,
-                code,
-                squared,
-                others,
-                alpha,
-                gamma,
-                targets,
-                weight,
-                marks,
-                by_other,
-                by_strength,
-                *space,
-            )
-    by_membership += by_other[:, :-1]
-    return value
+    found = np.zeros((n_prototypes + n_prototypes % 2, n_classes + 1 + (n_classes + 1) % 2))
+    found[:n_prototypes, :n_classes] = 1.0 - memberships
+    found[:, n_classes] = 1.0
+    return found
 
 
-def workspace(n_prototypes: int, n_classes: int, size: int) -> tuple[Any, ...]:
-    """Arrays to work in: distances, strengths, products, slopes, powers and their bits.
+def aligned(*shape: int) -> FloatArray:
+    """An array that begins at a cache line, from which loops run faster."""
+    size = math.prod(shape)
+    raw = np.empty(size + 8)
+    start = (-raw.ctypes.data % 64) // 8
+    return raw[start : start + size].reshape(shape)
 
-    Their rows are contiguous, as loops over others do not run on vectors.
-    """
-    n, n_lines = n_prototypes, 2 * n_prototypes + n_classes + 2
-    raw = np.empty(n_lines * size + 8)
-    start = (-raw.ctypes.data % 64) // 8  # at a cache line, from which loops run faster
-    table, slope = raw[start : start + n_lines * size].reshape(n_lines, size), np.empty(n_classes)
-    power = table[-1]
-    return table[:n], table[n : 2 * n], table[2 * n : -1], slope, power, power.view(np.int64)
+
+def _filled(rows: Any, n_blocks: int) -> Any:
+    """Rows with others of zeros after them, which weigh nothing, up to whole blocks."""
+    found = np.zeros((n_blocks * BLOCK, *rows.shape[1:]), rows.dtype)
+    found[: len(rows)] = rows
+    return found
 
 
 @numba.njit(cache=True, **_options)
-def activate_block(squared, alpha, gamma, strength, power, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
+def activate(squared, alpha, gamma, strength, power, bits):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Alpha exp(-gamma squared), on whole vectors, as an exponential of a library would not be.
 
     exp(t) = 2^k exp(t - k log 2) for the nearest integer k: a Taylor polynomial that is exact to
     the last digit, and 2^k by the bits of an exponent.
     """
-    n_rows = squared.shape[1]
     for i in range(len(squared)):
-        far, found, slope, most = squared[i], strength[i], -gamma[i], alpha[i]
-        for b in range(n_rows):
-            t = slope * far[b]
-            t = t if t > FARTHEST else FARTHEST
-            shifted = t * LOG2_E + MAGIC
-            k = shifted - MAGIC
-            r = (t - k * LN2_HIGH) - k * LN2_LOW
-            p = TAYLOR[0]
-            for n in range(1, len(TAYLOR)):
-                p = p * r + TAYLOR[n]
-            power[b] = shifted
-            found[b] = p * most
-        for b in range(n_rows):
-            bits[b] = (bits[b] + 1023) << 52
-        for b in range(n_rows):
-            found[b] *= power[b]
+        slope, most = -gamma[i], alpha[i]
+        for block in range(len(strength)):
+            far, found = squared[i, block], strength[block, i]
+            for b in range(BLOCK):
+                t = slope * far[b]
+                t = t if t > FARTHEST else FARTHEST
+                shifted = t * LOG2_E + MAGIC
+                k = shifted - MAGIC
+                r = (t - k * LN2_HIGH) - k * LN2_LOW
+                p = TAYLOR[0]
+                for n in range(1, len(TAYLOR)):
+                    p = p * r + TAYLOR[n]
+                power[b] = shifted
+                found[b] = p * most
+            for b in range(BLOCK):
+                bits[b] = (bits[b] + 1023) << 52
+            for b in range(BLOCK):
+                found[b] *= power[b]
 
 
-@numba.njit(**_inner, **_options)
-def _rescale_block(products, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Bring products back to the size of numbers, so that the largest of each row is one."""
-    n_lines, n_rows = products.shape
-    for b in range(n_rows):
-        scale[b] = SMALLEST
-    for k in range(n_lines):
-        for b in range(n_rows):
-            scale[b] = products[k, b] if products[k, b] > scale[b] else scale[b]
-    for b in range(n_rows):
-        scale[b] = 1.0 / scale[b]
-    for k in range(n_lines):
-        for b in range(n_rows):
-            products[k, b] *= scale[b]
+@numba.njit(cache=True, **_options)
+def _combine(strength, others, n_classes, products, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Q / S (K, b) and O / S (b,) of blocks, by products that are one and get them, in this order.
+
+    S is at least the largest of the products, which are divided by it so often that none of them
+    vanishes.
+    """
+    n_prototypes = len(others)
+    for block in range(len(strength)):
+        for i in range(0, n_prototypes, 2):  # two at a time: half as often through the products
+            strong, stronger = strength[block, i], strength[block, i + 1]
+            for k in range(n_classes + 1):
+                other, another, row = others[i, k], others[i + 1, k], products[block, k]
+                for b in range(BLOCK):
+                    row[b] *= (1.0 - other * strong[b]) * (1.0 - another * stronger[b])
+            if (i + 2) % RESCALE == 0 or i + 2 == n_prototypes:
+                for b in range(BLOCK):
+                    scale[b] = (1 - n_classes) * products[block, n_classes, b]
+                for k in range(n_classes):
+                    row = products[block, k]
+                    for b in range(BLOCK):
+                        scale[b] += row[b]
+                for b in range(BLOCK):
+                    scale[b] = 1.0 / (scale[b] if scale[b] > SMALLEST else SMALLEST)
+                for k in range(n_classes + 1):
+                    row = products[block, k]
+                    for b in range(BLOCK):
+                        row[b] *= scale[b]
 
 
-@numba.njit(**_inner, **_options)
-def _combine_block(strength, others, products, scale):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Q / S (K, b) and O / S (b,) of one block, written into products, the latter last."""
-    n_lines, n_rows = products.shape
-    for k in range(n_lines):
-        for b in range(n_rows):
-            products[k, b] = 1.0
-    n_even = len(strength) - len(strength) % 2
-    for i in range(0, n_even, 2):  # two prototypes at a time: half as often through the products
-        strong, stronger = strength[i], strength[i + 1]
-        for k in range(n_lines):
-            other, another, row = others[i, k], others[i + 1, k], products[k]
-            for b in range(n_rows):
-                row[b] *= (1.0 - other * strong[b]) * (1.0 - another * stronger[b])
-        if (i + 2) % RESCALE == 0:
-            _rescale_block(products, scale)
-    for i in range(n_even, len(strength)):
-        for k in range(n_lines):
-            for b in range(n_rows):
-                products[k, b] *= 1.0 - others[i, k] * strength[i, b]
-    for b in range(n_rows):
-        total = -(n_lines - 1) * products[n_lines - 1, b]
-        for k in range(n_lines):
-            total += products[k, b]
-        total = total if total > NORMAL else NORMAL
-        for k in range(n_lines):
-            products[k, b] /= total
-
-
-@numba.njit(**_inner, **_options)
-def _loss_block(shares, all_targets, weights, marks, start, code, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """The loss of a block; shares, the last of ignorance, become its slopes by log Q and log O."""
-    n_classes, n_rows = len(slope), shares.shape[1]
+@numba.njit(cache=True, **_options)
+def _lose(all_shares, all_targets, weights, kinds, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """The loss of rows; shares, the last of ignorance, become its slopes by log Q and log O."""
+    n_classes, value = len(slope), 0.0
     part = 1.0 - 1.0 / n_classes
-    value = 0.0
-    for b in range(n_rows):
-        i = start + b
-        targets = all_targets[i]
-        weight, is_probability, unknown = weights[i], marks[i], part * shares[n_classes, b]
-        fit = 0.0
+    for i in range(len(weights)):
+        shares, b, targets = all_shares[i // BLOCK], i % BLOCK, all_targets[i]
+        kind, unknown = kinds[i], part * shares[n_classes, b]
+        fit, mean, total = 0.0, 0.0, 0.0
         for k in range(n_classes):
             fit += (shares[k, b] - unknown) * targets[k]
         fit = fit if fit > 1e-300 else 1e-300
-        mean = 0.0
-        total = 0.0
-        loss = 1.0 - fit if code == 1 else 0.0
-        if code == 2 and not is_probability:
-            loss = -math.log(fit)
+        loss, twice, ratio = 0.0, 0.0, 1.0  # slopes are twice the bet, less the target by a ratio
+        if kind == SQUARED:
+            twice = ratio = 2.0
+        elif kind == C1:
+            loss = 1.0 - fit
+        elif kind == LIKELIHOOD:
+            loss, ratio = -math.log(fit), 1.0 / fit
         for k in range(n_classes):
-            bet = shares[k, b] - unknown
-            if code == 0:
-                apart = bet - targets[k]
-                loss += apart * apart
-                slope[k] = 2.0 * apart
-            elif code == 2 and is_probability:
+            bet, target = shares[k, b] - unknown, targets[k]
+            if kind == CROSS_ENTROPY:
                 bet = bet if bet > 1e-300 else 1e-300
-                if targets[k] > 0.0:
-                    loss -= targets[k] * math.log(bet)
-                slope[k] = -targets[k] / bet
-            else:
-                slope[k] = -targets[k] / (fit if code == 2 else 1.0)
-            slope[k] *= weight
+                loss -= target * math.log(bet)
+                ratio = 1.0 / bet
+            elif kind == SQUARED:
+                loss += (bet - target) * (bet - target)
+            slope[k] = weights[i] * (twice * bet - ratio * target)
             mean += slope[k] * bet
             total += slope[k]
-        value += loss * weight
+        value += loss * weights[i]
         for k in range(n_classes):
             shares[k, b] *= slope[k] - mean
         shares[n_classes, b] *= (n_classes - 1) * mean - part * total
@@ -202,51 +192,26 @@ def _loss_block(shares, all_targets, weights, marks, start, code, slope):  # typ
 
 
 # Sums of vectors may be taken in any order.
-@numba.njit(**_inner, **_sums_in_any_order)
-def _pull_back_block(strength, others, by_product, by_other, by_strength):  # type: ignore[no-untyped-def]  # pragma: no cover
+@numba.njit(cache=True, **_sums_in_any_order)
+def _pull_back(strength, others, by_product, by_other, by_strength):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add slopes by memberships, and write those by the log of strengths."""
-    n_lines, n_rows = by_product.shape
-    for i in range(len(strength)):
-        strong, found, row = strength[i], by_strength[i], by_product[n_lines - 1]
-        if n_lines % 2:  # ignorance, which has no pair
-            for b in range(n_rows):
-                found[b] = -row[b] * strong[b] / (1.0 - strong[b])
-        else:
-            for b in range(n_rows):
+    n_lines = others.shape[1]
+    for block in range(len(strength)):
+        for i in range(len(by_strength)):
+            strong, found = strength[block, i], by_strength[i, block]
+            for b in range(BLOCK):
                 found[b] = 0.0
-        # Two classes at a time: one division, the slowest step, for both.
-        for k in range(0, n_lines - 1, 2):
-            other, another = others[i, k], others[i, k + 1]
-            row, next_row = by_product[k], by_product[k + 1]
-            total, next_total = 0.0, 0.0
-            for b in range(n_rows):
-                factor, next_factor = 1.0 - other * strong[b], 1.0 - another * strong[b]
-                common = strong[b] / (factor * next_factor)
-                ratio, next_ratio = row[b] * next_factor * common, next_row[b] * factor * common
-                found[b] -= other * ratio + another * next_ratio
-                total += ratio
-                next_total += next_ratio
-            by_other[i, k] += total
-            by_other[i, k + 1] += next_total
-
-
-@numba.njit(cache=True, **_options)
-def _blocks(  # type: ignore[no-untyped-def]  # pragma: no cover
-    first, last, code, squared, others, alpha, gamma, targets, weight, marks, by_other,
-    by_strength, found, block, products, slope, power, bits
-):  # fmt: skip
-    """The loss of a part of the rows, in whole blocks of the size of the workspace."""
-    n_prototypes, size = found.shape
-    value = 0.0
-    for start in range(first, last, size):
-        for i in range(n_prototypes):
-            for b in range(size):
-                found[i, b] = squared[i, start + b]
-        activate_block(found, alpha, gamma, block, power, bits)
-        _combine_block(block, others, products, power)
-        value += _loss_block(products, targets, weight, marks, start, code, slope)
-        _pull_back_block(block, others, products, by_other, found)
-        for i in range(n_prototypes):
-            for b in range(size):
-                by_strength[i, start + b] = found[i, b]
-    return value
+            # Two classes at a time: one division, the slowest step, for both.
+            for k in range(0, n_lines, 2):
+                other, another = others[i, k], others[i, k + 1]
+                row, next_row = by_product[block, k], by_product[block, k + 1]
+                total, next_total = 0.0, 0.0
+                for b in range(BLOCK):
+                    factor, next_factor = 1.0 - other * strong[b], 1.0 - another * strong[b]
+                    common = strong[b] / (factor * next_factor)
+                    ratio, next_ratio = row[b] * next_factor * common, next_row[b] * factor * common
+                    found[b] -= other * ratio + another * next_ratio
+                    total += ratio
+                    next_total += next_ratio
+                by_other[i, k] += total
+                by_other[i, k + 1] += next_total

@@ -83,8 +83,7 @@ def _compiled_slopes(
     n_rows = len(said.targets)
     ones = np.ones(n_rows) if said.weight is None else said.weight
     marks = np.zeros(n_rows, bool) if said.is_probability is None else said.is_probability
-    by_membership, by_strength = np.zeros_like(network.memberships), np.empty_like(squared)
-    value = evidence_pass(
+    return evidence_pass(
         squared,
         network.memberships,
         np.minimum(network.alpha, evidence.MOST),
@@ -93,7 +92,4 @@ def _compiled_slopes(
         np.ascontiguousarray(ones, dtype=np.float64),
         np.ascontiguousarray(marks),
         CODES[loss],
-        by_membership,
-        by_strength,
     )
-    return value, by_membership, by_strength
