@@ -6,13 +6,13 @@ parses what it needs. pyarrow parses; what it passes over in silence (a quote th
 a name that comes twice) is looked for here.
 """
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from plausible.tables.coders import Coder
 from plausible.tables.codes import (
     FEW,
     Encoded,
@@ -26,6 +26,7 @@ from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
 from plausible.tables.csv_lines import Record, records
+from plausible.tables.csv_pieces import parse_pieces
 from plausible.tables.errors import TableError, arrow, first_line, reading
 from plausible.tables.kinds import (
     BOOL,
@@ -66,6 +67,7 @@ class CsvSource(Source):
         self._written: set[str] = set()  # columns of whole numbers, whose text is not kept
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
+        self._coders: dict[str, Coder] = {}  # which have codes of columns
         ahead = None if self.text.is_surveyed else self._parse_ahead()
         if ahead is None:
             self._read_header()
@@ -93,14 +95,35 @@ class CsvSource(Source):
         None if it cannot be parsed, or has to be parsed in another way, so that all has to be done
         again when it is known what the text is.
         """
-        with ThreadPoolExecutor(1) as thread:
-            survey = thread.submit(self.text.survey)
-            columns = None
-            with suppress(Exception):  # which comes again below, unless the survey explains it
-                self._read_header()
-                columns = self._parse_columns(self.text.whole())
-            survey.result()
-        return columns if self.text.is_plain else None
+        columns = None
+        with suppress(Exception):  # which comes again below, unless the survey explains it
+            self._read_header()
+            columns = None if self.n_before or self.is_empty else self._parse_pieces()
+        if columns is None:
+            self.text.survey()
+        else:
+            self.text.is_surveyed = True
+        return columns
+
+    def _parse_pieces(self) -> dict[str, Any] | None:
+        wanted = [name for name in self.names if self.content.is_coded(name)]
+        found = parse_pieces(self.text.whole(), self._parse_piece, self._counts, wanted)
+        if found is None:
+            return None
+        columns, self._coders = found
+        return columns
+
+    def _parse_piece(self, counts: Collection[str], piece: Any) -> Any:
+        """A part of the text that has no header, in one chunk."""
+        options = arrow(".csv").ReadOptions(
+            use_threads=False, column_names=self.names, block_size=len(piece) + 1
+        )
+        return arrow(".csv").read_csv(
+            arrow().BufferReader(piece),
+            options,
+            self._parse_options(),
+            self._convert_options(self.names, dict.fromkeys(counts, INT64)),
+        )
 
     # -- What a table offers
 
@@ -170,7 +193,9 @@ class CsvSource(Source):
             tasks = [partial(self._number_codes, name) for name in lost]
             found = at_once(tasks, self._n_kept())
             rest = [name for name, it in zip(lost, found, strict=True) if not self._take(name, it)]
-            for name, (codes, cells) in distinct_all({n: self._text(n) for n in rest}).items():
+            coded = {n: self._coders.pop(n).finish() for n in rest if n in self._coders}
+            coded |= distinct_all({n: self._text(n) for n in rest if n not in coded})
+            for name, (codes, cells) in coded.items():
                 self._codes[name] = recode(codes, cells, self._read_names(name, cells))
         return super().encoded_all(names)
 
@@ -181,9 +206,13 @@ class CsvSource(Source):
     def _number_codes(self, name: str) -> tuple[Encoded, Any] | None:
         """Codes and numbers of a column, if it holds whole ones that are written as usual."""
         if name in self._written:
+            if name in self._coders:
+                return Encoded(*self._coders.pop(name).finish()), self._values[name]
             encoded = encoded_numbers(self._values[name])
             return None if encoded is None else (encoded, self._values[name])
-        return whole_numbers(self._columns[name]) if name not in self._kinds else None
+        if name in self._kinds or name in self._coders:
+            return None
+        return whole_numbers(self._columns[name])
 
     def _take(self, name: str, found: tuple[Encoded, Any] | None) -> bool:
         """Keep what was found out about a column; False if it was nothing."""
