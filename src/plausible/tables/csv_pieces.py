@@ -19,7 +19,7 @@ from plausible.tables.errors import arrow
 from plausible.tables.number_codes import letters_of
 from plausible.tables.threads import at_once
 
-PIECE = 1 << 20  # bytes
+PIECE = 1 << 21  # bytes
 LOOK = 1 << 17  # bytes that tell which columns can be coded
 LONGEST = 1 << 16  # bytes of a line, or else text is not cut
 BLOCK = 1 << 17  # bytes that are looked at at a time, so that they stay in the cache
