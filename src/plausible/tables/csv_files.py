@@ -41,7 +41,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.number_codes import is_written_so
+from plausible.tables.quoted_cells import first_quoted, has_quoted, unquoted
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 from plausible.tables.threads import at_once
@@ -68,16 +68,20 @@ class CsvSource(Source):
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
         self._coders: dict[str, Coder] = {}  # which have codes of columns
-        ahead = None if self.text.is_surveyed else self._parse_ahead()
-        if ahead is None:
+        self._quoted: set[str] = set()  # columns with cells such as ="001"
+        is_known = self.text.is_surveyed
+        columns = None if is_known else self._parse_ahead()
+        if columns is None:
             self._read_header()
         self.notes += [*self.text.notes, *self._told]
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
+        if self.is_kept and is_known:
+            columns = self._parse_pieces(whole)
         if self.is_kept:
-            self._columns = self._keep(self._parse_whole(whole) if ahead is None else ahead)
+            self._columns = self._keep(self._parse_whole(whole) if columns is None else columns)
         if self.text.n_quotes % 2:
             check_quotes(self)
 
@@ -98,16 +102,19 @@ class CsvSource(Source):
         columns = None
         with suppress(Exception):  # which comes again below, unless the survey explains it
             self._read_header()
-            columns = None if self.n_before or self.is_empty else self._parse_pieces()
+            columns = self._parse_pieces(self.text.whole())
         if columns is None:
             self.text.survey()
         else:
             self.text.is_surveyed = True
         return columns
 
-    def _parse_pieces(self) -> dict[str, Any] | None:
+    def _parse_pieces(self, whole: Any) -> dict[str, Any] | None:
+        """Columns of long plain text; None of other text."""
+        if len(whole) < LARGE or self.n_before or self.is_empty or not self.text.is_plain:
+            return None
         wanted = [name for name in self.names if self.content.is_coded(name)]
-        found = parse_pieces(self.text.whole(), self._parse_piece, self._counts, wanted)
+        found = parse_pieces(whole, self._parse_piece, self._counts, wanted)
         if found is None:
             return None
         columns, self._coders = found
@@ -180,7 +187,14 @@ class CsvSource(Source):
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
-        return self.column(name, self.kind(name) in (INT, FLOAT, BOOL, NULL))
+        return self.column(name, self._is_valued(name))
+
+    def _is_valued(self, name: str) -> bool:
+        """Whether names are numbers or truth values; text such as 12e3 is rather a code."""
+        kind = self.kind(name)
+        return kind in (INT, FLOAT, BOOL, NULL) and not (
+            kind == FLOAT and self._typing(name).is_code
+        )
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
@@ -227,9 +241,8 @@ class CsvSource(Source):
         if name not in self._typings:
             self._typings[name] = Typing()
             self._typings[name].add(cells)
-        kind = self.kind(name)
-        is_text = kind not in (INT, FLOAT, BOOL, NULL)
-        return as_kind(without_blanks(cells), TEXT if is_text else kind)
+        kind = self.kind(name) if self._is_valued(name) else TEXT
+        return as_kind(without_blanks(cells), kind)
 
     def is_measured(self, name: str) -> bool:
         """Whether a column holds so many different numbers that its codes would be no use."""
@@ -298,44 +311,50 @@ class CsvSource(Source):
         return {
             name: DIRECT[self.kind(name)]
             for name in columns
-            if self.kind(name) in DIRECT and self._typings[name].is_tidy
+            if self.kind(name) in DIRECT
+            and self._typings[name].is_tidy
+            and name not in self._quoted
         }
 
     # -- Parsing
 
     def _parse_whole(self, whole: Any) -> dict[str, Any]:
-        """All columns; where a row is longer than a block, the whole text is one."""
+        """All columns as text; where a row is longer than a block, the whole text is one."""
+        if self.is_empty:
+            return {name: arrow().chunked_array([], arrow().string()) for name in self.names}
         reason = ""
         for block in (self.block, len(whole) + 1):
             try:
-                return self._parse_columns(whole, block)
+                return self._parse_at_once(whole, block)
             except arrow().ArrowInvalid as error:
                 reason = first_line(error)
         del whole
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
 
-    def _parse_columns(self, whole: Any, block: int | None = None) -> dict[str, Any]:
-        """All columns as text, but for those of whole numbers, if they are written as these."""
-        pa, block = arrow(), block or self.block
-        if self.is_empty:
-            return {name: pa.chunked_array([], pa.string()) for name in self.names}
-        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
-            with suppress(pa.ArrowInvalid):
-                columns = self._parse_at_once(whole, block, dict.fromkeys(self._counts, INT64))
-                if is_written_so(whole, columns):
-                    return columns
-        return self._parse_at_once(whole, block, {})
-
-    def _parse_at_once(self, whole: Any, block: int, direct: dict[str, str]) -> dict[str, Any]:
+    def _parse_at_once(self, whole: Any, block: int) -> dict[str, Any]:
         table = arrow(".csv").read_csv(
             arrow().BufferReader(whole),
             self._read_options(block_size=block),
             self._parse_options(),
-            self._convert_options(self.names, direct),
+            self._convert_options(self.names, {}),
             arrow().system_memory_pool(),  # which gives memory back later than others
         )
-        return dict(zip(self.names, table.columns, strict=True))
+        return {
+            name: self._unquoted(name, column)
+            for name, column in zip(self.names, table.columns, strict=True)
+        }
+
+    def _unquoted(self, name: str, column: Any) -> Any:
+        """A column in which cells such as ``="001"`` are the text in their quotes."""
+        is_text = self.text.n_quotes > 0 and arrow().types.is_string(column.type)
+        if not is_text or not has_quoted(column):
+            return column
+        if not self._quoted:
+            cell = first_quoted(column)
+            self.notes.append(f"{self.name}: cells such as {cell} were read as {cell[2:-1]!r}")
+        self._quoted.add(name)
+        return unquoted(column)
 
     def _keep(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Keep columns of whole numbers as such; the others are returned."""
@@ -387,9 +406,10 @@ class CsvSource(Source):
                     self._convert_options(columns, direct),
                 ) as reader:
                     for batch in reader:
+                        texts = map(self._unquoted, columns, batch.columns)
                         arrays = [
                             without_blanks(column) if clean and name not in direct else column
-                            for name, column in zip(columns, batch.columns, strict=True)
+                            for name, column in zip(columns, texts, strict=True)
                         ]
                         yield pa.record_batch(arrays, names=list(columns))
             except pa.ArrowInvalid as error:
