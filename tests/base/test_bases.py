@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from base.toys import SomebodyElses, ToyClusters, ToyMasses
 from plausible.base import BeliefClassifier, EvidenceClassifier, RowOrderWarning, takes_labels
 from plausible.belief import belief, contour, decide, dempster, pignistic
-from plausible.experts import Annotations, JointAnnotatorClassifier
+from plausible.experts import Annotations, EvidentialFusionClassifier, JointAnnotatorClassifier
 from plausible.labels import Labels
 from plausible.models import (
     BeliefTreeClassifier,
@@ -239,6 +239,7 @@ def test_a_clustering_that_cannot_place_new_items_has_no_predict():
         BeliefTreeClassifier(),
         EvidentialNeighborsClassifier(),
         SoftLabelClassifier(LogisticRegression()),
+        EvidentialFusionClassifier([("one", LogisticRegression())], calibrate="none", discount=0.1),
     ],
     ids=lambda model: type(model).__name__,
 )

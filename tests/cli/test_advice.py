@@ -51,3 +51,21 @@ def test_a_parameter_of_a_model_is_given_with_set(tmp_path, monkeypatch, capsys)
     assert name_option(given, "covariance_type", "tied") == "--set covariance_type=tied"
     assert name_option(given, "columns", ["a", "b"]) == "--columns a,b"
     assert name_option(given, "classes", None) is None
+
+
+def test_files_of_evaluate_that_are_swapped(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    fit = ["fit", "labels.csv", "features.csv", "-o", "m.skops", "--model", "logistic"]
+    assert main(fit) == 0
+    assert main(["evaluate", "m.skops", "features.csv", "labels.csv"]) == 1
+    told = capsys.readouterr().err
+    assert "'features.csv' has the features of the model, and 'labels.csv' has none" in told
+    assert "they look swapped; write plausible evaluate m.skops labels.csv features.csv" in told
+    # What is wrong with files in the right order is still said.
+    (tmp_path / "short.csv").write_text("item,x\n1,1\n")
+    assert main(["evaluate", "m.skops", "labels.csv", "short.csv"]) == 1
+    told = capsys.readouterr().err
+    assert "column 'y'" in told
+    assert "swapped" not in told

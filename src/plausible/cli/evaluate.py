@@ -4,6 +4,8 @@ Example: plausible evaluate model.skops truth.csv features.parquet
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from plausible.cli.clusters import add_cluster, connected
@@ -39,7 +41,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     model, about = load_model(given.model, given.trusted)
     chosen = {"classes": about["classes"]} | known_options(given)
     chosen |= feature_options(given) | learned(model, about, given)
-    with for_model():
+    with for_model(), swapped_files(given, about["features"]):
         test = read(given, chosen)
     check_order(about, given, len(test.names))
     notes = [*test.notes, "rows that have a label are scored", f"seed {given.seed}"]
@@ -54,6 +56,31 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
         shown = "?" if row["estimate"] is None else f"{row['estimate']:.3f}"
         talk.say(f"{row['score']:<32}{shown:>8}  {low} to {high}")
     return {"seed": given.seed, "notes": notes, **found}
+
+
+@contextmanager
+def swapped_files(given: argparse.Namespace, columns: Sequence[str] | None) -> Iterator[None]:
+    """A block whose errors say so if the table of labels has the features of the model."""
+    try:
+        yield
+    except InputError as error:
+        from plausible.tables import open_table
+
+        wanted, paths = set(columns or ()), (given.truth, given.features)
+        if not wanted or "-" in paths:
+            raise
+        try:
+            truth, features = (set(open_table(path).names) for path in paths)
+        except ValueError:
+            raise error from None
+        if not wanted <= truth or wanted & features:
+            raise
+        raise InputError(
+            "The table of labels should come before the features",
+            f"{given.truth!r} has the features of the model, and {given.features!r} has none of "
+            "them: they look swapped",
+            f"write plausible evaluate {given.model} {given.features} {given.truth}",
+        ) from error
 
 
 def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
 from plausible.io.answer_layouts import Plan
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
-from plausible.io.label_names import is_braced, read_names, read_set
+from plausible.io.label_names import named_sets, read_names, read_set, tell_sets
 from plausible.io.last_rows import check_last_row
 from plausible.tables import Source, TableError
 
@@ -43,9 +43,11 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
         more["doubt"] = read_unit(table, [plan.found["doubt"]], "Doubt")[:, 0]
     is_marked = all(name.partition(":")[0] in PREFIXES and ":" in name for name in columns)
     bare = [name.partition(":")[2] for name in columns] if is_marked else list(columns)
-    are_sets = any("|" in name or is_braced(name) for name in bare)
-    if kind == "mass" and (is_marked or are_sets):
-        return from_sets(table, bare, numbers, more, classes)
+    sets = named_sets(bare) if kind == "mass" and not is_marked else None
+    if sets is not None:
+        table.notes += tell_sets(bare, sets)
+    if kind == "mass" and (is_marked or sets is not None):
+        return from_sets(table, sets or bare, numbers, more, classes)
     if is_marked and classes is None:
         names = read_names(bare)
     else:

@@ -17,6 +17,7 @@ from plausible.io.answer_columns import (
     look_at,
     plainly,
 )
+from plausible.io.answer_states import tell_states
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
@@ -126,7 +127,7 @@ def plan_reading(
         rest = [name for name in choose(table, None) if name not in used]
         if left_out is not None:
             rest = [name for name in rest if name != left_out[0]]
-        told = [*notes, *told, *unused(rest)]
+        told = [*notes, *told, *unused(rest), *tell_states(table, rest)]
         return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
     if layout == "classes" and "annotator" in found and "item" not in found:
         found, told = _find_things(

@@ -28,7 +28,7 @@ from plausible.belief import ROUNDING, SUM_TOLERANCE, SparseMasses
 from plausible.checks import check_option, check_text
 from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
-from plausible.io.label_names import read_names, read_set
+from plausible.io.label_names import named_sets, read_names, read_set, tell_sets
 from plausible.io.label_words import Reading, labels_from_names, refuse
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, choose, listed, open_table
@@ -202,7 +202,10 @@ def _read_wide(
         "write 0 for what is excluded, and leave the whole row empty if nothing is known",
     )  # fmt: skip
     if kind == "masses":
-        return _from_masses(table, bare, values, empty, classes)
+        sets = named_sets(names) if bare == names else None
+        if sets is not None:
+            table.notes += tell_sets(names, sets)
+        return _from_masses(table, sets or bare, values, empty, classes)
     values[empty] = 1.0
     check_possible(table, values)
     made = _from_wide(table, kind, _as_classes(table, read_names, bare), values, empty)

@@ -4,7 +4,8 @@
 cat             the class "cat"
 3, 2.5, true    a number or truth value
 "3", "a|b"      text in JSON's quotes, where it would be read as something else
-cat|dog         the set of two classes; as the name of a column of masses also {cat,dog}
+cat|dog         the set of two classes; as the name of a column of masses also {cat,dog},
+                m({cat,dog}), m_cat_dog beside m_cat and m_dog, and m_omega for all classes
 ==============  =========================================================================
 """
 
@@ -17,6 +18,10 @@ from plausible.tables import MISSING
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
 NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+CALLED = re.compile(r"(?:m|mass|bba)\s*\((.*)\)", re.DOTALL)  # as m({cat,dog})
+PREFIX = re.compile(r"(?:m|mass|bba)_(.+)", re.DOTALL)
+WHOLE_FRAME = {"omega", "theta", "frame", "all", "any", "unknown", "ignorance", "\u03a9", "\u0398"}
+JOINTS = re.compile(r"\s*[_+&,/]\s*|\s+or\s+|\s+and\s+")
 EMPTY = ("", "{}", "Ø", "ø", "∅", "empty", "emptyset")
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
@@ -95,6 +100,53 @@ def read_set(name: str) -> list[str]:
 def is_braced(name: str) -> bool:
     """Whether a name of a column is a set in braces, or the empty set."""
     return (name.startswith("{") and name.endswith("}")) or (name in EMPTY and bool(name))
+
+
+def named_sets(names: Sequence[str]) -> list[str] | None:
+    """Names of columns of masses with bars between classes; None if they do not tell of sets.
+
+    Examples
+    --------
+    >>> named_sets(["m_cat", "m_dog", "m_cat_dog"]), named_sets(["m({a})", "m({a,b})"])
+    (['cat', 'dog', 'cat|dog'], ['a', 'a|b'])
+    >>> named_sets(["cat", "dog", "cat|dog"]), named_sets(["hot", "dog", "hot_dog"])
+    (['cat', 'dog', 'cat|dog'], None)
+    """
+    called = [CALLED.fullmatch(name.strip()) for name in names]
+    if all(called):
+        inside = [found[1].strip() for found in called if found]
+        braced = [name if "|" in name or is_braced(name) else f"{{{name}}}" for name in inside]
+        return ["|".join(read_set(name)) for name in braced]
+    if any("|" in name or is_braced(name) for name in names):
+        return list(names)
+    marked = [PREFIX.fullmatch(name.strip()) for name in names]
+    bare = [found[1] for found in marked if found]
+    if len(bare) < len(names):  # without a mark, hot_dog beside hot and dog may be a class
+        return None
+    parts = [_parts_among(name, bare) for name in bare]
+    singles = [name for name, part in zip(bare, parts, strict=True) if not part]
+    frames = [name for name in singles if name.casefold() in WHOLE_FRAME]
+    singles = [name for name in singles if name not in frames]
+    if not any(parts) and (not frames or len(singles) < 2):
+        return None
+    sets = zip(bare, parts, strict=True)
+    return ["|".join(singles if name in frames else part or [name]) for name, part in sets]
+
+
+def tell_sets(names: Sequence[str], sets: Sequence[str]) -> list[str]:
+    """A note on columns whose names were taken for sets."""
+    changed = [pair for pair in zip(names, sets, strict=True) if pair[0] != pair[1]]
+    if not changed:
+        return []
+    name, members = max(changed, key=lambda pair: pair[1].count("|"))
+    return [f"columns were read as masses of sets: {name!r} is the mass of {members!r}"]
+
+
+def _parts_among(name: str, others: Sequence[str]) -> list[str]:
+    """Other names that a name is put together from; none if it is not."""
+    parts = JOINTS.split(name)
+    is_set = len(parts) > 1 and set(parts) <= set(others) and len(set(parts)) == len(parts)
+    return parts if is_set else []
 
 
 def read_names(texts: Sequence[str]) -> list[Any]:

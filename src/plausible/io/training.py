@@ -348,10 +348,11 @@ def match(
 
 
 def _as_written(table: Source, names: Sequence[str]) -> Any:
-    """Columns that may name items; dates as they are written."""
+    """Columns that may name items; dates, and codes such as 12e3, as they are written."""
     types, loaded = arrow().types, table.whole(names)
+    tests = types.is_date, types.is_timestamp, types.is_floating
     for place, field in enumerate(loaded.schema):
-        if types.is_date(field.type) or types.is_timestamp(field.type):
+        if any(test(field.type) for test in tests):
             loaded = loaded.set_column(place, field.name, table.named(field.name))
     return loaded
 

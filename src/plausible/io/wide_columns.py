@@ -1,6 +1,7 @@
 """Tables with a column for each person or class: which are meant, and what they cannot mean."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly
 from plausible.io.features import ITEMS
-from plausible.io.label_names import is_braced
+from plausible.io.label_names import named_sets
 from plausible.io.last_rows import check_last_row
 from plausible.io.likely_columns import (
     check_header,
@@ -20,6 +21,7 @@ from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
+NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
 SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
@@ -132,6 +134,8 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
                 ("leave it out with {ignore}", "say {layout} if these are answers"),
                 settings={"ignore": odd, "layout": "annotators"},
             )
+        if len(others) == 1 and not found:
+            check_shares(table, {name: looks[name] for name in odd}, next(iter(others)))
         if len(looks) - len(odd) + len(found) >= 3:  # answers may stand in the other columns
             hold = "hold fractions" if len(odd) > 1 else "holds fractions"
             raise refuse_unknown(
@@ -150,8 +154,11 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
         )
 
 
-def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse numbers by class that sum to one, or of which the largest is one, with their kind."""
+def check_shares(table: Source, looks: Mapping[str, Look], item: str | None = None) -> None:
+    """Refuse numbers by class that sum to one, or of which the largest is one, with their kind.
+
+    `item` is the only column beside them.
+    """
     if len(looks) < 2 or not all(look.is_real or look.is_whole for look in looks.values()):
         return
     cells = cells_of(looks)
@@ -159,16 +166,21 @@ def check_shares(table: Source, looks: Mapping[str, Look]) -> None:
         return
     sums, best = cells.sum(axis=1), cells.max(axis=1)
     kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
-    if kind == "probability" and any("|" in name or is_braced(name) for name in looks):
+    if kind == "probability" and named_sets(list(looks)) is not None:
         kind = "mass"
     if kind != "plausibility" or (best == 1).mean() > 0.5:
         told = "are at most 1, and 1 somewhere in" if kind == "plausibility" else "sum to 1 in"
+        say = "say {kind} if so" if item is None else "say {kind}, and {names}, if so"
+        sets: tuple[str, ...] = ()
+        if kind == "probability" and all(map(NUMBERED.fullmatch, looks)):
+            say = say.replace("if so", "if each is the probability of a class")
+            sets = ("call columns of masses by their sets, as in cat|dog",)
         raise TableError(
             f"{table.name} should hold answers or labels",
             f"its columns {listed([repr(name) for name in looks])} look like numbers by class, "
             f"which {told} most rows",
-            ("say {kind} if so", "{layout} if each column holds the answers of one person"),
-            settings={"kind": kind, "layout": "annotators"},
+            (say, *sets, "{layout} if each column holds the answers of one person"),
+            settings={"kind": kind, "names": {"item": item}, "layout": "annotators"},
         )
 
 

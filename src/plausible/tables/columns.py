@@ -119,8 +119,11 @@ def texts(column: Any) -> NDArray[np.str_]:
     if not len(column) or letters.max(initial=0) > 127 or lengths.max() > 32:
         return np.array(column.to_pylist(), dtype=str)
     width = max(int(lengths.max()), 1)
-    cells = np.zeros((len(column), width), np.uint32)
-    cells[np.arange(width) < lengths[:, None]] = letters
+    if width == lengths.min():
+        cells = letters.reshape(-1, width).astype(np.uint32)
+    else:
+        cells = np.zeros((len(column), width), np.uint32)
+        cells[np.arange(width) < lengths[:, None]] = letters
     return cells.view(f"U{width}").ravel()
 
 

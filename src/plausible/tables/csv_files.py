@@ -6,13 +6,13 @@ parses what it needs. pyarrow parses; what it passes over in silence (a quote th
 a name that comes twice) is looked for here.
 """
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
+from plausible.tables.coders import Coder
 from plausible.tables.codes import (
     FEW,
     Encoded,
@@ -26,6 +26,7 @@ from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
 from plausible.tables.csv_lines import Record, records
+from plausible.tables.csv_pieces import parse_pieces
 from plausible.tables.errors import TableError, arrow, first_line, reading
 from plausible.tables.kinds import (
     BOOL,
@@ -40,7 +41,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
-from plausible.tables.number_codes import is_written_so
+from plausible.tables.quoted_cells import first_quoted, has_quoted, unquoted
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
 from plausible.tables.threads import at_once
@@ -66,16 +67,21 @@ class CsvSource(Source):
         self._written: set[str] = set()  # columns of whole numbers, whose text is not kept
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
-        ahead = None if self.text.is_surveyed else self._parse_ahead()
-        if ahead is None:
+        self._coders: dict[str, Coder] = {}  # which have codes of columns
+        self._quoted: set[str] = set()  # columns with cells such as ="001"
+        is_known = self.text.is_surveyed
+        columns = None if is_known else self._parse_ahead()
+        if columns is None:
             self._read_header()
         self.notes += [*self.text.notes, *self._told]
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
+        if self.is_kept and is_known:
+            columns = self._parse_pieces(whole)
         if self.is_kept:
-            self._columns = self._keep(self._parse_whole(whole) if ahead is None else ahead)
+            self._columns = self._keep(self._parse_whole(whole) if columns is None else columns)
         if self.text.n_quotes % 2:
             check_quotes(self)
 
@@ -93,14 +99,38 @@ class CsvSource(Source):
         None if it cannot be parsed, or has to be parsed in another way, so that all has to be done
         again when it is known what the text is.
         """
-        with ThreadPoolExecutor(1) as thread:
-            survey = thread.submit(self.text.survey)
-            columns = None
-            with suppress(Exception):  # which comes again below, unless the survey explains it
-                self._read_header()
-                columns = self._parse_columns(self.text.whole())
-            survey.result()
-        return columns if self.text.is_plain else None
+        columns = None
+        with suppress(Exception):  # which comes again below, unless the survey explains it
+            self._read_header()
+            columns = self._parse_pieces(self.text.whole())
+        if columns is None:
+            self.text.survey()
+        else:
+            self.text.is_surveyed = True
+        return columns
+
+    def _parse_pieces(self, whole: Any) -> dict[str, Any] | None:
+        """Columns of long plain text; None of other text."""
+        if len(whole) < LARGE or self.n_before or self.is_empty or not self.text.is_plain:
+            return None
+        wanted = [name for name in self.names if self.content.is_coded(name)]
+        found = parse_pieces(whole, self._parse_piece, self._counts, wanted)
+        if found is None:
+            return None
+        columns, self._coders = found
+        return columns
+
+    def _parse_piece(self, counts: Collection[str], piece: Any) -> Any:
+        """A part of the text that has no header, in one chunk."""
+        options = arrow(".csv").ReadOptions(
+            use_threads=False, column_names=self.names, block_size=len(piece) + 1
+        )
+        return arrow(".csv").read_csv(
+            arrow().BufferReader(piece),
+            options,
+            self._parse_options(),
+            self._convert_options(self.names, dict.fromkeys(counts, INT64)),
+        )
 
     # -- What a table offers
 
@@ -157,7 +187,14 @@ class CsvSource(Source):
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
-        return self.column(name, self.kind(name) in (INT, FLOAT, BOOL, NULL))
+        return self.column(name, self._is_valued(name))
+
+    def _is_valued(self, name: str) -> bool:
+        """Whether names are numbers or truth values; text such as 12e3 is rather a code."""
+        kind = self.kind(name)
+        return kind in (INT, FLOAT, BOOL, NULL) and not (
+            kind == FLOAT and self._typing(name).is_code
+        )
 
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row."""
@@ -170,7 +207,9 @@ class CsvSource(Source):
             tasks = [partial(self._number_codes, name) for name in lost]
             found = at_once(tasks, self._n_kept())
             rest = [name for name, it in zip(lost, found, strict=True) if not self._take(name, it)]
-            for name, (codes, cells) in distinct_all({n: self._text(n) for n in rest}).items():
+            coded = {n: self._coders.pop(n).finish() for n in rest if n in self._coders}
+            coded |= distinct_all({n: self._text(n) for n in rest if n not in coded})
+            for name, (codes, cells) in coded.items():
                 self._codes[name] = recode(codes, cells, self._read_names(name, cells))
         return super().encoded_all(names)
 
@@ -181,9 +220,13 @@ class CsvSource(Source):
     def _number_codes(self, name: str) -> tuple[Encoded, Any] | None:
         """Codes and numbers of a column, if it holds whole ones that are written as usual."""
         if name in self._written:
+            if name in self._coders:
+                return Encoded(*self._coders.pop(name).finish()), self._values[name]
             encoded = encoded_numbers(self._values[name])
             return None if encoded is None else (encoded, self._values[name])
-        return whole_numbers(self._columns[name]) if name not in self._kinds else None
+        if name in self._kinds or name in self._coders:
+            return None
+        return whole_numbers(self._columns[name])
 
     def _take(self, name: str, found: tuple[Encoded, Any] | None) -> bool:
         """Keep what was found out about a column; False if it was nothing."""
@@ -198,9 +241,8 @@ class CsvSource(Source):
         if name not in self._typings:
             self._typings[name] = Typing()
             self._typings[name].add(cells)
-        kind = self.kind(name)
-        is_text = kind not in (INT, FLOAT, BOOL, NULL)
-        return as_kind(without_blanks(cells), TEXT if is_text else kind)
+        kind = self.kind(name) if self._is_valued(name) else TEXT
+        return as_kind(without_blanks(cells), kind)
 
     def is_measured(self, name: str) -> bool:
         """Whether a column holds so many different numbers that its codes would be no use."""
@@ -269,44 +311,50 @@ class CsvSource(Source):
         return {
             name: DIRECT[self.kind(name)]
             for name in columns
-            if self.kind(name) in DIRECT and self._typings[name].is_tidy
+            if self.kind(name) in DIRECT
+            and self._typings[name].is_tidy
+            and name not in self._quoted
         }
 
     # -- Parsing
 
     def _parse_whole(self, whole: Any) -> dict[str, Any]:
-        """All columns; where a row is longer than a block, the whole text is one."""
+        """All columns as text; where a row is longer than a block, the whole text is one."""
+        if self.is_empty:
+            return {name: arrow().chunked_array([], arrow().string()) for name in self.names}
         reason = ""
         for block in (self.block, len(whole) + 1):
             try:
-                return self._parse_columns(whole, block)
+                return self._parse_at_once(whole, block)
             except arrow().ArrowInvalid as error:
                 reason = first_line(error)
         del whole
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
 
-    def _parse_columns(self, whole: Any, block: int | None = None) -> dict[str, Any]:
-        """All columns as text, but for those of whole numbers, if they are written as these."""
-        pa, block = arrow(), block or self.block
-        if self.is_empty:
-            return {name: pa.chunked_array([], pa.string()) for name in self.names}
-        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
-            with suppress(pa.ArrowInvalid):
-                columns = self._parse_at_once(whole, block, dict.fromkeys(self._counts, INT64))
-                if is_written_so(whole, columns):
-                    return columns
-        return self._parse_at_once(whole, block, {})
-
-    def _parse_at_once(self, whole: Any, block: int, direct: dict[str, str]) -> dict[str, Any]:
+    def _parse_at_once(self, whole: Any, block: int) -> dict[str, Any]:
         table = arrow(".csv").read_csv(
             arrow().BufferReader(whole),
             self._read_options(block_size=block),
             self._parse_options(),
-            self._convert_options(self.names, direct),
+            self._convert_options(self.names, {}),
             arrow().system_memory_pool(),  # which gives memory back later than others
         )
-        return dict(zip(self.names, table.columns, strict=True))
+        return {
+            name: self._unquoted(name, column)
+            for name, column in zip(self.names, table.columns, strict=True)
+        }
+
+    def _unquoted(self, name: str, column: Any) -> Any:
+        """A column in which cells such as ``="001"`` are the text in their quotes."""
+        is_text = self.text.n_quotes > 0 and arrow().types.is_string(column.type)
+        if not is_text or not has_quoted(column):
+            return column
+        if not self._quoted:
+            cell = first_quoted(column)
+            self.notes.append(f"{self.name}: cells such as {cell} were read as {cell[2:-1]!r}")
+        self._quoted.add(name)
+        return unquoted(column)
 
     def _keep(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Keep columns of whole numbers as such; the others are returned."""
@@ -358,9 +406,10 @@ class CsvSource(Source):
                     self._convert_options(columns, direct),
                 ) as reader:
                     for batch in reader:
+                        texts = map(self._unquoted, columns, batch.columns)
                         arrays = [
                             without_blanks(column) if clean and name not in direct else column
-                            for name, column in zip(columns, batch.columns, strict=True)
+                            for name, column in zip(columns, texts, strict=True)
                         ]
                         yield pa.record_batch(arrays, names=list(columns))
             except pa.ArrowInvalid as error:

@@ -34,6 +34,7 @@ class Rule(NamedTuple):
 
 
 WHOLE = r"0|[1-9]\d{0,18}"
+CODE = r"^\s*\d+([eE]\d+)?\s*$"
 DAY, CLOCK = r"\d{4}-\d\d-\d\d", r"[T ]\d\d:\d\d(:\d\d(\.\d{1,%d})?)?"
 ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
 TIME = r" \d{1,2}:\d\d(:\d\d)?"
@@ -118,6 +119,9 @@ class Typing:
         Whether numbers stand without blanks around them, if it is a column of numbers.
     example : str or None
         A cell that is not simply a number.
+    is_code : bool
+        Whether cells that are no whole numbers look like 12e3: as names they are codes, since no
+        program writes numbers so.
     """
 
     def __init__(self) -> None:
@@ -125,6 +129,7 @@ class Typing:
         self.n_cells = 0
         self.is_tidy = True
         self.example: str | None = None
+        self.is_code = True
 
     @classmethod
     def of_whole_numbers(cls, n_cells: int) -> "Typing":
@@ -153,6 +158,9 @@ class Typing:
         if numbers is not None and arrow().types.is_integer(numbers.type):
             self.possible &= WHOLE_KINDS
             return numbers
+        self.is_code = (
+            self.is_code and FLOAT in likely and _are_codes(sample) and _are_codes(column)
+        )
         sure = {FLOAT, GROUPED} & likely if numbers is not None else set()
         self.possible &= self._narrowed(column, sure, likely - sure - {INT, FLOAT})
         return numbers
@@ -199,6 +207,12 @@ class Typing:
     def has_decimal_commas(self) -> bool:
         """Whether a comma can only be decimal."""
         return self.n_cells > 0 and COMMA in self.possible and not {GROUPED, FLOAT} & self.possible
+
+
+def _are_codes(column: Any) -> bool:
+    """Whether cells are digits, with a letter e among them somewhere."""
+    pc = arrow(".compute")
+    return bool(pc.all(pc.match_substring_regex(column, CODE)).as_py())
 
 
 def _sample(column: Any) -> Any:

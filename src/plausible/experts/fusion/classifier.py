@@ -198,7 +198,7 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         """
         sources = self._check_options()
         data = read_features(self, X)
-        rows = self._rows(data, y, sample_weight, sources)
+        rows = self._rows(X, data, y, sample_weight, sources)
         names = getattr(self, "feature_names_in_", getattr(data, "columns", None))
         self.columns_ = [find_columns(source, data, names) for source in sources]
         learns = isinstance(self.discount, str)
@@ -258,10 +258,10 @@ class EvidentialFusionClassifier(NamedSources, MassClassifier):
         return "compare" if has_bets(source.estimator) else "yes"
 
     def _rows(
-        self, data: Any, y: Any, sample_weight: ArrayLike | None, sources: list[Source]
+        self, X: Any, data: Any, y: Any, sample_weight: ArrayLike | None, sources: list[Source]
     ) -> FusionRows:
         """Rows that have weight, with folds and with the classes of labels and fitted sources."""
-        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data))
+        labels, weight = check_labels_and_weights(self, y, sample_weight, count_rows(data), X)
         frozen = [one.estimator for one in sources if isinstance(one.estimator, FrozenEstimator)]
         names = {name for one in frozen for name in classes_of(one.estimator)}
         labels = as_labels(labels, classes=sorted({*labels.classes.tolist(), *names}))
