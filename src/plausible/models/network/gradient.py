@@ -13,7 +13,8 @@ from plausible.models.network import evidence
 from plausible.models.network.evidence import FloatArray, Form, Network
 from plausible.models.network.losses import BoolArray, evaluate
 
-ROWS_AT_ONCE = 1024
+FEWEST_ROWS = 1024
+AT_ONCE = 65536  # distances to prototypes: they fit the cache, and steps are not all begun anew
 
 
 class Said(NamedTuple):
@@ -45,8 +46,9 @@ def loss_pass(
     partners = evidence.partners(network.prototypes, center)
     value, by_membership = 0.0, np.zeros_like(network.memberships)
     pulls, by_square = np.zeros_like(partners), np.zeros(len(partners))
-    for start in range(0, len(X), ROWS_AT_ONCE):  # all that some rows need stays in the cache
-        part = slice(start, start + ROWS_AT_ONCE)
+    size = max(FEWEST_ROWS, AT_ONCE // len(partners))
+    for start in range(0, len(X), size):
+        part = slice(start, start + size)
         rows = evidence.around(X[part], center)
         squared = evidence.distances_by(partners, rows)
         said = Said(targets, weight, shares).rows(part)
