@@ -66,7 +66,7 @@ def _part_rows(columns: Columns, most_bytes: int) -> int:
 
 
 class StreamRows(Rows):
-    """Rows that are read chunk by chunk, again at each pass, and never held in memory together.
+    """Rows that are read chunk by chunk, and never held in memory together.
 
     The next chunks are read by a thread of their own while chunks are being summed, on as many
     cores as BLAS is set to (see ``threadpoolctl.threadpool_limits``).
