@@ -249,12 +249,14 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
     """
     criterion, d, end = 0.0, X.shape[1], len(X) - 1
     for start in range(0, len(X), BLOCK):
-        # phi(x - center), whose rows are features, and the plausibility of each component
+        # phi(x - center), whose rows are features, and the plausibility of each component, which
+        # stays as it is without labels
+        n_new = len(owner) if step > 0 or start == 0 else 0
         for j in range(BLOCK):
             row = start + j if start + j < end else end
             for i in range(d):
                 phi[i, j] = X[row, i] - center[i]
-            for k in range(len(owner)):
+            for k in range(n_new):
                 pl[k, j] = PL[row * step, owner[k]]
         if kind == SPHERICAL:
             for j in range(BLOCK):
