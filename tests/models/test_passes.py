@@ -139,7 +139,7 @@ def test_rows_that_only_fill_a_block_leave_no_trace_in_given_sums():
     rng = np.random.default_rng(0)
     X, given = rng.normal(size=(203, D)), rng.uniform(size=(203, 3))
     given[rng.uniform(size=given.shape) < 0.3] = 0.0
-    given[5] = given[202] = 0.0  # favor no class, the last one, too
+    given[5], given[202] = 0.0, 0.5  # no class is favored; the last row would be the one to repeat
     for kind in KINDS:
         phi = passes._feature_map(X, np.ones(D), kind)
         found = compiled_sums(X, given, np.ones(D), kind)

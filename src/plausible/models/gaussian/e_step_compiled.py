@@ -249,12 +249,14 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
     """
     criterion, d, end = 0.0, X.shape[1], len(X) - 1
     for start in range(0, len(X), BLOCK):
-        # phi(x - center), whose rows are features, and the plausibility of each component
+        # phi(x - center), whose rows are features, and the plausibility of each component, which
+        # stays as it is without labels
+        n_new = len(owner) if step > 0 or start == 0 else 0
         for j in range(BLOCK):
             row = start + j if start + j < end else end
             for i in range(d):
                 phi[i, j] = X[row, i] - center[i]
-            for k in range(len(owner)):
+            for k in range(n_new):
                 pl[k, j] = PL[row * step, owner[k]]
         if kind == SPHERICAL:
             for j in range(BLOCK):
@@ -289,18 +291,21 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
         for first in range(0, 0 if given else n_active, TILE):
             last = first + TILE if first + TILE < n_active else n_active
             for p in range(0, len(phi), ROUND):
+                p1, p2, p3, p4 = p + 1, p + 2, p + 3, p + 4
                 for a in range(first, last, 2):
                     k, m = active[a], active[a + 1]
-                    w0, w1, w2, w3 = W[k, p + 1], W[k, p + 2], W[k, p + 3], W[k, p + 4]
-                    v0, v1, v2, v3 = W[m, p + 1], W[m, p + 2], W[m, p + 3], W[m, p + 4]
+                    w0, w1, w2, w3 = W[k, p1], W[k, p2], W[k, p3], W[k, p4]
+                    v0, v1, v2, v3 = W[m, p1], W[m, p2], W[m, p3], W[m, p4]
                     for j in range(BLOCK):
-                        x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                        x0, x1, x2, x3 = phi[p, j], phi[p1, j], phi[p2, j], phi[p3, j]
                         score[a, j] += w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3
                         score[a + 1, j] += v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3
         # likelihoods, and then responsibilities, in their place
         for a in range(0, n_active, 2):
             for j in range(BLOCK):
-                rows[0, j] = max(rows[0, j], score[a, j], score[a + 1, j])
+                peak, one, other = rows[0, j], score[a, j], score[a + 1, j]
+                one = one if one > other else other
+                rows[0, j] = one if one > peak else peak
         for a in range(n_active):
             k = active[a]
             for j in range(BLOCK):
@@ -321,10 +326,11 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
         for first in range(0, n_active, TILE):
             last = first + TILE if first + TILE < n_active else n_active
             for p in range(0, len(phi), ROUND):
+                p1, p2, p3, p4 = p + 1, p + 2, p + 3, p + 4
                 for a in range(first, last, 2):
                     s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = 0.0
                     for j in range(BLOCK):
-                        x0, x1, x2, x3 = phi[p, j], phi[p + 1, j], phi[p + 2, j], phi[p + 3, j]
+                        x0, x1, x2, x3 = phi[p, j], phi[p1, j], phi[p2, j], phi[p3, j]
                         r, q = score[a, j], score[a + 1, j]
                         s0 += x0 * r
                         s1 += x1 * r
@@ -335,12 +341,12 @@ def _expect(  # type: ignore[no-untyped-def]  # pragma: no cover
                         t2 += x2 * q
                         t3 += x3 * q
                     k, m = active[a], active[a + 1]
-                    sums[k, p + 1] += s0
-                    sums[k, p + 2] += s1
-                    sums[k, p + 3] += s2
-                    sums[k, p + 4] += s3
-                    sums[m, p + 1] += t0
-                    sums[m, p + 2] += t1
-                    sums[m, p + 3] += t2
-                    sums[m, p + 4] += t3
+                    sums[k, p1] += s0
+                    sums[k, p2] += s1
+                    sums[k, p3] += s2
+                    sums[k, p4] += s3
+                    sums[m, p1] += t0
+                    sums[m, p2] += t1
+                    sums[m, p3] += t2
+                    sums[m, p4] += t3
     return criterion
