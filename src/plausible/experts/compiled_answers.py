@@ -102,7 +102,7 @@ def order_of(place: IntArray, n_places: int) -> tuple[IntArray, IntArray]:
 # tenth of a second at least; loops of their own leave more of the memory's time to sums.
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def _gather(first, kind, values, sums, lowered):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the values of its answers to each item.
 
@@ -127,7 +127,7 @@ def _gather(first, kind, values, sums, lowered):  # type: ignore[no-untyped-def]
     return sum_of_tops
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def _scatter(first, kind, values, sums, shares):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the values of each item to its answers' kinds.
 
