@@ -102,7 +102,11 @@ def order_of(place: IntArray, n_places: int) -> tuple[IntArray, IntArray]:
 # tenth of a second at least; loops of their own leave more of the memory's time to sums.
 
 
-@numba.njit(nogil=True, cache=True)
+# Only Python calls them: without a way in for C they compile faster.
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+@numba.njit(cache=True, **_options)
 def _gather(first, kind, values, sums, lowered):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the values of its answers to each item.
 
@@ -127,7 +131,7 @@ def _gather(first, kind, values, sums, lowered):  # type: ignore[no-untyped-def]
     return sum_of_tops
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(cache=True, **_options)
 def _scatter(first, kind, values, sums, shares):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add the values of each item to its answers' kinds.
 

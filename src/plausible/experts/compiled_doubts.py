@@ -170,7 +170,8 @@ def confused(
 # is left out: they make no arrays, and call no functions, neither of arrays nor of their own.
 
 
-_options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# Only Python and compiled code call them: without a way in for C they compile faster.
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 @numba.njit(cache=True, **_options)
@@ -209,15 +210,14 @@ def _multiply(first, pair, doubt, whole, begin, posterior, totals, in_all):  # t
                     total += row[k]
                 if not total > 1e-250:
                     break
-                if a == last:
-                    totals[i] = top + math.log(total)
-                    for k in range(len(row)):
-                        row[k] /= total
-                        in_all[k] += row[k]
-                elif total < 1e-100:
+                if a == last or total < 1e-100:
                     top += math.log(total)
+                    ended = 1.0 if a == last else 0.0
                     for k in range(len(row)):
                         row[k] /= total
+                        in_all[k] += ended * row[k]
+                if a == last:
+                    totals[i] = top
 
 
 @numba.njit(cache=True, **_options)

@@ -22,10 +22,16 @@ IntArray = NDArray[np.int64]
 MANY_ROWS = 1000  # for each thread
 BETS, SLOPES = range(2)  # rows of a workspace
 
-_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+# Only Python and compiled code call them: without a way in for C they compile faster.
+_options: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,
+}
 _sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc", "nsz"}}
-# Parts that only compiled code calls: without ways in for others they compile faster.
-_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Parts that only compiled code calls need none for Python, either.
+_inner: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
 def on_threads(

@@ -27,9 +27,10 @@ N_NODES = 24
 FEW_RECORDS = 300  # up to which doubtful labels can give a profile with several peaks that count
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(N_NODES)
 
-_options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-# Parts that only compiled code calls: without ways in for others they compile faster.
-_inner: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# Only Python and compiled code call them: without a way in for C they compile faster.
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# Parts that only compiled code calls need none for Python, either.
+_inner: dict[str, Any] = {"no_cpython_wrapper": True}
 _jit: Any = numba.njit
 
 

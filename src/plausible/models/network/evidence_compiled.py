@@ -28,7 +28,13 @@ SMALLEST = LEAST**RESCALE
 SQUARED, C1, LIKELIHOOD, CROSS_ENTROPY = range(4)  # the last of probabilities
 CODES = {"squared": SQUARED, "c1": C1, "likelihood": LIKELIHOOD}
 
-_options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+# Only Python and compiled code call them: without a way in for C they compile faster.
+_options: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"contract"},
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 _sums_in_any_order = {**_options, "fastmath": {"contract", "reassoc"}}
 
 
