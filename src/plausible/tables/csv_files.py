@@ -78,7 +78,7 @@ class CsvSource(Source):
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
-        if self.is_kept and is_known:
+        if self.is_kept and is_known and len(whole) >= LARGE:
             columns = self._parse_pieces(whole)
         if self.is_kept:
             self._columns = self._keep(self._parse_whole(whole) if columns is None else columns)
@@ -111,7 +111,7 @@ class CsvSource(Source):
 
     def _parse_pieces(self, whole: Any) -> dict[str, Any] | None:
         """Columns of long plain text; None of other text."""
-        if len(whole) < LARGE or self.n_before or self.is_empty or not self.text.is_plain:
+        if self.n_before or self.is_empty or not self.text.is_plain:
             return None
         wanted = [name for name in self.names if self.content.is_coded(name)]
         found = parse_pieces(whole, self._parse_piece, self._counts, wanted)
