@@ -4,7 +4,8 @@
 with the columns id, by and label. A field is called by the last part of its path, or by more of it
 where two would have one name. Lists of names stay lists; texts that hold objects are read as these.
 An object of columns, as pandas writes it, is a table, and one of objects a row for each of these.
-Files of COCO and Datumaro, whose labels are numbers of a list beside them, are told by their keys.
+Files of COCO and Datumaro, whose labels are numbers of a list beside them, and of the VGG Image
+Annotator are told by their keys.
 """
 
 import json
@@ -15,6 +16,8 @@ from plausible.io.answer_columns import ALIASES, plainly
 from plausible.tables import TableError
 
 SPREAD, COLUMNS, COCO, DATUMARO = "spread", "columns", "COCO", "Datumaro"
+VIA = "VGG Image Annotator"
+VIA_KEYS = {"filename", "regions", "file_attributes"}
 PEOPLE = {plainly(name) for name in ALIASES["annotator"]}
 Records = list[tuple[str, Any]]
 Row = dict[tuple[str, ...], Any]
@@ -26,6 +29,8 @@ def depth_of(record: dict[str, Any]) -> str | None:
         return COCO
     if isinstance(record.get("categories"), dict) and isinstance(record.get("items"), list):
         return DATUMARO
+    if "_via_img_metadata" in record or (record and all(map(_is_via, record.values()))):
+        return VIA
     if len(record) > 1 and _columns_in(record) is not None:
         return COLUMNS
     is_deep = any(_is_deep(value) for value in record.values())
@@ -166,6 +171,42 @@ def of_datumaro(record: Any, source: str) -> dict[str, list[Any]]:
     }
 
 
+def _is_via(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) >= VIA_KEYS
+
+
+def _via_files(record: Any) -> list[Any]:
+    return list(record.get("_via_img_metadata", record).values())
+
+
+def of_via(record: Any, source: str) -> dict[str, list[Any]]:
+    """Attributes of whole files in JSON of the VGG Image Annotator, which names no people."""
+    files = _via_files(record)
+    said = [{name: _via_cell(cell) for name, cell in f["file_attributes"].items()} for f in files]
+    names = [
+        name for name in dict.fromkeys(name for one in said for name in one)
+        if any(one.get(name) is not None for one in said)
+    ]  # fmt: skip
+    _check_whole(not names and any(one["regions"] for one in files), source)
+    if not names:
+        raise TableError(
+            f"{source} should hold classes of whole images", "no file has an attribute",
+            "give files an attribute in the VGG Image Annotator, and export JSON again",
+        )  # fmt: skip
+    called = ["label"] if len(names) == 1 else names
+    columns = {
+        new: [one.get(name) for one in said] for new, name in zip(called, names, strict=True)
+    }
+    return {"item": [one["filename"] for one in files], **columns}
+
+
+def _via_cell(cell: Any) -> str | None:
+    """An attribute as a cell: boxes that are ticked are a set."""
+    if isinstance(cell, dict):
+        return "|".join(name for name, is_ticked in cell.items() if is_ticked) or None
+    return str(cell).strip() or None
+
+
 def _check_whole(has_parts: bool, source: str) -> None:
     """Refuse boxes and outlines."""
     if has_parts:
@@ -181,7 +222,7 @@ def in_table(kind: str, records: Records, source: str) -> tuple[dict[str, list[A
         return _columns_in(records[0][1]) or {}, []
     if kind == SPREAD:
         return spread(records, source), [f"{source}: a row for each entry of its lists"]
-    read = of_coco if kind == COCO else of_datumaro
+    read = {COCO: of_coco, DATUMARO: of_datumaro, VIA: of_via}[kind]
     try:
         columns = read(records[0][1], source)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -189,4 +230,7 @@ def in_table(kind: str, records: Records, source: str) -> tuple[dict[str, list[A
             f"{source} should be an export of {kind}", f"a part of it is missing ({error})",
             "export it again",
         ) from None  # fmt: skip
-    return columns, [f"{source} was read as an export of {kind}"]
+    notes = [f"{source} was read as an export of {kind}"]
+    if kind == VIA and any(one["regions"] for one in _via_files(records[0][1])):
+        notes.append("not used: regions of images")
+    return columns, notes

@@ -31,7 +31,7 @@ from plausible.io.export_nested import (
     names_people,
     unnested,
 )
-from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, depth_of, in_table
+from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, VIA, depth_of, in_table
 from plausible.io.export_tools import (
     FLAT,
     MANIFEST,
@@ -123,7 +123,7 @@ def objects(values: list[Any]) -> Any:
 def flattened(source: Any) -> Any:
     """A source as it is, or the table of JSON whose records hold objects, or lists of answers."""
     tool = tool_in(source)
-    if tool not in (FLAT, NESTED, MANIFEST, SPREAD, COLUMNS, COCO, DATUMARO):
+    if tool not in (FLAT, NESTED, MANIFEST, SPREAD, COLUMNS, COCO, DATUMARO, VIA):
         return source
     records, name, notes = _load_records(source), shown_name(source), []
     if tool == NESTED:
@@ -160,6 +160,7 @@ def tool_in(source: Any) -> str | None:
         return "doccano" if files and tool_in(files[0]) == "doccano" else None
     head = _head_of(source).lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:1] not in (b"[", b"{"):
+        _check_via(head, source)
         return "argilla" if is_argilla_table(head) else None
     record = _first_record(head)
     if record == {}:
@@ -171,6 +172,17 @@ def tool_in(source: Any) -> str | None:
     if is_nested or (tool == "doccano" and names_people(record)):
         return NESTED
     return depth_of(record) if tool is None else tool
+
+
+def _check_via(head: bytes, source: Any) -> None:
+    """Refuse CSV of the VGG Image Annotator, whose cells hold JSON."""
+    first = head.partition(b"\n")[0]
+    if b"file_attributes" in first and b"region_shape_attributes" in first:
+        raise TableError(
+            f"{shown_name(source)} should be a table of answers about whole items",
+            "it is CSV of the VGG Image Annotator, whose cells hold attributes and outlines",
+            "export its annotations as JSON, whose attributes of files are read",
+        )
 
 
 def _head_of(source: Any) -> bytes:

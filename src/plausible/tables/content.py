@@ -61,6 +61,10 @@ FOREIGN = {
     b"<html": "a web page",
     b"<table": "a web page",
 }
+MARKS = {  # parts of texts, by the tool that marks them
+    "WebAnno or INCEpTION": re.compile(rb"#FORMAT=WebAnno TSV"),
+    "brat": re.compile(rb"T\d+\t\S+ \d+ \d+[\t;]|R\d+\t\S+ Arg1:|E\d+\t\S+:T\d+|\*\t\S+ T\d+"),
+}
 
 
 def _is_encodable(name: str) -> bool:
@@ -169,6 +173,13 @@ class Content:
                 f"UTF-16 without a mark (BOM) do; {GIVE}."
             )
         start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        marker = next((tool for tool, form in MARKS.items() if form.match(start)), None)
+        if marker is not None:
+            raise TableError(
+                f"{self.name} should be a table of answers about whole items, but is a file of "
+                f"{marker}, which marks parts of texts; write a CSV file with a row for each "
+                "document and person, and the columns item, annotator and label."
+            )
         if named == CSV:
             return CSV
         if JSON_ARRAY.match(start):

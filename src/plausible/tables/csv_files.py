@@ -6,7 +6,7 @@ parses what it needs. pyarrow parses; what it passes over in silence (a quote th
 a name that comes twice) is looked for here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -26,13 +26,13 @@ from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
 from plausible.tables.csv_lines import Record, records
+from plausible.tables.csv_options import convert_options, parse_options, parse_piece
 from plausible.tables.csv_pieces import parse_pieces
 from plausible.tables.errors import TableError, arrow, first_line, reading
 from plausible.tables.kinds import (
     BOOL,
     FLOAT,
     INT,
-    MISSING,
     NULL,
     TEXT,
     Typing,
@@ -78,7 +78,7 @@ class CsvSource(Source):
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
-        if self.is_kept and is_known:
+        if self.is_kept and is_known and len(whole) >= LARGE:
             columns = self._parse_pieces(whole)
         if self.is_kept:
             self._columns = self._keep(self._parse_whole(whole) if columns is None else columns)
@@ -111,26 +111,15 @@ class CsvSource(Source):
 
     def _parse_pieces(self, whole: Any) -> dict[str, Any] | None:
         """Columns of long plain text; None of other text."""
-        if len(whole) < LARGE or self.n_before or self.is_empty or not self.text.is_plain:
+        if self.n_before or self.is_empty or not self.text.is_plain:
             return None
         wanted = [name for name in self.names if self.content.is_coded(name)]
-        found = parse_pieces(whole, self._parse_piece, self._counts, wanted)
+        parse = partial(parse_piece, self.names, self.delimiter)
+        found = parse_pieces(whole, parse, self._counts, wanted)
         if found is None:
             return None
         columns, self._coders = found
         return columns
-
-    def _parse_piece(self, counts: Collection[str], piece: Any) -> Any:
-        """A part of the text that has no header, in one chunk."""
-        options = arrow(".csv").ReadOptions(
-            use_threads=False, column_names=self.names, block_size=len(piece) + 1
-        )
-        return arrow(".csv").read_csv(
-            arrow().BufferReader(piece),
-            options,
-            self._parse_options(),
-            self._convert_options(self.names, dict.fromkeys(counts, INT64)),
-        )
 
     # -- What a table offers
 
@@ -336,8 +325,8 @@ class CsvSource(Source):
         table = arrow(".csv").read_csv(
             arrow().BufferReader(whole),
             self._read_options(block_size=block),
-            self._parse_options(),
-            self._convert_options(self.names, {}),
+            parse_options(self.delimiter, self.text.n_quotes > 0),
+            convert_options(self.names, self.names, {}),
             arrow().system_memory_pool(),  # which gives memory back later than others
         )
         return {
@@ -402,8 +391,8 @@ class CsvSource(Source):
                 with pcsv.open_csv(
                     file,
                     self._read_options(use_threads=False, block_size=self.block),
-                    self._parse_options(),
-                    self._convert_options(columns, direct),
+                    parse_options(self.delimiter, self.text.n_quotes > 0),
+                    convert_options(self.names, columns, direct),
                 ) as reader:
                     for batch in reader:
                         texts = map(self._unquoted, columns, batch.columns)
@@ -421,20 +410,3 @@ class CsvSource(Source):
         if self._is_renamed:
             options |= {"column_names": self.names, "skip_rows_after_names": 1}
         return arrow(".csv").ReadOptions(skip_rows=self.n_before, **options)
-
-    def _parse_options(self) -> Any:
-        return arrow(".csv").ParseOptions(
-            delimiter=self.delimiter, newlines_in_values=self.text.n_quotes > 0
-        )
-
-    def _convert_options(self, columns: Sequence[str], direct: dict[str, str]) -> Any:
-        pa = arrow()
-        types = dict.fromkeys(self.names, pa.string())
-        return arrow(".csv").ConvertOptions(
-            column_types=types | {name: getattr(pa, kind)() for name, kind in direct.items()},
-            include_columns=list(columns),
-            null_values=MISSING,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            check_utf8=False,  # the text was surveyed
-        )
