@@ -19,8 +19,7 @@ from plausible.tables.errors import arrow
 from plausible.tables.number_codes import letters_of
 from plausible.tables.threads import at_once
 
-PIECE = 1 << 21  # bytes at most
-N_PIECES = 16  # at least, so that no thread waits long for another at the end
+PIECE = 1 << 21  # bytes
 LOOK = 1 << 17  # bytes that tell which columns can be coded
 LONGEST = 1 << 16  # bytes of a line, or else text is not cut
 BLOCK = 1 << 17  # bytes that are looked at at a time, so that they stay in the cache
@@ -150,10 +149,9 @@ def cut(whole: Any) -> list[int] | None:
     begin = head.find(b"\n") + 1
     if not head[:begin].strip() or b"\r" in head[:begin].removesuffix(b"\r\n"):
         return None
-    size = min(PIECE, max(len(letters) // N_PIECES, PIECE // 4))
     cuts = [begin]
-    while cuts[-1] + size < len(letters):
-        end = cuts[-1] + size
+    while cuts[-1] + PIECE < len(letters):
+        end = cuts[-1] + PIECE
         length = bytes(letters[end : end + LONGEST]).find(b"\n") + 1
         if not length and end + LONGEST < len(letters):
             return None
