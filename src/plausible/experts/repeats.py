@@ -1,9 +1,7 @@
 """Answers that somebody gave more than once about the same item."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,40 +54,18 @@ def find_repeats(item: IntArray, annotator: IntArray) -> Again:
     >>> find_repeats(np.array([0, 1, 0, 0]), np.array([2, 2, 2, 1]))
     Again(rows=array([0, 2]), group=array([0, 0]))
     """
-    if len(item) < MANY or (os.cpu_count() or 1) < 2:
-        return _find_among(item, annotator, np.arange(len(item)))
-    with ThreadPoolExecutor(2) as threads:  # items with even and with odd codes
-        parts = list(threads.map(partial(_find_half, item, annotator), (0, 1)))
-    rows = np.concatenate([part.rows for part in parts])
-    n_groups = int(parts[0].group.max(initial=-1)) + 1
-    group = np.concatenate([parts[0].group, parts[1].group + n_groups])
-    order = np.argsort(rows)
-    return Again(rows[order], group[order])
-
-
-def _find_half(item: IntArray, annotator: IntArray, odd: int) -> Again:
-    """The same for items whose codes are odd, or even."""
-    rows = [
-        np.flatnonzero((item[start : start + BLOCK] & 1) == odd) + start
-        for start in range(0, len(item), BLOCK)
-    ]
-    return _find_among(item, annotator, np.concatenate(rows))
-
-
-def _find_among(item: IntArray, annotator: IntArray, rows: IntArray) -> Again:
-    """The same for some of the answers."""
-    pairs = _pair_numbers(item, annotator, rows)
+    pairs = _pair_numbers(item, annotator)
     twice = _repeated(pairs)
     # Answers whose last bits are of a pair that comes again.
     may_repeat = np.zeros(N_ENDS, dtype=bool)
     may_repeat[twice & (N_ENDS - 1)] = True
     several = _places_in(pairs, may_repeat) if len(twice) else np.zeros(0, np.int64)
     group = _number_repeats(pairs[several])
-    return Again(rows[several[group >= 0]], group[group >= 0])
+    return Again(several[group >= 0], group[group >= 0])
 
 
 def _places_in(pairs: NDArray[Any], may_repeat: NDArray[np.bool_]) -> IntArray:
-    """Places of pairs whose last bits are in a table."""
+    """Rows whose last bits are in a table."""
     return np.concatenate(
         [
             np.flatnonzero(may_repeat.take(pairs[start : start + BLOCK] & (N_ENDS - 1))) + start
@@ -123,15 +99,15 @@ def settle_repeats(
     return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
 
 
-def _pair_numbers(item: IntArray, annotator: IntArray, rows: IntArray) -> NDArray[Any]:
-    """A number for the item and the person of each of some answers."""
+def _pair_numbers(item: IntArray, annotator: IntArray) -> NDArray[Any]:
+    """A number for the item and the person of each answer."""
     n_items, n_people = int(item.max(initial=0)) + 1, int(annotator.max(initial=0)) + 1
     # Short numbers are sorted in half the time.
     whole: Any = np.int32 if n_items * n_people < np.iinfo(np.int32).max else np.int64
-    pairs: NDArray[Any] = np.empty(len(rows), whole)
-    for start in range(0, len(rows), BLOCK):
-        part = rows[start : start + BLOCK]
-        pairs[start : start + BLOCK] = item.take(part) * n_people + annotator.take(part)
+    pairs: NDArray[Any] = np.empty(len(item), whole)
+    for start in range(0, len(item), BLOCK):
+        part = slice(start, start + BLOCK)
+        pairs[part] = item[part] * n_people + annotator[part]
     return pairs
 
 

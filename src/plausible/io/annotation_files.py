@@ -6,7 +6,6 @@ A long table has a row for each answer, with the columns ``item``, ``annotator``
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from plausible.experts import (
     read_doubts,
 )
 from plausible.io.answer_checks import check_one_item
-from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS, is_coded
+from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import MOST_COUNTED, from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
@@ -105,7 +104,7 @@ def read_annotations(
     export = read_export(source, names=names, given=given)
     if export is not None:
         return export
-    table = open_table(flattened(source), partial(is_coded, names))
+    table = open_table(flattened(source))
     given["classes"] = classes = classes_in(table, classes)
     ignore = check_texts(ignore, "ignore")
     plan = plan_reading(table, layout, names, kind, columns, ignore)

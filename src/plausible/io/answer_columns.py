@@ -85,14 +85,6 @@ def find_columns(
     return found
 
 
-def is_coded(names: Mapping[str, str] | None, name: str) -> bool:
-    """Whether a column is likely one of items, people, answers or how sure people are."""
-    if isinstance(names, Mapping) and name in names.values():
-        return True
-    known = [alias for aliases in ALIASES.values() for alias in aliases]
-    return plainly(name) in {plainly(alias) for alias in (*known, *DOUBTS)}
-
-
 def check_names(table: Source, names: Mapping[str, str]) -> dict[str, str]:
     """Columns that are named by the caller, which must be there."""
     known = (*ALIASES, "doubt", "count", *NUMBERS)

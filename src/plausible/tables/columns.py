@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from plausible.tables.errors import TableError, arrow
 from plausible.tables.kinds import places_of, without_nan
-from plausible.tables.numbered_names import INLINE, views_of
 
 NUMBER = r"(?i)^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)$"
 
@@ -120,14 +119,8 @@ def texts(column: Any) -> NDArray[np.str_]:
     if not len(column) or letters.max(initial=0) > 127 or lengths.max() > 32:
         return np.array(column.to_pylist(), dtype=str)
     width = max(int(lengths.max()), 1)
-    views = views_of(column) if INLINE >= width > lengths.min() else None
-    if width == lengths.min():
-        cells = letters.reshape(-1, width).astype(np.uint32)
-    elif views is not None:  # letters follow the four bytes of the length
-        cells = views.view(np.uint8)[:, 4 : 4 + width].astype(np.uint32)
-    else:
-        cells = np.zeros((len(column), width), np.uint32)
-        cells[np.arange(width) < lengths[:, None]] = letters
+    cells = np.zeros((len(column), width), np.uint32)
+    cells[np.arange(width) < lengths[:, None]] = letters
     return cells.view(f"U{width}").ravel()
 
 

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -118,11 +117,9 @@ class Content:
     kind : {"CSV", "JSON lines", "JSON", "Parquet", "Arrow", "Excel", "SQLite"}
     is_tabbed : whether the name says that tabs separate the cells
     sheet : name of the sheet that is asked for, as in "book.xlsx#Sheet", or None
-    is_coded : which columns will likely be asked for by their distinct names
     """
 
-    def __init__(self, source: Any, is_coded: Callable[[str], bool] | None = None) -> None:
-        self.is_coded = is_coded or _is_none
+    def __init__(self, source: Any) -> None:
         self.path: Path | None = None
         self.file: IO[bytes] | None = None
         self.sheet: str | None = None
@@ -244,10 +241,6 @@ class Content:
             while piece := file.read(PIECE):
                 copy.write(piece.encode() if isinstance(piece, str) else piece)
         self.file = copy
-
-
-def _is_none(name: str) -> bool:
-    return False
 
 
 def _sheet_of(source: Any) -> tuple[Any, str | None]:

@@ -7,12 +7,12 @@ a name that comes twice) is looked for here.
 """
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
-from plausible.tables.coders import Coder
 from plausible.tables.codes import (
     FEW,
     Encoded,
@@ -26,8 +26,7 @@ from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import check_encoding, check_quotes, explain
 from plausible.tables.csv_header import read_header
 from plausible.tables.csv_lines import Record, records
-from plausible.tables.csv_options import convert_options, parse_options, parse_piece
-from plausible.tables.csv_pieces import parse_pieces
+from plausible.tables.csv_options import convert_options, parse_options
 from plausible.tables.errors import TableError, arrow, first_line, reading
 from plausible.tables.kinds import (
     BOOL,
@@ -41,6 +40,7 @@ from plausible.tables.kinds import (
     without_blanks,
     without_nan,
 )
+from plausible.tables.number_codes import is_written_so
 from plausible.tables.quoted_cells import first_quoted, has_quoted, unquoted
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
@@ -67,21 +67,17 @@ class CsvSource(Source):
         self._written: set[str] = set()  # columns of whole numbers, whose text is not kept
         self._clean_ones: set[str] = set()  # in which blank cells are missing
         self._values: dict[str, Any] = {}  # of short files: typed
-        self._coders: dict[str, Coder] = {}  # which have codes of columns
         self._quoted: set[str] = set()  # columns with cells such as ="001"
-        is_known = self.text.is_surveyed
-        columns = None if is_known else self._parse_ahead()
-        if columns is None:
+        ahead = None if self.text.is_surveyed else self._parse_ahead()
+        if ahead is None:
             self._read_header()
         self.notes += [*self.text.notes, *self._told]
         if self.text.is_damaged:
             check_encoding(self)
         whole = self.text.take()
         self.is_kept = whole is not None
-        if self.is_kept and is_known and len(whole) >= LARGE:
-            columns = self._parse_pieces(whole)
         if self.is_kept:
-            self._columns = self._keep(self._parse_whole(whole) if columns is None else columns)
+            self._columns = self._keep(self._parse_whole(whole) if ahead is None else ahead)
         if self.text.n_quotes % 2:
             check_quotes(self)
 
@@ -99,27 +95,14 @@ class CsvSource(Source):
         None if it cannot be parsed, or has to be parsed in another way, so that all has to be done
         again when it is known what the text is.
         """
-        columns = None
-        with suppress(Exception):  # which comes again below, unless the survey explains it
-            self._read_header()
-            columns = self._parse_pieces(self.text.whole())
-        if columns is None:
-            self.text.survey()
-        else:
-            self.text.is_surveyed = True
-        return columns
-
-    def _parse_pieces(self, whole: Any) -> dict[str, Any] | None:
-        """Columns of long plain text; None of other text."""
-        if self.n_before or self.is_empty or not self.text.is_plain:
-            return None
-        wanted = [name for name in self.names if self.content.is_coded(name)]
-        parse = partial(parse_piece, self.names, self.delimiter)
-        found = parse_pieces(whole, parse, self._counts, wanted)
-        if found is None:
-            return None
-        columns, self._coders = found
-        return columns
+        with ThreadPoolExecutor(1) as thread:
+            survey = thread.submit(self.text.survey)
+            columns = None
+            with suppress(Exception):  # which comes again below, unless the survey explains it
+                self._read_header()
+                columns = self._parse_columns(self.text.whole())
+            survey.result()
+        return columns if self.text.is_plain else None
 
     # -- What a table offers
 
@@ -196,9 +179,7 @@ class CsvSource(Source):
             tasks = [partial(self._number_codes, name) for name in lost]
             found = at_once(tasks, self._n_kept())
             rest = [name for name, it in zip(lost, found, strict=True) if not self._take(name, it)]
-            coded = {n: self._coders.pop(n).finish() for n in rest if n in self._coders}
-            coded |= distinct_all({n: self._text(n) for n in rest if n not in coded})
-            for name, (codes, cells) in coded.items():
+            for name, (codes, cells) in distinct_all({n: self._text(n) for n in rest}).items():
                 self._codes[name] = recode(codes, cells, self._read_names(name, cells))
         return super().encoded_all(names)
 
@@ -209,13 +190,9 @@ class CsvSource(Source):
     def _number_codes(self, name: str) -> tuple[Encoded, Any] | None:
         """Codes and numbers of a column, if it holds whole ones that are written as usual."""
         if name in self._written:
-            if name in self._coders:
-                return Encoded(*self._coders.pop(name).finish()), self._values[name]
             encoded = encoded_numbers(self._values[name])
             return None if encoded is None else (encoded, self._values[name])
-        if name in self._kinds or name in self._coders:
-            return None
-        return whole_numbers(self._columns[name])
+        return whole_numbers(self._columns[name]) if name not in self._kinds else None
 
     def _take(self, name: str, found: tuple[Encoded, Any] | None) -> bool:
         """Keep what was found out about a column; False if it was nothing."""
@@ -308,25 +285,35 @@ class CsvSource(Source):
     # -- Parsing
 
     def _parse_whole(self, whole: Any) -> dict[str, Any]:
-        """All columns as text; where a row is longer than a block, the whole text is one."""
-        if self.is_empty:
-            return {name: arrow().chunked_array([], arrow().string()) for name in self.names}
+        """All columns; where a row is longer than a block, the whole text is one."""
         reason = ""
         for block in (self.block, len(whole) + 1):
             try:
-                return self._parse_at_once(whole, block)
+                return self._parse_columns(whole, block)
             except arrow().ArrowInvalid as error:
                 reason = first_line(error)
         del whole
         explain(self)
         raise TableError(f"{self.name} cannot be read as a CSV file ({reason}); {DAMAGED}.")
 
-    def _parse_at_once(self, whole: Any, block: int) -> dict[str, Any]:
+    def _parse_columns(self, whole: Any, block: int | None = None) -> dict[str, Any]:
+        """All columns as text, but for those of whole numbers, if they are written as these."""
+        pa, block = arrow(), block or self.block
+        if self.is_empty:
+            return {name: pa.chunked_array([], pa.string()) for name in self.names}
+        if self._counts and len(whole) >= LARGE and not self.text.n_quotes:
+            with suppress(pa.ArrowInvalid):
+                columns = self._parse_at_once(whole, block, dict.fromkeys(self._counts, INT64))
+                if is_written_so(whole, columns):
+                    return columns
+        return self._parse_at_once(whole, block, {})
+
+    def _parse_at_once(self, whole: Any, block: int, direct: dict[str, str]) -> dict[str, Any]:
         table = arrow(".csv").read_csv(
             arrow().BufferReader(whole),
             self._read_options(block_size=block),
             parse_options(self.delimiter, self.text.n_quotes > 0),
-            convert_options(self.names, self.names, {}),
+            convert_options(self.names, self.names, direct),
             arrow().system_memory_pool(),  # which gives memory back later than others
         )
         return {

@@ -1,6 +1,6 @@
 """What pyarrow is told about a CSV file."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plausible.tables.errors import arrow
@@ -23,17 +23,4 @@ def convert_options(names: Sequence[str], columns: Sequence[str], direct: Mappin
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         check_utf8=False,  # the text was surveyed
-    )
-
-
-def parse_piece(names: Sequence[str], delimiter: str, counts: Collection[str], piece: Any) -> Any:
-    """A part of plain text that has no header, in one chunk; `counts` are whole numbers."""
-    options = arrow(".csv").ReadOptions(
-        use_threads=False, column_names=list(names), block_size=len(piece) + 1
-    )
-    return arrow(".csv").read_csv(
-        arrow().BufferReader(piece),
-        options,
-        parse_options(delimiter, has_quotes=False),
-        convert_options(names, names, dict.fromkeys(counts, "int64")),
     )

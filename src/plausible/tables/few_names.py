@@ -16,8 +16,8 @@ from plausible.tables.errors import arrow
 from plausible.tables.kinds import places_of
 from plausible.tables.numbered_names import HEAD, INLINE, views_of
 
-MOST = 512  # names that are few
-BITS = 16  # of a place at most
+MOST = 256  # names that are few
+BITS = 14  # of a place at most
 N_TRIES = 200  # for factors; with so few names, more than one in ten are good
 UInts = NDArray[np.uint64]
 IntArray = NDArray[np.int64]
@@ -70,18 +70,6 @@ class Known:
             differs |= rest
         return codes, differs
 
-    def codes_of(self, views: UInts, longest: int, chunk: Any) -> IntArray | None:
-        """Codes of the names of an array, after new ones were learned; None if they are many."""
-        one, other = views[:, 0], views[:, 1] if longest > HEAD else None
-        if not self.names and not self.learn(chunk.unique()):
-            return None
-        codes, differs = self.look_up(one, other)
-        if int(np.bitwise_or.reduce(differs)):
-            if not self.learn(chunk.filter(arrow().array(differs != 0)).unique()):
-                return None
-            codes, differs = self.look_up(one, other)
-        return codes
-
 
 def encode_few(column: Any) -> tuple[IntArray, Any] | None:
     """Codes and names of a column without gaps; None if they are many, or long.
@@ -113,4 +101,14 @@ def _codes(chunk: Any, known: Known) -> IntArray | None:
     ends = places_of(chunk)[0]
     longest = int((ends[1:] - ends[:-1]).max())
     views = views_of(chunk) if longest <= INLINE else None
-    return None if views is None else known.codes_of(views, longest, chunk)
+    if views is None:
+        return None
+    one, other = views[:, 0], views[:, 1] if longest > HEAD else None
+    if not known.names and not known.learn(chunk.unique()):
+        return None
+    codes, differs = known.look_up(one, other)
+    if int(np.bitwise_or.reduce(differs)):
+        if not known.learn(chunk.filter(arrow().array(differs != 0)).unique()):
+            return None
+        codes, differs = known.look_up(one, other)
+    return codes

@@ -127,15 +127,22 @@ def text_size(column: Any) -> int:
     return total
 
 
-def letters_of(columns: Mapping[str, Any]) -> int | None:
-    """Letters of the cells of all columns of text and whole numbers; None if nobody knows."""
-    size = 0
+def is_written_so(whole: Any, columns: Mapping[str, Any]) -> bool:
+    """Whether a file is what parsed columns would be written as, by its length.
+
+    A number that is written in another way (with a sign, blanks or zeros in front), NA, empty lines
+    and ends of lines of two letters only make it longer.
+    """
+    letters = memoryview(whole)
+    head = bytes(letters[: 1 << 16]).find(b"\n") + 1
+    n_rows = len(next(iter(columns.values())))
+    size = head + n_rows * len(columns) - (bytes(letters[-1:]) != b"\n")
     for column in columns.values():
         if arrow().types.is_string(column.type):
             size += text_size(column)
         else:
             count = n_letters_in(pieces_of(column.drop_null()))
             if count is None:
-                return None
+                return False
             size += count
-    return size
+    return bool(head) and size == len(whole)

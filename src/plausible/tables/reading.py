@@ -32,11 +32,8 @@ READERS: dict[str, Callable[[Content], Source]] = {
 PROTOCOLS = "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"
 
 
-def open_table(source: Any, is_coded: Callable[[str], bool] | None = None) -> Source:
+def open_table(source: Any) -> Source:
     r"""A table, whatever it comes as: opened once, with its columns typed when asked for.
-
-    `is_coded` tells which columns will likely be asked for by their distinct names, which are then
-    found while long text is parsed.
 
     Examples
     --------
@@ -63,7 +60,7 @@ def open_table(source: Any, is_coded: Callable[[str], bool] | None = None) -> So
         )
     if not hasattr(source, "read") and source != "-" and check_path(source, "A table").is_dir():
         return ParquetFolder(Path(source))
-    content = Content(source, is_coded)
+    content = Content(source)
     if content.kind not in READERS:
         raise TableError(
             f"{content.name} should be a table", "it is a database", "read it with plausible.io"
