@@ -49,11 +49,13 @@ def _split(search: Search, rows: IntArray, level: Level) -> Level:
     here = rows[at]
     code = search.codes.reshape(-1).take(np.repeat(feature * search.codes.shape[1], sizes) + here)
     left = code <= np.repeat(level.low[inner], sizes)
-    missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
-    left |= code == np.repeat(missing, sizes)
+    if (level.missing_left[inner] == 1).any():
+        missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
+        left |= code == np.repeat(missing, sizes)
     n_left = np.add.reduceat(left, begin, dtype=np.int64) if len(inner) else sizes
     front = within < np.repeat(n_left, sizes)
-    rows[at[front]], rows[at[~front]] = here[left], here[~left]
+    here[front], here[~front] = here[left], here[~left]
+    rows[at] = here
     state, middle = level.state[inner], first + n_left
     states = state * 16807 % MODULUS, np.maximum((state * 69621 + 1) % MODULUS, 1)
     pairs = ([first, middle], [middle, last], states)

@@ -31,6 +31,9 @@ WIDTH = 5  # numbers of a node, whole and real
 WEIGHT, COST, LEAST_COST = range(3)  # of nodes, real numbers
 DISCORD, VACUOUS, MIN_LEAF, MIN_WEIGHT = range(4)  # of limits
 
+_options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+_options["no_cfunc_wrapper"] = True  # a way in for C would be compiled as well
+
 HALF_ROOT = 0x3FE6A09E667F3BCD  # the square root of one half, in bits
 
 
@@ -62,10 +65,7 @@ def _log2(context: Any, x: Any) -> Any:
 log2: Any = intrinsic(_log2)
 
 
-# Called from Python alone: a way in for C would be compiled as well.
-@numba.njit(
-    nogil=True, error_model="numpy", fastmath={"contract"}, cache=True, no_cfunc_wrapper=True
-)
+@numba.njit(cache=True, **_options)
 def scan(  # type: ignore[no-untyped-def]  # pragma: no cover
     pairs, fresh, bits, n_classes, rows, start, column, value, begin, members, loose, limits, own,
     place, current, whole, table, ends, nodes, reals
@@ -112,7 +112,7 @@ def scan(  # type: ignore[no-untyped-def]  # pragma: no cover
                             own[n_lines], place[a], table[n_lines, 0] = a, n_lines, mass
                             n_lines += 1
                     nodes[node + N_LINES] = n_lines
-                full = (n + 15) & -16  # loops without a rest
+                full = (n + 3) & -4  # loops without a rest
                 for k in range(n_lines, n_lines + n_classes):
                     for j in range(full):
                         table[k, j] = table[FRAME, j] / n_classes
@@ -126,7 +126,7 @@ def scan(  # type: ignore[no-untyped-def]  # pragma: no cover
                 if slot < fresh:
                     for line in range(n_lines + n_classes):
                         whole[line] = table[line, 0]
-                for side in range(2):
+                for side in range(1 + (slot >= fresh)):
                     any_cost = 0.0
                     for line in range(SETS, n_lines):
                         a = own[line]

@@ -275,15 +275,15 @@ def _sort(search: Search, those: Together, slots: Slots, fresh: int) -> IntArray
     else:
         place = np.repeat(slots.feature * search.codes.shape[1], those.sizes, axis=1)
         lines[:] = search.codes.reshape(-1).take(place + those.rows)
-    lines += 1  # so that there is a place before all values
     for i in np.flatnonzero(slots.missing_left):
-        missing = search.n_levels[slots.feature[i]] + 1
+        missing = search.n_levels[slots.feature[i]]
         is_missing = lines[i] == (missing if missing.ndim == 0 else np.repeat(missing, those.sizes))
-        lines[i][is_missing] = 0
+        lines[i][is_missing] = -1
         # Without missing values there is nothing new.
-        lines[i] *= np.repeat(np.logical_or.reduceat(is_missing, those.begin), those.sizes)
+        none = ~np.logical_or.reduceat(is_missing, those.begin)
+        lines[i][np.repeat(none, those.sizes)] = -1
     lines <<= those.bits
-    lines |= those.plain
+    lines += those.plain + (1 << those.bits)  # codes from 0 on, also of what comes before all
     lines.sort(axis=1)
     return pairs
 

@@ -22,7 +22,10 @@ def apply_compiled(tree: Any, X: NDArray[np.float64]) -> NDArray[np.int64]:
     return leaf
 
 
-@numba.njit(nogil=True, cache=True, no_cfunc_wrapper=True)
+_options: dict[str, Any] = {"no_cfunc_wrapper": True}  # a way in for C would be compiled too
+
+
+@numba.njit(nogil=True, cache=True, **_options)
 def _apply(X, left, right, feature, threshold, missing_left, leaf):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(len(X)):
         node = 0
