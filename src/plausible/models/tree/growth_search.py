@@ -244,7 +244,7 @@ def _judge(
     nodes[:, FIRST], nodes[:, LAST] = those.begin, those.end
     nodes[:, N_LINES] = len(search.sums.own)
     reals[:, LEAST_COST] = level.least_cost[chosen]
-    varies = np.zeros(n, bool)
+    varies, picked = np.zeros(n, bool), np.full(n, LEAF)
     step = max(ENTRIES // len(those.rows), 1)  # fewer slots than all only of a single node
     for i in range(0, max(len(slots.feature), 1), step):
         part = Slots(slots.feature[i : i + step], slots.missing_left[i : i + step])
@@ -252,7 +252,10 @@ def _judge(
         pairs = _sort(search, those, part, fresh)
         vary = (pairs[fresh:, those.begin] ^ pairs[fresh:, those.end - 1]) >> those.bits != 0
         if one_is_enough:
-            others = (np.cumsum(vary & ~part.missing_left[:, None], axis=0) != 1) | varies
+            new = vary & ~part.missing_left[:, None] & (picked == LEAF)
+            place = new.argmax(axis=0), np.arange(n)
+            picked = np.where(new[place], part.feature[place], picked)
+            others = part.feature != picked
             np.copyto(pairs[fresh:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1))
         varies |= vary.any(axis=0)
         nodes[:, SLOT] = LEAF
