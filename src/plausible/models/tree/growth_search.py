@@ -146,6 +146,8 @@ def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> 
     settings, d = search.settings, len(search.codes)
     fewest = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
     small = (level.last - level.first < fewest) | is_deep
+    if fewest == 2 and not is_deep:
+        small[:] = False  # in single rows nothing varies: not worth a call of their own
     nothing = Slots(np.zeros(0, np.int64), np.zeros(0, bool))
     for some in _portions(search, level, np.flatnonzero(small), 1):
         _judge(search, rows, level, some, nothing)
@@ -197,6 +199,7 @@ def _judge_by_chance(search: Search, rows: IntArray, level: Level, nodes: IntArr
             order[i], order[j, each] = order[j, each], order[i].copy()
         slots = _slots_of(search, order[begin:end])
         constant = ~_judge(search, rows, level, nodes, slots, one_is_enough=begin > 0)
+        constant &= (level.last - level.first)[nodes] > 1
         nodes, state, order, begin = nodes[constant], state[constant], order[:, constant], end
 
 
