@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from plausible.belief import SparseMasses, discord, mean, nonspecificity, pignistic, vacuous
 from plausible.labels import Labels
 from plausible.models import BeliefTreeClassifier
-from plausible.models.tree import growth
+from plausible.models.tree import growth, growth_search
 from plausible.models.tree.growth_compiled import grow_compiled
 from plausible.models.tree.parameters import settings_of
 from plausible.models.tree.problem import know, rank_features
@@ -281,6 +281,25 @@ def test_compiled_growth_is_that_of_numpy(options, missing):
     slow = growth.grow_numpy(features, knowledge, weight, given, 11)
     fast = grow_compiled(features, knowledge, weight, given, 11)
     assert len(slow.feature) > 5
+    for name, one, other in zip(slow._fields, slow, fast, strict=True):
+        assert np.allclose(one, other, equal_nan=True), name
+
+
+@pytest.mark.parametrize("max_features", [None, 1])
+@pytest.mark.parametrize("entries", [1, 700])
+def test_compiled_growth_sorts_in_portions_and_looks_on_where_features_are_constant(
+    monkeypatch, entries, max_features
+):
+    monkeypatch.setattr(growth_search, "ENTRIES", entries)  # a feature at once, or some nodes
+    X, labels, weight = draw(300, 4, 5, 0.2)
+    rare = np.random.default_rng(3).random((300, 9)) < 0.01  # constant in most nodes
+    X = np.hstack([X[:, :2], rare, X[:, 2:]])
+    features, (knowledge, _) = rank_features(X), know(labels)
+    model = BeliefTreeClassifier(max_features=max_features)
+    given = settings_of(model, 300, X.shape[1], weight.sum())
+    slow = growth.grow_numpy(features, knowledge, weight, given, 11)
+    fast = grow_compiled(features, knowledge, weight, given, 11)
+    assert len(slow.feature) > 30
     for name, one, other in zip(slow._fields, slow, fast, strict=True):
         assert np.allclose(one, other, equal_nan=True), name
 

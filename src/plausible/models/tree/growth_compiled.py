@@ -47,29 +47,27 @@ def _split(search: Search, rows: IntArray, level: Level) -> Level:
     within = np.arange(sizes.sum()) - np.repeat(begin, sizes)
     at = within + np.repeat(first, sizes)
     here = rows[at]
-    code = search.codes.reshape(-1).take(
-        np.repeat(feature * search.codes.shape[1], sizes) + here
-    )
+    code = search.codes.reshape(-1).take(np.repeat(feature * search.codes.shape[1], sizes) + here)
     left = code <= np.repeat(level.low[inner], sizes)
-    missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
-    left |= code == np.repeat(missing, sizes)
+    if (level.missing_left[inner] == 1).any():
+        missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
+        left |= code == np.repeat(missing, sizes)
     n_left = np.add.reduceat(left, begin, dtype=np.int64) if len(inner) else sizes
     front = within < np.repeat(n_left, sizes)
-    rows[at[front]], rows[at[~front]] = here[left], here[~left]
+    here[front], here[~front] = here[left], here[~left]
+    rows[at] = here
     state, middle = level.state[inner], first + n_left
     states = state * 16807 % MODULUS, np.maximum((state * 69621 + 1) % MODULUS, 1)
     pairs = ([first, middle], [middle, last], states)
     return Level.begin(*(np.stack(pair, axis=1).reshape(-1) for pair in pairs))
 
 
-def _in_preorder(
-    features: Features, rows: IntArray, n_rows: int, levels: list[Level]
-) -> Grown:
+def _in_preorder(features: Features, rows: IntArray, n_rows: int, levels: list[Level]) -> Grown:
     """The nodes from left to right and from above; `rows` are in the order of leaves."""
-    nodes = Level(*(np.concatenate(each) for each in zip(*levels, strict=True)))
+    nodes = Level._make([np.concatenate(each) for each in zip(*levels, strict=True)])
     depth = np.repeat(np.arange(len(levels)), [len(level.first) for level in levels])
     order = np.lexsort((depth, nodes.first))
-    nodes = Level(*(each[order] for each in nodes))
+    nodes = Level._make([each[order] for each in nodes])
     inner, outer = np.flatnonzero(nodes.feature >= 0), np.flatnonzero(nodes.feature < 0)
     left, right = np.full((2, len(order)), LEAF)
     number = np.empty(len(order), np.int64)

@@ -13,14 +13,12 @@ from scipy import sparse
 
 from plausible.models.tree.growth import MODULUS, MULTIPLIER, Settings
 from plausible.models.tree.growth_kernels import (
-    BETS,
     BLOCK,
     COST,
     CUT,
     FIRST,
     LAST,
     LEAST_COST,
-    LOOSE,
     N_LINES,
     SLOT,
     WEIGHT,
@@ -79,12 +77,11 @@ class Sums(NamedTuple):
     """What `scan` adds up, and room to work in; the names are those of its arguments."""
 
     start: IntArray
-    column: IntArray
+    column: NDArray[np.int32]
     value: FloatArray
     begin: IntArray
     members: IntArray
-    sign: FloatArray
-    vacuous: FloatArray
+    loose: FloatArray
     limits: FloatArray
     own: IntArray
     place: IntArray
@@ -100,7 +97,7 @@ class Search(NamedTuple):
     codes: NDArray[np.int32]
     n_levels: IntArray
     has_missing: BoolArray
-    n_bets: int
+    n_classes: int
     sums: Sums
     settings: Settings
 
@@ -113,7 +110,7 @@ def begin_search(
         features.codes,
         features.n_levels,
         features.has_missing,
-        BETS + knowledge.inside.shape[1],
+        knowledge.inside.shape[1],
         _sums_of(knowledge, weight, settings),
         settings,
     )
@@ -121,32 +118,25 @@ def begin_search(
 
 def _sums_of(knowledge: Knowledge, weight: FloatArray, settings: Settings) -> Sums:
     """Rows as numbers that add up; see `growth_kernels`."""
-    masses, n_classes = knowledge.masses, knowledge.inside.shape[1]
-    discord, vacuous_weight = settings.discord_weight, settings.vacuous_weight
-    spread = (1.0 - discord) * np.log2(knowledge.sizes)
-    inner = masses[:, :-1]
-    dense = np.column_stack([np.ones(len(weight)), masses @ spread, knowledge.bets])
-    apart = sparse.csr_array(inner.sum(axis=1)[:, None])
-    rows = sparse.hstack([sparse.csr_array(dense), inner, apart], format="csr")
-    n = rows.shape[1]
-    sign, vacuous = np.full(n, -discord), np.zeros(n)
-    sign[-1] = discord
-    vacuous[LOOSE] = vacuous_weight * spread[-1]
-    vacuous[BETS : BETS + n_classes] = vacuous_weight / n_classes
+    masses, discord = knowledge.masses, settings.discord_weight
+    parts = [np.ones((len(weight), 1)), masses[:, [-1]], masses[:, :-1]]
+    rows = sparse.hstack([sparse.csr_array(part) for part in parts], format="csr")
+    sizes, n = np.append([0, 0], knowledge.sizes[:-1]), rows.shape[1]
+    spread = np.log2(np.append(knowledge.sizes[[-1, -1]], knowledge.sizes[:-1]))
+    fewest, lightest = settings.min_samples_leaf, settings.min_weight_leaf
     return Sums(
-        start=rows.indptr.astype(np.int64),
-        column=rows.indices.astype(np.int64),
+        start=rows.indptr.astype(np.uint64),
+        column=rows.indices.astype(np.uint32),
         value=rows.data * np.repeat(weight, np.diff(rows.indptr)),
-        begin=np.append(np.zeros(dense.shape[1] + 1, np.int64), np.cumsum(knowledge.sizes)),
-        members=BETS + np.nonzero(knowledge.inside)[1],
-        sign=sign,
-        vacuous=vacuous,
-        limits=np.array([vacuous_weight, settings.min_samples_leaf, settings.min_weight_leaf]),
+        begin=np.append(0, np.cumsum(sizes)).astype(np.uint64),
+        members=np.nonzero(knowledge.inside)[1],
+        loose=(1.0 - discord) * spread,
+        limits=np.array([discord, settings.vacuous_weight, fewest, lightest]),
         own=np.empty(n, np.int64),
-        place=np.empty(n, np.int64),
+        place=np.empty(n, np.uint64),
         current=np.empty(n),
-        whole=np.empty(n),
-        table=np.zeros((n + 3, BLOCK)),
+        whole=np.empty(n + knowledge.inside.shape[1]),
+        table=np.zeros((n + knowledge.inside.shape[1] + 3, BLOCK)),
         ends=np.empty(BLOCK, np.int64),
     )
 
@@ -156,6 +146,8 @@ def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> 
     settings, d = search.settings, len(search.codes)
     fewest = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
     small = (level.last - level.first < fewest) | is_deep
+    if fewest == 2 and not is_deep:
+        small[:] = False  # in single rows nothing varies: not worth a call of their own
     nothing = Slots(np.zeros(0, np.int64), np.zeros(0, bool))
     for some in _portions(search, level, np.flatnonzero(small), 1):
         _judge(search, rows, level, some, nothing)
@@ -207,6 +199,7 @@ def _judge_by_chance(search: Search, rows: IntArray, level: Level, nodes: IntArr
             order[i], order[j, each] = order[j, each], order[i].copy()
         slots = _slots_of(search, order[begin:end])
         constant = ~_judge(search, rows, level, nodes, slots, one_is_enough=begin > 0)
+        constant &= (level.last - level.first)[nodes] > 1
         nodes, state, order, begin = nodes[constant], state[constant], order[:, constant], end
 
 
@@ -231,7 +224,7 @@ def _put_together(search: Search, rows: IntArray, first: IntArray, last: IntArra
     begin = end - sizes
     at = np.arange(end[-1])
     bits, code_bits = int(end[-1]).bit_length(), _code_bits(search)
-    plain = np.repeat(np.arange(len(sizes)) << (bits + code_bits), sizes) | at
+    plain = np.repeat(np.arange(len(sizes)) << (bits + code_bits), sizes) + at
     here = rows[at + np.repeat(first - begin, sizes)]
     return Together(here, sizes, begin, end, plain, bits, code_bits)
 
@@ -252,23 +245,25 @@ def _judge(
     n = len(chosen)
     nodes, reals = np.full((n, WIDTH), LEAF), np.full((n, WIDTH), np.inf)
     nodes[:, FIRST], nodes[:, LAST] = those.begin, those.end
-    nodes[:, N_LINES] = len(search.sums.vacuous)
+    nodes[:, N_LINES] = len(search.sums.own)
     reals[:, LEAST_COST] = level.least_cost[chosen]
-    varies = np.zeros(n, bool)
+    varies, picked = np.zeros(n, bool), np.full(n, LEAF)
     step = max(ENTRIES // len(those.rows), 1)  # fewer slots than all only of a single node
     for i in range(0, max(len(slots.feature), 1), step):
-        part, fresh = Slots(*(each[i : i + step] for each in slots)), int(i == 0)
+        part = Slots(slots.feature[i : i + step], slots.missing_left[i : i + step])
+        fresh = int(i == 0)
         pairs = _sort(search, those, part, fresh)
         vary = (pairs[fresh:, those.begin] ^ pairs[fresh:, those.end - 1]) >> those.bits != 0
         if one_is_enough:
-            others = (np.cumsum(vary & ~part.missing_left[:, None], axis=0) != 1) | varies
-            np.copyto(
-                pairs[fresh:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1)
-            )
+            new = vary & ~part.missing_left[:, None] & (picked == LEAF)
+            place = new.argmax(axis=0), np.arange(n)
+            picked = np.where(new[place], part.feature[place], picked)
+            others = part.feature != picked
+            np.copyto(pairs[fresh:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1))
         varies |= vary.any(axis=0)
         nodes[:, SLOT] = LEAF
         flat = nodes.reshape(-1), reals.reshape(-1)
-        scan(pairs, fresh, those.bits, search.n_bets, those.rows, *search.sums, *flat)
+        scan(pairs, fresh, those.bits, search.n_classes, those.rows, *search.sums, *flat)
         _write_down(search, those, part, pairs, fresh, nodes, level, chosen)
     level.weight[chosen], level.cost[chosen] = reals[:, WEIGHT], reals[:, COST]
     level.least_cost[chosen] = reals[:, LEAST_COST]
@@ -286,15 +281,15 @@ def _sort(search: Search, those: Together, slots: Slots, fresh: int) -> IntArray
     else:
         place = np.repeat(slots.feature * search.codes.shape[1], those.sizes, axis=1)
         lines[:] = search.codes.reshape(-1).take(place + those.rows)
-    lines += 1  # so that there is a place before all values
     for i in np.flatnonzero(slots.missing_left):
-        missing = search.n_levels[slots.feature[i]] + 1
+        missing = search.n_levels[slots.feature[i]]
         is_missing = lines[i] == (missing if missing.ndim == 0 else np.repeat(missing, those.sizes))
-        lines[i][is_missing] = 0
+        lines[i][is_missing] = -1
         # Without missing values there is nothing new.
-        lines[i] *= np.repeat(np.logical_or.reduceat(is_missing, those.begin), those.sizes)
+        none = ~np.logical_or.reduceat(is_missing, those.begin)
+        lines[i][np.repeat(none, those.sizes)] = -1
     lines <<= those.bits
-    lines |= those.plain
+    lines += those.plain + (1 << those.bits)  # codes from 0 on, also of what comes before all
     lines.sort(axis=1)
     return pairs
 

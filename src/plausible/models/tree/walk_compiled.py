@@ -22,12 +22,17 @@ def apply_compiled(tree: Any, X: NDArray[np.float64]) -> NDArray[np.int64]:
     return leaf
 
 
-@numba.njit(nogil=True, cache=True)
+_options: dict[str, Any] = {"no_cfunc_wrapper": True}  # a way in for C would be compiled too
+
+
+@numba.njit(nogil=True, cache=True, **_options)
 def _apply(X, left, right, feature, threshold, missing_left, leaf):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(len(X)):
         node = 0
         while feature[node] >= 0:
             value = X[i, feature[node]]
-            goes_left = missing_left[node] if np.isnan(value) else value <= threshold[node]
-            node = left[node] if goes_left else right[node]
+            if value <= threshold[node] or (value != value and missing_left[node]):
+                node = left[node]
+            else:
+                node = right[node]
         leaf[i] = node
