@@ -27,6 +27,7 @@ from plausible.checks import (
 )
 from plausible.engine.checked_source import CheckedSource, Source
 from plausible.engine.rows import (
+    CHUNK_BYTES,
     Array,
     ArrayRows,
     Columns,
@@ -112,6 +113,7 @@ class StreamRows(Rows):
         elif check_flag(scratch, "scratch") and not isinstance(source, Sequence):
             self._scratch = scratch_folder()
         self._n_rows: int | None = None
+        self._piece_bytes = PIECE_BYTES
         self._classes: Sequence[Any] | None = None
 
     @property
@@ -174,6 +176,13 @@ class StreamRows(Rows):
         rows._n_rows = self._n_rows
         return rows
 
+    def coarser(self, factor: int) -> "StreamRows":
+        """The same rows in pieces as long as those of rows in memory would be."""
+        rows = self._with()
+        longer = check_whole(factor, "factor", 1) * CHUNK_BYTES
+        rows._n_rows, rows._piece_bytes = self._n_rows, max(longer, self._piece_bytes)
+        return rows
+
     def _with(self, *steps: Step) -> "StreamRows":
         for name, function in steps:
             check_callable(function, f"What is given to {name}", "the columns of some rows")
@@ -181,7 +190,7 @@ class StreamRows(Rows):
         rows._source, rows._kept, rows._scratch = self._source, self._kept, self._scratch
         rows._steps = (*self._steps, *steps)
         rows._n_rows = None
-        rows._classes = self._classes
+        rows._classes, rows._piece_bytes = self._classes, self._piece_bytes
         return rows
 
     def _read(self) -> Generator[Opener, None, None]:
@@ -216,12 +225,19 @@ class StreamRows(Rows):
         n_early = len(self._steps)
         while n_early and self._steps[n_early - 1][0] == "map":
             n_early -= 1
-        rows = _as_rows(columns)
+        rows = self._as_rows(columns)
         for name, function in self._steps[:n_early]:
             if not rows.n_rows:
                 return None, ()
-            rows = _mapped(rows, function) if name == "map" else rows.arrange(function)
-        return _as_rows(rows.columns, rows.order), self._steps[n_early:]
+            if name == "arrange":
+                rows = rows.arrange(function)
+            else:
+                rows = self._as_rows(_mapped(rows, function))
+        return self._as_rows(rows.columns, rows.order), self._steps[n_early:]
+
+    def _as_rows(self, columns: Columns, order: Array | None = None) -> ArrayRows:
+        """A part of a chunk as rows in memory, in pieces of about equal length."""
+        return ArrayRows(*columns, order=order, chunk_rows=_part_rows(columns, self._piece_bytes))
 
     def _pieces(self, columns: Columns | None) -> Iterator[Columns]:
         """What the steps make of a part of a chunk, in pieces that fit the cache."""
@@ -331,13 +347,8 @@ def _given(part: Columns) -> Columns:
     return part
 
 
-def _mapped(rows: ArrayRows, function: Callable[[Columns], Columns]) -> ArrayRows:
-    """Rows whose columns are a function of these, all at once: a column it keeps is not copied."""
+def _mapped(rows: ArrayRows, function: Callable[[Columns], Columns]) -> Columns:
+    """Columns that are a function of some rows, all at once: one that it keeps is not copied."""
     columns = function(take(rows.columns, slice(None) if rows.order is None else rows.order))
     check_kind(columns, tuple, "What function returns", "return a tuple of columns")
-    return _as_rows(columns)
-
-
-def _as_rows(columns: Columns, order: Array | None = None) -> ArrayRows:
-    """A part of a chunk as rows in memory, in pieces of about equal length."""
-    return ArrayRows(*columns, order=order, chunk_rows=_part_rows(columns, PIECE_BYTES))
+    return columns
