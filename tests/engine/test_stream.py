@@ -437,3 +437,36 @@ def test_no_piece_of_a_large_chunk_is_small():
     assert sum(sizes) == len(X)
     assert min(sizes) >= module.LEAST_ROWS
     assert max(sizes) * 80 <= module.PIECE_BYTES
+
+
+def test_the_first_chunk_is_read_once_for_all_who_look_at_it_before_a_pass():
+    begun = []
+
+    def source():
+        begun.append(1)
+        for start in (0, 4, 8):
+            yield np.arange(start, start + 4.0), None
+
+    rows = StreamRows(source, scratch=False)
+    later = rows.map(lambda columns: (columns[0] + 1, None))
+    odd = later.arrange(lambda columns: np.where(columns[0] % 2 == 1, 0, -1))
+    late = rows.arrange(lambda columns: np.where(columns[0] > 5, 0, -1))
+    assert [rows.peek()[0].tolist() for _ in range(2)] == [[0, 1, 2, 3]] * 2
+    assert later.peek()[0].tolist() == [1, 2, 3, 4]
+    assert odd.peek()[0].tolist() == [1, 3]
+    assert len(begun) == 1
+    assert late.peek()[0].tolist() == [6, 7]  # of the second chunk
+    assert rows.reduce(lambda columns: columns[0].sum()) == 66
+    assert rows.peek()[0].tolist() == [0, 1, 2, 3]
+
+
+def test_coarser_rows_come_in_longer_pieces_of_the_same_sums(monkeypatch):
+    monkeypatch.setattr(module, "PIECE_BYTES", 400)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 400)
+    monkeypatch.setattr(module, "LEAST_ROWS", 10)
+    X = np.arange(400.0).reshape(200, 2)
+    rows = StreamRows([(X,)])
+    sizes = [[len(c[0]) for c in some.chunks()] for some in (rows, rows.coarser(4))]
+    assert max(sizes[0]) * 3 < max(sizes[1])
+    assert sum(sizes[0]) == sum(sizes[1]) == 200
+    assert rows.coarser(4).reduce(lambda c: c[0].sum()) == X.sum()

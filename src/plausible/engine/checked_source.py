@@ -1,6 +1,6 @@
 """A source of chunks that can be read again, and of which every pass must be like the first."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,19 @@ class CheckedSource:
         names = getattr(source, "classes", None)
         self.classes: Sequence[Any] | None = None if names is None else list(names)
         self.layout: str | None = None
+        self._head: Columns | None = None
+
+    def head(self) -> Columns | None:
+        """The first chunk, which is remembered until all chunks have been read; None without one.
+
+        Fits look at it several times before they read the rows.
+        """
+        if self._head is None:
+            chunks = iter(self)
+            self._head = next(chunks, None)
+            if isinstance(chunks, Generator):
+                chunks.close()
+        return self._head
 
     def __iter__(self) -> Iterator[Columns]:
         start = 0
@@ -93,6 +106,7 @@ class CheckedSource:
             start += length(columns)
             yield columns
         self._check_length(start)
+        self._head = None
 
     def _open_labels(self, chunk: Chunk) -> Chunk:
         """The chunk with plausibilities for Labels, all in the order of the first ones.

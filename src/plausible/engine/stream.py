@@ -153,6 +153,11 @@ class StreamRows(Rows):
                     yield columns
         self._n_rows = n_rows
 
+    def peek(self) -> Columns:
+        """The columns of the first piece; its chunk is read once, however often it is seen."""
+        piece = next(self._pieces(self._head()), None)
+        return super().peek() if piece is None else piece
+
     def map(self, function: Callable[[Columns], Columns]) -> "StreamRows":
         """Rows whose columns are a function of these, computed at each pass."""
         return self._with(("map", function))
@@ -192,6 +197,13 @@ class StreamRows(Rows):
         rows._n_rows = None
         rows._classes, rows._piece_bytes = self._classes, self._piece_bytes
         return rows
+
+    def _head(self) -> Columns | None:
+        """The first part, before the steps; None if it is not at hand."""
+        if self._kept is not None:
+            return self._kept.head()
+        first = self._source.head()
+        return None if first is None else next(split(first, TASK_BYTES), None)
 
     def _read(self) -> Generator[Opener, None, None]:
         """Parts of chunks, each opened by the thread that works on it."""
@@ -313,6 +325,13 @@ class KeptParts:
         self._rows, self._folder, self._lock = rows, folder, Lock()
         self._scratch: Scratch | None = Scratch(folder)
         self._n_parts: int | None = None
+
+    def head(self) -> Columns | None:
+        """The first part; None if it has no rows."""
+        scratch = self._scratch
+        if scratch is not None and self._n_parts == len(scratch) > 0:
+            return scratch.get(0)
+        return self._rows._make(self._rows._head)
 
     def read(self) -> Generator[Opener, None, None]:
         """The parts, from where they can be had."""
