@@ -1,8 +1,11 @@
-"""Memory of arrays on the workers of Dask, which is kept while a task runs.
+"""Memory of arrays that come and go: taken from the system once, and not for each of them.
+
+glibc takes every array of more than 128 kB from the system and returns it, and each of its pages is
+cleared when it is first written to, until a larger one has been freed: then it keeps arrays of that
+size. Passes over rows in pieces would take up to twice as long.
 
 Dask starts workers with glibc told to give freed memory back at once (``MALLOC_TRIM_THRESHOLD_``).
-From then on glibc takes every array of more than 128 kB from the system and returns it, and each of
-its pages is cleared when it is first written to: sums of short steps take twice as long.
+There no array that is freed changes it, and `memory_kept` does while a task runs.
 """
 
 import ctypes
@@ -12,9 +15,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
+import numpy as np
+
 TRIM, MAP = -1, -3  # numbers of glibc's settings
 TRIM_NAME, MAP_NAME = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
+LARGEST = 31 << 20  # bytes; 32 MB with what malloc adds are too many
 KEPT, USUAL_MAP = 32 << 20, 128 << 10  # bytes; glibc itself goes up to so much where it may
+
+
+@cache
+def reuse_memory() -> None:
+    """Let glibc keep the memory of arrays up to the largest size that it ever keeps, from now on.
+
+    Examples
+    --------
+    >>> reuse_memory()
+    """
+    np.empty(LARGEST, np.uint8)  # freed at once; nothing is written to it
 
 
 @cache

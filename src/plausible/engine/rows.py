@@ -25,6 +25,7 @@ from plausible.checks import (
     row_numbers,
     shown,
 )
+from plausible.engine.allocation import reuse_memory
 from plausible.engine.sums import total
 from plausible.engine.threads import one_blas_thread
 from plausible.errors import InputError
@@ -335,6 +336,8 @@ class ArrayRows(Rows):
         check_callable(summary, "summary", "the columns of some rows")
         if self.n_rows <= self.chunk_rows:
             return total(summary(columns, *parameters) for columns in self.chunks())
+
+        reuse_memory()
 
         # Each thread computes on its own core; BLAS must not start threads of its own.
         def work(start: int) -> Any:

@@ -25,6 +25,7 @@ from plausible.checks import (
     check_whole,
     existing_folder,
 )
+from plausible.engine.allocation import reuse_memory
 from plausible.engine.checked_source import CheckedSource, Source
 from plausible.engine.rows import (
     CHUNK_BYTES,
@@ -289,6 +290,7 @@ class StreamRows(Rows):
     ) -> tuple[int, Any]:
         """One pass: number of rows, and what `gather` makes of the sums of the chunks."""
         n_rows = 0
+        reuse_memory()
 
         def work(part: Opener) -> tuple[int, Any]:
             count, result = 0, None

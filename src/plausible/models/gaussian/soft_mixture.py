@@ -78,13 +78,15 @@ class SoftMixture:
         self.settled_constant = 0.0
         self.n_open = self.census.n_rows - self.census.n_settled
         self.rows = self.all_rows = rows
-        self.labeled = rows.peek()[1] is not None
+        first = rows.peek()
+        self.labeled = first[1] is not None
         if self.labeled:
             codes = partial(candidate_codes, single=single)
             if self.census.n_settled:
                 self._settle(rows.arrange(partial(codes, settled=True)), single)
             alike = self.fast and not self._sorting_pays()
-            self.rows = rows.arrange(partial(codes, settled=False, alike=alike))
+            if self.census.n_settled or first[2] is not None or not alike:
+                self.rows = rows.arrange(partial(codes, settled=False, alike=alike))
         if self.fast and kind != "full" and self.n_open:
             self.rows = _in_longer_chunks(self.rows, self.n_open)
         self._scatter: FloatArray | None = None
