@@ -24,7 +24,6 @@ TOLD_UNNAMED = (
     f"its first column has no name, as row names of R and pandas; it is called {UNNAMED!r}"
 )
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
-WHOLE = re.compile("0|[1-9][0-9]{0,17}")
 LONGEST = 1 << 24
 N_LINES = 20
 LONGEST_LINE = 1 << 16
@@ -39,7 +38,6 @@ class Header(NamedTuple):
     notes : what was assumed
     n_before : lines before the names: one, where Excel was told what separates cells
     is_renamed : whether names are not those of the file
-    counts : columns whose first cells are whole numbers
     """
 
     delimiter: str
@@ -48,7 +46,6 @@ class Header(NamedTuple):
     notes: list[str]
     n_before: int = 0
     is_renamed: bool = False
-    counts: frozenset[str] = frozenset()
 
 
 def read_header(text: Text, is_tabbed: bool) -> Header:
@@ -82,18 +79,7 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
         names[0] = UNNAMED
         notes.append(f"{text.name}: {TOLD_UNNAMED}")
     check_names(text.name, names)
-    counts = frozenset() if said or is_renamed else _counts(names, more, delimiter)
-    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, counts)
-
-
-def _counts(names: list[str], lines: list[str], delimiter: str) -> frozenset[str]:
-    """Columns whose first cells are whole numbers, unless lines are odd in any way."""
-    rows = [line.rstrip("\n").split(delimiter) for line in lines]
-    if not rows or any(len(row) != len(names) or "\r" in row[-1] for row in rows):
-        return frozenset()
-    return frozenset(
-        name for name, *cells in zip(names, *rows, strict=True) if all(map(WHOLE.fullmatch, cells))
-    )
+    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed)
 
 
 def has_row_names(names: list[str], is_alone: bool) -> bool:

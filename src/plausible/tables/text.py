@@ -72,11 +72,19 @@ class Text:
             self.notes.append(f"{self.name} is in UTF-16")
 
     def _begins_plainly(self) -> bool:
-        """Whether it is long, and begins with ASCII without quotes."""
+        """Whether it is long, and begins with UTF-8 without quotes."""
         if self.encoding != UTF8 or self._whole is None or len(self._whole) < LARGE:
             return False
-        values = np.frombuffer(memoryview(self._whole)[:LOOK], np.uint8)
-        return bool(values.max(initial=0) < 128 and not (values == QUOTE).any())
+        begin = bytes(memoryview(self._whole)[:LOOK])
+        try:
+            codecs.getincrementaldecoder(UTF8)("strict").decode(begin)
+        except UnicodeDecodeError:
+            return False
+        return QUOTE not in begin
+
+    def pass_as_plain(self) -> None:
+        """Take it for what it seems to be, since whoever has read it has seen all of it."""
+        self.is_surveyed = True
 
     def whole(self) -> Any:
         """All bytes, as far as is known in UTF-8, as a buffer of Arrow; None if they are many."""
