@@ -96,6 +96,31 @@ def test_which_text_is_plain(late, plain):
     assert is_plain(content + late) is plain
 
 
+@pytest.mark.parametrize(
+    ("late", "is_kept"),
+    [
+        (b"21,NA,3\n", True),
+        ("21,\u017ebl,3\n".encode(), True),
+        (b'21,"two\nlines, one cell",3\n', False),
+        (b'21,"NA",3\n', False),
+        (b"21,caf\xe9,3\n", False),
+        (b"21,b\n", None),
+    ],
+)
+def test_what_is_parsed_while_text_is_surveyed_may_be_discarded(late, is_kept, monkeypatch):
+    found, read_ahead = [], csv_files.CsvSource._read_ahead
+    monkeypatch.setattr(
+        csv_files.CsvSource,
+        "_read_ahead",
+        lambda table: found.append(read_ahead(table)) or found[0],
+    )
+    content = b"item,who,k\n" + b"1,b,2\n" * 20 + late
+    expected = read(content, is_long=False, is_compiled=False)
+    assert read(content, is_long=True, is_compiled=False) == expected
+    assert [columns is not None for columns in found] == [bool(is_kept)]
+    assert isinstance(expected, str) == (is_kept is None)
+
+
 def test_lines_that_end_with_returns_are_plain():
     assert is_plain(b"item,who,k\r\n" + b"1,b,2\r\n" * 9)
 
