@@ -224,7 +224,7 @@ def _at_nodes(angle: FloatArray) -> FloatArray:
 
 def as_records(panels: Panels, half: float, few: bool) -> FloatArray:
     """Records (5, R) at the nodes of all panels."""
-    parts = []
+    parts: list[FloatArray] = []
     to_nodes = _at_nodes(ANGLE) if half else np.ones((1, 1))
     for panel, said in sorted(panels.sums):
         sums = panels.sums[panel, said]
