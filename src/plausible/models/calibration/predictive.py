@@ -86,7 +86,8 @@ def items_of(given: Favors, weight: FloatArray, total: FloatArray | None) -> Ite
     first, second, for_second, favor = given
     other = np.zeros(len(weight))
     if total is not None:
-        other = favor / (np.where(for_second, *total[::-1]) + 2.0)
+        favored = for_second.astype(np.intp)
+        other = favor / (total[favored] + 2.0)
     rest = weight - other
     hard = np.minimum(first, second) == 0.0
     sure = np.where(hard, rest, 0.0)
