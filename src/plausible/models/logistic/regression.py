@@ -84,8 +84,8 @@ def census_pass(columns: Columns) -> LabelCensus:
     unknown = ~idle & ~hard & ~known & (row_min(plausibility) == peak)
     ones = np.ones(len(peak)) if weight is None else weight
     logs = np.log(peak) * ones
-    focus = row_sum(np.square(plausibility)) / np.square(row_sum(plausibility))
-    focus = ones * (focus if marks is None else np.where(known, 1.0, focus))
+    shares = plausibility / row_sum(plausibility)[:, None]
+    focus = ones * np.where(known, 1.0, row_sum(shares**2))
     return LabelCensus(
         n_idle=int(idle.sum()),
         n_unknown=int(unknown.sum()),
