@@ -36,7 +36,7 @@ from plausible.models import (
 )
 from plausible.models.calibration.panels import calibrate_rows
 from plausible.models.calibration.predictive import calibrate
-from plausible.models.dealing import deal
+from plausible.models.dealing import RARE, Rarest, deal
 from plausible.neighbors import ContextualNeighborsClassifier, EvidentialNeighborsClassifier
 
 N = 90
@@ -236,6 +236,18 @@ def test_folds_by_hashes_keep_equal_rows_together_and_share_out_rare_classes():
     order = rng.permutation(600)
     again = deal(ArrayRows(data[order], contour[order], None), 5)
     np.testing.assert_array_equal(again(data), folds)
+
+
+@pytest.mark.parametrize("n_different", [1500, 9000])
+def test_the_least_hashes_of_many_rows_are_found_without_sorting_all(n_different):
+    rng = np.random.default_rng(0)
+    hashes = rng.integers(2**64, size=n_different, dtype=np.uint64)[
+        rng.integers(n_different, size=20_000)
+    ]
+    parts = [Rarest([hashes[start::3], hashes[:5]]) for start in range(3)]
+    found = parts[0] + parts[1] + parts[2]
+    np.testing.assert_array_equal(found.least[0], np.unique(hashes)[: RARE + 1])
+    np.testing.assert_array_equal(found.least[1], np.unique(hashes[:5]))
 
 
 LOW = np.floor(np.abs(X[:, 0]) * 3)
