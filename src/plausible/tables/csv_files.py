@@ -15,7 +15,13 @@ from typing import Any
 
 from plausible.tables.codes import Encoded
 from plausible.tables.content import CSV, Content
-from plausible.tables.csv_faults import check_encoding, check_quotes, explain
+from plausible.tables.csv_faults import (
+    blank_names,
+    check_blank_end,
+    check_encoding,
+    check_quotes,
+    explain,
+)
 from plausible.tables.csv_header import read_header
 from plausible.tables.csv_lines import Record, records
 from plausible.tables.csv_options import convert_options, parse_options
@@ -68,12 +74,14 @@ class CsvSource(Source):
             self._columns = self._parse_whole(whole) if ahead is None else ahead
         if self.text.n_quotes % 2:
             check_quotes(self)
+        if self.n_blank:
+            check_blank_end(self)
 
     def _read_header(self) -> None:
         header = read_header(self.text, self.content.is_tabbed)
         self.delimiter, self.names, self.n_before = header.delimiter, header.names, header.n_before
         self._is_renamed, self._told = header.is_renamed, header.notes
-        self.is_empty = header.is_alone
+        self.is_empty, self.n_blank = header.is_alone, header.n_blank
         size = 4 * sum(map(len, self.names)) + 4 * len(self.names)
         self.block = next((block for block in BLOCKS if block > size), BLOCKS[-1])
 
@@ -330,5 +338,6 @@ class CsvSource(Source):
 
     def _read_options(self, **options: Any) -> Any:
         if self._is_renamed:
-            options |= {"column_names": self.names, "skip_rows_after_names": 1}
+            names = [*self.names, *blank_names(self.n_blank)]
+            options |= {"column_names": names, "skip_rows_after_names": 1}
         return arrow(".csv").ReadOptions(skip_rows=self.n_before, **options)
