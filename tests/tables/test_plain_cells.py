@@ -21,9 +21,11 @@ cells = (
     | st.sampled_from(["a", "A", "exactly8", "ninebytes", "\u00e9t\u00e9", "\u732b", "a\0", "\0"])
     | st.integers(0, 9).map(lambda k: LONG.replace(",", ";") + str(k))
 )
+quoted = cells.map(lambda cell: f'"{cell}"') | st.sampled_from(['"a, b"', '""', '"NA"', '"7"'])
 ODD = [
     b'"', b'x,"y",z\n', b"\r", b"a,b\n", b"a,b,c,d\n", b"\n", b"\xe9", b"\xc5\xbe,\xe9,4\n",
     b'"two\nlines, one cell",b,3\n', b'"never closed,b,3\n', b"a,b",
+    b'"a""b",c,d\n', b'a"b,"c"d,e\n', b'="001",c,d\n', b'x,"y"\r,z\n',
 ]  # fmt: skip
 
 
@@ -57,7 +59,8 @@ def is_plain(content):
 
 
 @given(
-    st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12),
+    st.lists(st.tuples(cells, cells | quoted, cells | quoted), min_size=1, max_size=12)
+    | st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12),
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
     st.sampled_from([b"", b"\xef\xbb\xbf", b"sep=,\n"]),
@@ -82,7 +85,12 @@ def test_what_arrow_reads(rows, end, is_ended, start, late):
         (b"21,z,3\n", True),
         ("21,\u017ebl,3".encode(), True),
         (b"21,NA,3\n22,,4\n23, ,5\n", True),
-        (b'21,"z",3\n', False),
+        (b'21,"z, y",3\n22,"",4\n23,x,"5"', True),
+        (b'21,"z""y",3\n', False),
+        (b'21,z"y",3\n', False),
+        (b'21,"z"y,3\n', False),
+        (b'21,"z\ny",3\n', False),
+        (b'21,z,"3\n', False),
         (b"21,caf\xe9,3\n", False),
         (b"21,b\n", False),
         (b"21,b,3,4\n", False),

@@ -34,30 +34,43 @@ def _found(differs):  # type: ignore[no-untyped-def]  # pragma: no cover
 def split(words, start, stop, mark, n_columns, ends):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write where the cells of some lines end; gives how many there are, and what else was seen.
 
-    It stops where a line has other than `n_columns` cells. What was seen are all bits of letters,
-    and whether there are quotes, and returns.
+    It stops where a line has other than `n_columns` cells, or quotes do not enclose one cell, which
+    may hold marks, but neither quotes nor line ends. What was seen are all bits of letters, and
+    whether there are quotes, and returns.
     """
     marks = U(mark) * EACH
     seen, quotes, returns = ZERO, ZERO, ZERO
-    n_cells, column, last = 0, 0, n_columns - 1
+    n_cells, column, last, begin, inside = 0, 0, n_columns - 1, start, False
     for at in range(start, stop, 8):
         word = words[at]
         if stop - at < 8:
             word &= MASKS[stop - at]
-        line_ends = _found(word ^ LINE_ENDS)
-        quotes |= _found(word ^ QUOTES)
+        line_ends, quoted = _found(word ^ LINE_ENDS), _found(word ^ QUOTES)
         returns |= _found(word ^ RETURNS)
+        quotes |= quoted
         seen |= word
-        hits = _found(word ^ marks) | line_ends
+        hits = _found(word ^ marks) | line_ends | quoted
         while hits != ZERO:
             hit = hits & (~hits + ONE)
-            is_last = line_ends & hit != ZERO
-            if is_last != (column == last):
-                return n_cells, seen, quotes != ZERO, returns != ZERO
-            ends[n_cells] = at + np.int64(((hit >> TO_LOWEST) * PLACES) >> TO_BYTE)
-            n_cells += 1
-            column = 0 if is_last else column + 1
             hits ^= hit
+            place = at + np.int64(((hit >> TO_LOWEST) * PLACES) >> TO_BYTE)
+            is_last = line_ends & hit != ZERO
+            if quoted & hit != ZERO:
+                after = words[place] >> U(8) & U(255)
+                is_end = after == U(mark) or after == U(10) or after == U(13)
+                if not (is_end if inside else place == begin):
+                    return n_cells, seen, True, True
+                inside = not inside
+            elif inside:
+                if is_last:
+                    return n_cells, seen, True, True
+            elif is_last != (column == last):
+                return n_cells, seen, True, True
+            else:
+                ends[n_cells] = place
+                n_cells += 1
+                column = 0 if is_last else column + 1
+                begin = place + 1
     return n_cells, seen, quotes != ZERO, returns != ZERO
 
 
@@ -139,7 +152,7 @@ def fill(known, table):  # type: ignore[no-untyped-def]  # pragma: no cover
 
 @numba.njit(**_options)
 def gather(words, ends, column, n_columns, cut, rows, places, letters):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write the cells of some rows one behind the other, and where they begin and end.
+    """Write the cells of some rows one behind the other, without quotes, and where they begin.
 
     Eight letters are written at a time, the last of which may be overwritten by the next cell.
     """
@@ -148,6 +161,8 @@ def gather(words, ends, column, n_columns, cut, rows, places, letters):  # type:
         cell = rows[k] * n_columns + column
         begin = np.int64(ends[cell]) + 1
         size = np.int64(ends[cell + 1]) - begin - cut
+        if words[begin] & U(255) == U(34):
+            begin, size = begin + 1, size - 2
         places[k] = at
         for j in range(0, size, 8):
             letters[at + j] = words[begin + j]

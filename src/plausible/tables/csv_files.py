@@ -86,7 +86,7 @@ class CsvSource(Source):
         self.block = next((block for block in BLOCKS if block > size), BLOCKS[-1])
 
     def _read_ahead(self) -> dict[str, TextColumn] | None:
-        """Columns of text that begins plainly, read before or while it is surveyed.
+        """Columns of text that begins well, read before or while it is surveyed.
 
         None if it cannot be read, or has to be read in another way, so that all has to be done
         again when it is known what the text is.
@@ -94,6 +94,9 @@ class CsvSource(Source):
         if is_worth_compiling() and (columns := self._read_plain()) is not None:
             self.text.pass_as_plain()
             return columns
+        if not self.text.begins_plainly():
+            self.text.survey()
+            return None
         with ThreadPoolExecutor(1) as thread:
             survey = thread.submit(self.text.survey)
             columns = None

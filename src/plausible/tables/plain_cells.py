@@ -1,11 +1,12 @@
-"""Long CSV without quotes, read in compiled loops: most columns straight into codes.
+"""Long CSV of one line for each row, read in compiled loops: most columns straight into codes.
 
 Who answered what is in few distinct cells: to find these while the text is cut costs less than to
 write every cell as text first. It takes numba, whose import costs more than a million rows gain, so
-that a first file is left to Arrow unless numba is there already. So is what is not plain (quotes,
-lines of different lengths, empty lines), and tables of measurements.
+that a first file is left to Arrow unless numba is there already. So are tables of measurements, and
+what is not plain: quotes or line ends within quotes, lines of different lengths, empty lines.
 """
 
+import csv
 import mmap
 import re
 import sys
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.tables.codes import Coded
+from plausible.tables.codes import Coded, distinct
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import MISSING
 from plausible.tables.threads import N_THREADS, at_once
@@ -27,7 +28,7 @@ PIECE = 1 << 17
 BEHIND = 7  # bytes that are read behind text, eight at a time
 NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
 BOM = b"\xef\xbb\xbf"
-FRACTION = re.compile(rb"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
+FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 NOT_ASCII = 0x8080808080808080
 LONGEST_MISSING = max(map(len, MISSING))
 N_PLACES = 1 << 12  # of a table of cells, in the beginning
@@ -43,6 +44,7 @@ class Lines(NamedTuple):
     n_columns : cells of a line
     n_returns : bytes that end a line beside its last one
     is_ascii : whether all letters are
+    has_quotes : whether there are quotes, which enclose cells
     """
 
     text: NDArray[np.uint8]
@@ -51,6 +53,7 @@ class Lines(NamedTuple):
     n_columns: int
     n_returns: int
     is_ascii: bool
+    has_quotes: bool
 
     @property
     def n_rows(self) -> int:
@@ -108,14 +111,18 @@ def _first_row(whole: Any, n_before: int) -> int | None:
         if end < 0 or not head[at:end].strip(RETURN):
             return None
         at = end + 1
-    return at if QUOTE not in head[:at] and RETURN not in head[: at - 2] else None
+    is_plain = head.count(QUOTE, 0, at) % 2 == 0 and RETURN not in head[: at - 2]
+    return at if is_plain else None
 
 
 def _measured(whole: Any, start: int, delimiter: str, n_columns: int) -> set[int] | None:
     """Columns whose first cells are mostly different fractions; None if lines are not alike."""
-    head = bytes(memoryview(whole)[start : start + LOOK_BYTES])
-    lines = [line.split(delimiter.encode()) for line in head.split(NEW_LINE, LOOK)[:LOOK]]
-    rows = lines[:-1] if len(lines) > 1 else lines  # the last one may be cut off
+    head = bytes(memoryview(whole)[start : start + LOOK_BYTES]).decode("latin-1")
+    try:
+        rows = list(csv.reader(head.split("\n", LOOK)[:LOOK], delimiter=delimiter))
+    except csv.Error:
+        return None
+    rows = rows[:-1] if len(rows) > 1 else rows  # the last one may be cut off
     if n_columns < 2 or any(len(row) != n_columns for row in rows):
         return None
     return {
@@ -127,7 +134,7 @@ def _measured(whole: Any, start: int, delimiter: str, n_columns: int) -> set[int
 
 
 def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None:
-    """Where all cells end; None if lines are not alike, or there are quotes."""
+    """Where all cells end; None if lines are not alike."""
     from plausible.tables.cells_compiled import split
 
     text = _readable(whole)
@@ -142,13 +149,14 @@ def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None
         for part, (p, q) in zip(parts, pairwise(places), strict=True)
     ]
     found = at_once(tasks, len(text))
-    if [part[0] for part in found] != np.diff(places).tolist() or any(part[2] for part in found):
+    if [part[0] for part in found] != np.diff(places).tolist():
         return None
     n_returns = int(any(part[3] for part in found))
     if n_returns and not _all_return(text[start:], ends[n_columns::n_columns] - start):
         return None
     is_ascii = not any(int(part[1]) & NOT_ASCII for part in found)
-    return Lines(text, words, ends, n_columns, n_returns, is_ascii)
+    has_quotes = any(part[2] for part in found)
+    return Lines(text, words, ends, n_columns, n_returns, is_ascii, has_quotes)
 
 
 def _readable(whole: Any) -> NDArray[np.uint8]:
@@ -195,12 +203,17 @@ def _all_return(text: NDArray[np.uint8], line_ends: NDArray[np.int32]) -> bool:
 def _coded(lines: Lines, number: int) -> Coded:
     """A column by its distinct cells."""
     codes, first = _codes(lines, number)
-    cells = _cells(lines, number, first)
-    there = ~_are_missing(cells)
-    if there.all():
-        return Coded(codes, cells)
+    cells, is_quoted = _cells(lines, number, first)
+    there = is_quoted | ~_are_missing(cells)
     places = np.where(there, np.cumsum(there) - 1, -1)
-    return Coded(places[codes], cells.filter(arrow().array(there)))
+    if not there.all():
+        cells = cells.filter(arrow().array(there))
+    if is_quoted.any() and not is_quoted.all():  # "a" and a are one
+        again, cells = distinct(cells)
+        places = np.append(again, -1)[places]
+    if np.array_equal(places, np.arange(len(first))):
+        return Coded(codes, cells)
+    return Coded(places[codes], cells)
 
 
 def _codes(lines: Lines, number: int) -> tuple[IntArray, IntArray]:
@@ -221,8 +234,9 @@ def _codes(lines: Lines, number: int) -> tuple[IntArray, IntArray]:
 def _text(lines: Lines, number: int) -> Any:
     """A column as text, in which some cells may be missing."""
     rows = np.arange(lines.n_rows)
-    cells = _cells(lines, number, rows)
-    short = np.flatnonzero(lines.sizes(number, rows) <= LONGEST_MISSING)
+    cells, is_quoted = _cells(lines, number, rows)
+    is_short = lines.sizes(number, rows) <= LONGEST_MISSING
+    short = np.flatnonzero(is_short & ~is_quoted)
     missing = _are_missing(cells.take(arrow().array(short)))
     if missing.any():
         is_gap = np.zeros(lines.n_rows, bool)
@@ -236,8 +250,8 @@ def _are_missing(cells: Any) -> NDArray[np.bool_]:
     return np.asarray(arrow(".compute").is_in(cells, arrow().array(MISSING)), bool)
 
 
-def _cells(lines: Lines, number: int, rows: IntArray) -> Any:
-    """The cells of a column in some rows as an array of Arrow."""
+def _cells(lines: Lines, number: int, rows: IntArray) -> tuple[Any, NDArray[np.bool_]]:
+    """The cells of a column in some rows as an array of Arrow, and which of them are in quotes."""
     from plausible.tables.cells_compiled import gather
 
     letters = np.empty(int(lines.sizes(number, rows).sum()) + 1 + BEHIND, np.uint8)
@@ -248,4 +262,7 @@ def _cells(lines: Lines, number: int, rows: IntArray) -> Any:
     cells = arrow().StringArray.from_buffers(len(rows), *buffers)
     if not lines.is_ascii:
         cells.validate(full=True)
-    return cells
+    is_quoted = np.zeros(len(rows), bool)
+    if lines.has_quotes:
+        is_quoted = lines.text[lines.ends[rows * lines.n_columns + number] + 1] == ord(QUOTE)
+    return cells, is_quoted
