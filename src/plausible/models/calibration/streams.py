@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from plausible.base import fill, order_of_labels, takes_labels, training_rows
+from plausible.base import order_of_labels, takes_labels, training_rows
 from plausible.checks import is_whole
 from plausible.engine import Columns, Rows, take
 from plausible.errors import InputError
@@ -60,13 +60,13 @@ def _counts(columns: Columns) -> IntArray:
     return np.where(columns[2] > 0.0, 0, -1)
 
 
-def _sums(columns: Columns) -> tuple[int, float, int]:
-    """Rows that count, their weight, and those that say something."""
+def _sums(columns: Columns) -> tuple[int, int, float, int]:
+    """Rows, those that count, their weight, and those that say something."""
     _, contour, weight = _weighted(columns)
     assert contour is not None
     assert weight is not None
     says = (row_min(contour) < 1.0) & (weight > 0.0)
-    return int((weight > 0.0).sum()), float(weight.sum()), int(says.sum())
+    return len(weight), int((weight > 0.0).sum()), float(weight.sum()), int(says.sum())
 
 
 def _of_pair(columns: Columns, pair: IntArray) -> Columns:
@@ -176,9 +176,10 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a calibrated classifier to rows or Dask collections."""
     training = training_rows(model, X, y, sample_weight)
     rows, classes = training
-    count, weight, said = rows.reduce(_sums)
+    n_rows, count, weight, said = rows.reduce(_sums)
     if count <= MANY_ROWS:
-        data, contour, given = fill(rows.map(_weighted))
+        everything = rows.counted(n_rows).sample(n_rows, np.random.RandomState(0))
+        data, contour, given = _weighted(everything)
         assert contour is not None
         labels = Labels(contour, classes)
         model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)
