@@ -167,9 +167,16 @@ class CsvSource(Source):
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
-        return self.column(name, self._is_valued(name))
+        return self.column(name, self.is_valued(name))
 
-    def _is_valued(self, name: str) -> bool:
+    def keep_written(self, names: Sequence[str]) -> None:
+        """Give columns of names from now on as `named` does, also where they come in batches."""
+        for name in names:
+            if not self.is_valued(name):
+                self._kinds[name] = TEXT
+                self._values.pop(name, None)
+
+    def is_valued(self, name: str) -> bool:
         """Whether names are numbers or truth values; text such as 12e3 is rather a code."""
         kind = self.kind(name)
         return kind in (INT, FLOAT, BOOL, NULL) and not (
@@ -215,7 +222,7 @@ class CsvSource(Source):
         if name not in self._typings:
             self._typings[name] = Typing()
             self._typings[name].add(cells)
-        kind = self.kind(name) if self._is_valued(name) else TEXT
+        kind = self.kind(name) if self.is_valued(name) else TEXT
         return as_kind(without_blanks(cells), kind)
 
     def is_measured(self, name: str) -> bool:
