@@ -43,6 +43,11 @@ from plausible.labels import Labels
 from plausible.tables import Source, TableError, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
+NAMES = ("item", "annotator", "label", "doubt", "confidence")  # read as they are written
+READ_BY = (
+    "layout", "names", "kind", "columns", "classes", "separator", "abstain", "none", "map", "words",
+    "repeats", "ignore",
+)  # fmt: skip
 SEARCHED_PARTS = 4  # in which people who err together are looked for
 
 
@@ -87,9 +92,8 @@ def pool_in_parts(
             f"Known classes should come with answers that fit into memory, but those of "
             f"{table.name} do not; learn from some of the items, and give the doubts."
         )
-    n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else _size_of(table)
     about: list[Note] = []
-    with _dealt_out(table, options, max(1, -(-n_bytes // PART_BYTES)), about) as paths:
+    with _dealt_out(table, options, about) as paths:
         options = {name: value for name, value in options.items() if name != "on_rejected"}
         read = partial(read_part, table.name, options=options)
         classes = all_classes(map(read, paths))
@@ -123,18 +127,28 @@ def pool_in_parts(
         yield LargePool(mapped(pool, paths, client), classes, notes)
 
 
+def items_in_parts(table: Source, options: Mapping[str, Any]) -> Iterator[Any]:
+    """Names of items in the order of `pool_in_parts`, those of one part after another."""
+    kept = {name: options[name] for name in READ_BY if name in options}
+    with _dealt_out(table, options, []) as paths:
+        for path in paths:
+            yield read_part(table.name, path, kept).items
+
+
 def _size_of(table: Source) -> int:
-    """Bytes of the file of a table."""
+    """Bytes that a table takes, by its rows where their number is known, or by its file."""
+    if table.n_rows:
+        return table.n_rows * len(table.names) * 8
     path = getattr(getattr(table, "content", None), "path", None)
     return PART_BYTES if path is None else path.stat().st_size
 
 
 @contextmanager
 def _dealt_out(
-    table: Source, options: Mapping[str, Any], n_parts: int, notes: list[Note]
+    table: Source, options: Mapping[str, Any], notes: list[Note]
 ) -> Iterator[list[Path]]:
     """Files of Arrow among which the answers of a table that count are dealt out by item."""
-    pa, ipc = arrow(), arrow(".ipc")
+    pa, ipc, n_parts = arrow(), arrow(".ipc"), max(1, -(-_size_of(table) // PART_BYTES))
     sorting = Sorting(table, options)
     schema = table.schema(sorting.names)
     with tempfile.TemporaryDirectory(prefix="plausible-") as folder:
@@ -168,6 +182,7 @@ class Sorting:
         self.table, self.plan, self.asked = table, plan, options.get("on_rejected")
         self.item = plan.found["item"]
         check_numbers(plan.found, self.asked, table.name)
+        table.keep_written([plan.found[name] for name in NAMES if name in plan.found])
         aside = {*plan.states, *([] if plan.left_out is None else plan.left_out[:1])}
         self.names = [name for name in table.names if name not in aside]
         self.words: dict[str, Counter[str]] = {}

@@ -168,9 +168,15 @@ class CsvSource(Source):
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
-        return self.column(name, self._is_valued(name))
+        return self.column(name, self.is_valued(name))
 
-    def _is_valued(self, name: str) -> bool:
+    def keep_written(self, names: Sequence[str]) -> None:
+        """Give columns of names from now on as `named` does, also where they come in batches."""
+        for name in names:
+            if not self.is_valued(name):
+                self._kinds[name] = TEXT
+
+    def is_valued(self, name: str) -> bool:
         """Whether names are numbers or truth values; text such as 12e3 is rather a code."""
         kind = self.kind(name)
         return kind in (INT, FLOAT, BOOL, NULL) and not (
@@ -188,7 +194,7 @@ class CsvSource(Source):
             kept = [self._columns[name] for name in lost]
             at_once([partial(getattr, column, "coded") for column in kept], self._n_kept())
             for name, column in zip(lost, kept, strict=True):
-                kind = self.kind(name) if self._is_valued(name) else TEXT
+                kind = self.kind(name) if self.is_valued(name) else TEXT
                 self._codes[name] = column.encoded(kind)
         return super().encoded_all(names)
 
