@@ -44,7 +44,10 @@ SIZES = tuple(n // (5 if QUICK else 1) for n in (500_000, 1_000_000, 2_000_000))
 N_ITER, LONG = 5, 4  # iterations of a fit, and how many times as many a longer one has
 WORKERS = 1, 2, 4, 8
 BLOCKS = 10  # of each worker, each with its sums
-SPREAD = 4  # times the rows of the largest file: dask itself takes 10 to 20 ms for a pass
+# Times the rows of the largest file, such that the 10 to 20 ms of a pass that dask itself takes are
+# a small part of it.
+SPREAD = {"network": 2, "supervision": 2, "ecm": 2, "scores": 4, "calibration": 1}
+OFTEN = 8  # of all others
 NAMES = (
     "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
     "scores",
@@ -244,7 +247,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
 
     library: Any = distributed
     arrays: Any = da
-    X, contour = columns(SPREAD * SIZES[-1])
+    X, contour = columns(SPREAD.get(name, OFTEN) * SIZES[-1])
     in_memory = ArrayRows(*used(name, X, contour))
     with threadpool_limits(1):
         serial, n_iter = whole_fit(name, in_memory)

@@ -65,6 +65,13 @@ def _apply_to_many(call: Any, add_up: bool, *blocks: Columns) -> tuple[str, list
     return get_worker().address, found
 
 
+def _task_at(address: str, *arguments: Any) -> Any:
+    """A delayed call of `_apply_to_many` at a worker, or at another if that one is lost."""
+    dask = import_dask()
+    with dask.annotate(workers=[address], allow_other_workers=True):
+        return dask.delayed(_apply_to_many, pure=False)(*arguments)
+
+
 class Blocks:
     """Blocks of columns, kept in the memory of the cluster, or of this process if there is none."""
 
@@ -117,18 +124,17 @@ class Blocks:
         futures = self._futures
         groups = self._groups or self._group(futures)
         with self.watch.explained():
-            tasks = [
-                self.client.submit(
-                    _apply_to_many,
-                    pack(function, [own[number] for number in numbers]),
-                    add_up,
-                    *(futures[number] for number in numbers),
-                    workers=[address],
-                    allow_other_workers=True,
-                    pure=False,
-                )
-                for address, numbers in groups
-            ]
+            tasks = self.client.compute(  # in one message for all workers
+                [
+                    _task_at(
+                        address,
+                        pack(function, [own[number] for number in numbers]),
+                        add_up,
+                        *(futures[number] for number in numbers),
+                    )
+                    for address, numbers in groups
+                ]
+            )
             # To release them takes a message, behind which that of new tasks would wait for 10 ms.
             self._last = tasks
         results: list[Any] = [None] * len(futures)
