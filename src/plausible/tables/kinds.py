@@ -7,7 +7,9 @@ leading zeros (007) or too long for 64 bits are identifiers, and stay text. Wher
 different values remain (1,234 or 01/02/2024), the column stays text, with a note.
 """
 
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,7 +150,7 @@ class Typing:
         self.n_cells += len(column) - column.null_count
         first = sample[0].as_py()
         is_word = first[:1].isalpha() and first[0] not in STARTS
-        likely = {k for k in self.possible if not is_word and suits(k, sample.slice(0, 1))}
+        likely = {kind for kind in self.possible if not is_word and _may_be(kind, first)}
         likely = {kind for kind in likely if suits(kind, sample)}
         numbers = _numbers(column, likely)
         if numbers is None and likely:
@@ -235,6 +237,17 @@ def _numbers(column: Any, likely: set[str]) -> Any:
                 continue
             return None if _has_identifiers(column, numbers) else numbers
     return None
+
+
+@cache
+def _form(kind: str) -> re.Pattern[str]:
+    """What cells of a kind look like, for Python."""
+    return re.compile(RULES[kind].pattern.replace(r"\x{a0}", "\xa0").replace(r"\x{202f}", "\u202f"))
+
+
+def _may_be(kind: str, cell: str) -> bool:
+    """Whether a cell looks like one of a kind: to rule out most kinds, without a call of Arrow."""
+    return _form(kind).search(cell) is not None
 
 
 def suits(kind: str, cells: Any) -> bool:
