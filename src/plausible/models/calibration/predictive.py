@@ -89,18 +89,16 @@ def items_of(given: Favors, weight: FloatArray, total: FloatArray | None) -> Ite
         favored = for_second.astype(np.intp)
         other = favor / (total[favored] + 2.0)
     rest = weight - other
-    hard = np.minimum(first, second) == 0.0
+    low = np.minimum(first, second)
+    hard = low == 0.0
     sure = np.where(hard, rest, 0.0)
     soft = np.where(hard | (favor == 0.0), 0.0, rest)
-    rho = np.zeros(len(weight))
-    said = soft > 0.0
-    np.log(second, out=rho, where=said)
-    np.subtract(rho, np.log(first, out=np.zeros(len(weight)), where=said), out=rho)
+    log_odds = np.log(np.where(soft > 0.0, low, 1.0))  # the other one is one
     return Items(
         np.where(for_second, other, 0.0) + sure * first,
         np.where(for_second, 0.0, other) + sure * second,
         soft,
-        rho,
+        np.where(for_second, -log_odds, log_odds),
     )
 
 
