@@ -274,7 +274,7 @@ def _guess(columns: Columns, mean: float, spread: float, total: FloatArray | Non
     records = make_records((score - mean) / spread, items)
     if records.shape[1] == 0:
         return WIDEST
-    theta, _ = maximize(records, thorough=False)
+    theta, _ = maximize(records, thorough=False, tolerance=1e-6)
     return float(np.clip(MARGIN / max(abs(theta[1]), 1e-300), NARROWEST, WIDEST))
 
 
