@@ -169,6 +169,35 @@ def test_steps_are_those_of_rows_in_memory(data, code):
     assert rows.sample(5, np.random.RandomState(0))[0].shape == (5, 2)
 
 
+def test_steps_are_taken_once_for_each_block_and_not_before_they_are_needed(data):
+    seen = []
+
+    def noted(name):
+        def step(columns):
+            seen.append((name, len(columns[0])))
+            return (columns[0] + 1.0, *columns[1:])
+
+        return step
+
+    whole = [("first", 250)] * 4
+    with dask.config.set(scheduler="synchronous"):
+        start = DaskRows(*split(data, 250))
+        rows = start.map(noted("first"))
+        rows.map(noted("second")).peek()
+        assert seen == [("first", 250), ("second", 250)]  # the rows of one block
+        seen.clear()
+        begun = rows.made()
+        assert seen == whole
+        (one, other) = (begun.map(noted(name)) for name in ("one", "other"))
+        for _ in range(2):
+            close(
+                one.reduce(moments, CENTER),
+                ArrayRows(data[0] + 2.0, data[1]).reduce(moments, CENTER),
+            )
+        other.peek(), other.peek()
+        assert seen == [*whole, *[("one", 250)] * 4, ("other", 250)]
+
+
 @pytest.mark.usefixtures("scheduler")
 def test_arrange_puts_like_beside_like_in_each_block(data):
     code = CODES["some"]

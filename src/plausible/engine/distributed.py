@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from plausible.checks import check_callable
 from plausible.engine.alignment import align, import_dask, in_words
 from plausible.engine.blocks import Blocks, active_client, pack
 from plausible.engine.cluster import TIMEOUT, Watch
@@ -35,6 +36,8 @@ from plausible.engine.rows import (
 )
 from plausible.engine.sums import total
 from plausible.errors import InputError
+
+Step = tuple[Callable[[Columns, Any], Columns], Callable[[Columns], Any]]
 
 HEAD = 4096  # rows
 LONG_SUMS = 16 << 20  # bytes of the statistics of all blocks, from which tasks add theirs first
@@ -97,6 +100,18 @@ def _map(columns: Columns, function: Callable[[Columns], Columns]) -> Columns:
 def _arrange(columns: Columns, code: Callable[[Columns], Array]) -> Columns:
     order = ArrayRows(*columns).arrange(code).order
     return columns if order is None else take(columns, order)
+
+
+def _all_steps(columns: Columns, steps: tuple[Step, ...]) -> Columns:
+    for step, function in steps:
+        columns = step(columns, function)
+    return columns
+
+
+def _first_rows(columns: Columns, steps: tuple[Step, ...]) -> Columns:
+    if all(step is _map for step, _ in steps):  # which need not see the others
+        return _all_steps(take(columns, slice(0, HEAD)), steps)
+    return take(_all_steps(columns, steps), slice(0, HEAD))
 
 
 def _n_among(columns: Columns, code: Callable[[Columns], Array]) -> int:
@@ -192,9 +207,28 @@ class DaskRows(Rows):
         rows._lengths = list(lengths)
         return rows
 
-    def _set(self, blocks: Blocks) -> "DaskRows":
-        self._blocks, self._are_long = blocks, False
+    def _set(self, source: Blocks, steps: tuple[Step, ...] = ()) -> "DaskRows":
+        self._source, self._steps, self._are_long = source, steps, False
+        self._first: Columns | None = None
         return self
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        """What the steps make of the source: in one task for each block, when it is needed."""
+        return self._source.derive(_all_steps, self._steps) if self._steps else self._source
+
+    def _with(self, step: Step) -> "DaskRows":
+        """Rows with one more step, after those that are still to be done."""
+        is_made = "_blocks" in self.__dict__
+        source, before = (self._blocks, ()) if is_made else (self._source, self._steps)
+        return object.__new__(DaskRows)._set(source, (*before, step))
+
+    def made(self) -> "DaskRows":
+        """The same rows, made now: what several others begin with."""
+        assert self._blocks is not None
+        return self
+
+    kept = made
 
     @cached_property
     def _lengths(self) -> list[int]:
@@ -222,24 +256,34 @@ class DaskRows(Rows):
                 yield columns
 
     def peek(self) -> Columns:
-        """The columns of the first rows, brought here."""
-        for block in self._blocks.delayed:
-            call = pack(take, [(slice(0, HEAD),)])
-            (columns,) = self._blocks.compute([self._blocks.delayed_apply()(call, block)])
+        """The columns of the first rows, brought here once, however often they are seen."""
+        if self._first is None:
+            self._first = self._look()
+        return self._first
+
+    def _look(self) -> Columns:
+        is_made = "_blocks" in self.__dict__
+        blocks, steps = (self._blocks, ()) if is_made else (self._source, self._steps)
+        call = pack(_first_rows, [(steps,)])
+        for block in blocks.delayed:
+            (columns,) = blocks.compute([blocks.delayed_apply()(call, block)])
             if length(columns):
-                return columns
+                first: Columns = columns
+                return first
         return super().peek()
 
     def map(self, function: Callable[[Columns], Columns]) -> "DaskRows":
-        """Rows whose columns are a function of these, computed where they lie."""
-        rows = object.__new__(DaskRows)._set(self._blocks.derive(_map, function))
+        """Rows whose columns are a function of these, computed where they lie, when needed."""
+        check_callable(function, "function", "the columns of some rows")
+        rows = self._with((_map, function))
         if "_lengths" in self.__dict__:  # or they are counted when they are asked for
             rows._lengths = self._lengths
         return rows
 
     def arrange(self, code: Callable[[Columns], Array]) -> "DaskRows":
         """The rows of each block in the order of their codes, without those of negative code."""
-        return object.__new__(DaskRows)._set(self._blocks.derive(_arrange, code))
+        check_callable(code, "code", "the columns of some rows")
+        return self._with((_arrange, code))
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
         """Columns of rows drawn without replacement, in their order; all if there are fewer."""

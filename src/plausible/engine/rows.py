@@ -235,6 +235,10 @@ class Rows(ABC):
         """The same rows, of which what was made so far is kept for many passes."""
         return self
 
+    def made(self) -> "Rows":
+        """The same rows, which several others begin with: made once, if they are in some memory."""
+        return self
+
     def peek(self) -> Columns:
         """The columns of the first chunk."""
         chunks = self.chunks()

@@ -155,22 +155,25 @@ def _panels(
     panel = np.floor(z / (2.0 * half)) if half else np.zeros(len(z))
     said = np.floor(items.rho / (2.0 * HALF_DOUBT)) if doubts is None else items.rho
     said = np.where(items.v > 0.0, said, HARD)
-    order, ends = _groups(panel, said, doubts)
+    order = _order(panel, said, doubts)
     inside = np.clip((z - half * (2.0 * panel + 1.0)) / half if half else z, -1.0, 1.0)[order]
-    counts, rho = np.array(items[:3])[:, order], items.rho[order]
+    panel, said, rho = panel[order], said[order], items.rho[order]
+    counts = np.take(np.array(items[:3]), order, axis=1)
     sums: dict[tuple[float, float], FloatArray] = {}
-    for rows in _runs(ends):
-        at, words = panel[order[rows.start]], said[order[rows.start]]
-        powers = chebyshev(inside[rows], PANEL_NODES if half else 1)
-        _add_to(sums, (at, HARD), counts[:2, rows] @ powers.T)
-        if words == HARD:
-            continue
-        if doubts is not None:
-            _add_to(sums, (at, words), powers @ counts[2, rows])
-        else:
-            beside = np.clip(rho[rows] / HALF_DOUBT - (2.0 * words + 1.0), -1.0, 1.0)
-            by_doubt = chebyshev(beside, DOUBT_NODES)
-            _add_to(sums, (at, words), (counts[2, rows] * powers) @ by_doubt.T)
+    for start in range(0, len(z), ROWS_AT_ONCE):
+        powers = chebyshev(inside[start : start + ROWS_AT_ONCE], PANEL_NODES if half else 1)
+        for rows in _groups(panel, said, start, start + powers.shape[1]):
+            at, words, own = panel[rows.start], said[rows.start], powers[:, _shifted(rows, start)]
+            found = counts[:, rows] @ own.T
+            _add_to(sums, (at, HARD), found[:2])
+            if words == HARD:
+                continue
+            if doubts is None:
+                beside = rho[rows] / HALF_DOUBT - (2.0 * words + 1.0)
+                by_doubt = chebyshev(np.clip(beside, -1.0, 1.0), DOUBT_NODES)
+                _add_to(sums, (at, words), (counts[2, rows] * own) @ by_doubt.T)
+            else:
+                _add_to(sums, (at, words), found[2])
     return Panels(sums)
 
 
@@ -191,28 +194,27 @@ def chebyshev(x: FloatArray, count: int) -> FloatArray:
     return found
 
 
-def _groups(
-    panel: FloatArray, said: FloatArray, doubts: FloatArray | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of rows with the same panel and words one after another, and where groups end."""
+def _order(panel: FloatArray, said: FloatArray, doubts: FloatArray | None) -> NDArray[np.int64]:
+    """Numbers of rows such that those with the same panel and words follow each other."""
     low, high = (panel.min(), panel.max()) if len(panel) else (0.0, 0.0)
     n_words = np.inf if doubts is None else len(doubts) + 1.0
-    if (high - low + 1.0) * n_words < 2**15:  # few codes are sorted by counting them
-        words = np.searchsorted(doubts, said)  # type: ignore[arg-type]
-        order = np.argsort(((panel - low) * n_words + words).astype(np.int16), kind="stable")
-    else:
-        order = np.lexsort((said, panel))
-    changes = (np.diff(panel[order]) != 0.0) | (np.diff(said[order]) != 0.0)
-    return order, np.append(np.flatnonzero(changes) + 1, len(order))
+    if not (high - low + 1.0) * n_words < 2**15:
+        return np.lexsort((said, panel))
+    words = np.searchsorted(doubts, said)  # type: ignore[arg-type]
+    # Few codes are sorted by counting them.
+    return np.argsort(((panel - low) * n_words + words).astype(np.int16), kind="stable")
 
 
-def _runs(ends: NDArray[np.int64]) -> Iterator[slice]:
-    """Rows of each group, not too many at a time for the cache."""
-    start = 0
-    for end in ends.tolist():
-        for first in range(start, end, ROWS_AT_ONCE):
-            yield slice(first, min(first + ROWS_AT_ONCE, end))
-        start = end
+def _groups(panel: FloatArray, said: FloatArray, start: int, stop: int) -> Iterator[slice]:
+    """Rows with the same panel and words, among some that are in order."""
+    changes = np.diff(panel[start:stop]) != 0.0
+    changes |= said[start + 1 : stop] != said[start : stop - 1]
+    ends = [*(np.flatnonzero(changes) + start + 1).tolist(), stop]
+    return map(slice, [start, *ends[:-1]], ends)
+
+
+def _shifted(rows: slice, by: int) -> slice:
+    return slice(rows.start - by, rows.stop - by)
 
 
 def _at_nodes(angle: FloatArray) -> FloatArray:
@@ -272,7 +274,7 @@ def _guess(columns: Columns, mean: float, spread: float, total: FloatArray | Non
     records = make_records((score - mean) / spread, items)
     if records.shape[1] == 0:
         return WIDEST
-    theta, _ = maximize(records, thorough=False)
+    theta, _ = maximize(records, thorough=False, tolerance=1e-6)
     return float(np.clip(MARGIN / max(abs(theta[1]), 1e-300), NARROWEST, WIDEST))
 
 

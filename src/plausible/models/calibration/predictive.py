@@ -89,18 +89,16 @@ def items_of(given: Favors, weight: FloatArray, total: FloatArray | None) -> Ite
         favored = for_second.astype(np.intp)
         other = favor / (total[favored] + 2.0)
     rest = weight - other
-    hard = np.minimum(first, second) == 0.0
+    low = np.minimum(first, second)
+    hard = low == 0.0
     sure = np.where(hard, rest, 0.0)
     soft = np.where(hard | (favor == 0.0), 0.0, rest)
-    rho = np.zeros(len(weight))
-    said = soft > 0.0
-    np.log(second, out=rho, where=said)
-    np.subtract(rho, np.log(first, out=np.zeros(len(weight)), where=said), out=rho)
+    log_odds = np.log(np.where(soft > 0.0, low, 1.0))  # the other one is one
     return Items(
         np.where(for_second, other, 0.0) + sure * first,
         np.where(for_second, 0.0, other) + sure * second,
         soft,
-        rho,
+        np.where(for_second, -log_odds, log_odds),
     )
 
 
@@ -131,7 +129,9 @@ def _value_and_slopes(
     return value, design.T @ rise, design.T @ (design * bend[:, None]), complete
 
 
-def _ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
+def _ascend(
+    theta: FloatArray, records: FloatArray, tolerance: float = 1e-14
+) -> tuple[FloatArray, float]:
     """Local maximum (a, b) and its value: Newton's method where the likelihood is concave."""
     value, slope, bend, complete = _value_and_slopes(theta, records)
     for _ in range(_MANY_STEPS):
@@ -139,7 +139,7 @@ def _ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
         used = bend if concave else complete
         step = np.linalg.solve(used + (1e-12 * np.trace(used) + 1e-300) * np.eye(2), slope)
         gain = float(step @ slope)
-        if gain < 1e-14 * (1.0 + abs(value)):
+        if gain < tolerance * (1.0 + abs(value)):
             break
         for _ in range(40):
             following = _value_and_slopes(theta + step, records)
@@ -153,7 +153,9 @@ def _ascend(theta: FloatArray, records: FloatArray) -> tuple[FloatArray, float]:
     return theta, value
 
 
-def maximize(records: FloatArray, thorough: bool | None = None) -> tuple[FloatArray, float]:
+def maximize(
+    records: FloatArray, thorough: bool | None = None, tolerance: float = 1e-14
+) -> tuple[FloatArray, float]:
     """Maximum (a, b) of the likelihood and its value.
 
     Doubtful labels may give several local ones: we start from the maximum of the hardened labels,
@@ -167,11 +169,11 @@ def maximize(records: FloatArray, thorough: bool | None = None) -> tuple[FloatAr
     hard = np.array([z, n0 + more[1] + some, n1 + more[0] + some, 0.0 * v, rho])
     flat = np.array([np.log(hard[2].sum() / hard[1].sum()), 0.0])
     if not v.any():
-        return _ascend(flat, records)
-    starts = [_ascend(flat, hard)[0], flat]
+        return _ascend(flat, records, tolerance)
+    starts = [_ascend(flat, hard, tolerance)[0], flat]
     if len(z) <= _FEW_RECORDS if thorough is None else thorough:
         starts += [np.array([level * b, b]) for b in (-6.0, -2.0, 2.0, 6.0) for level in (-1, 0, 1)]
-    return max((_ascend(start, records) for start in starts), key=lambda found: found[1])
+    return max((_ascend(start, records, tolerance) for start in starts), key=lambda found: found[1])
 
 
 def condense(records: FloatArray, slope: float) -> FloatArray:

@@ -224,7 +224,7 @@ def _scored_by_pair(model: Any, estimator: Any, rows: Rows) -> Iterator[Rows]:
     pairs = list(model.pairs_)
     dealt = _deal_all(rows, pairs, model.cv) if pairs else []
     for pair, folds in zip(pairs, dealt, strict=True):
-        own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts)
+        own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts).made()
         classes = model.classes_[pair]
         whole, others = _fit_folds(estimator, own, classes, folds)
         model.estimators_.append(whole)

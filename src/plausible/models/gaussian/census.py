@@ -19,7 +19,8 @@ class RowCensus(NamedTuple):
     """What the first look finds: how many rows, how many settled, their weight, center and spread.
 
     `support` is the weight of the rows for which each class is plausible; `kinds` are the weights
-    of rows with and without a label, and the numbers of both that have some weight.
+    of rows with and without a label, and the numbers of both that have some weight; `n_idle` is the
+    number of labeled or unlabeled rows that have none, which are in no other number.
     """
 
     n_rows: int
@@ -29,6 +30,7 @@ class RowCensus(NamedTuple):
     center: FloatArray
     spread: FloatArray
     kinds: FloatArray
+    n_idle: int
 
 
 def unlabeled(columns: Columns) -> NDArray[np.bool_]:
@@ -65,8 +67,11 @@ def _settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.boo
 
 def census_pass(
     columns: Columns, origin: FloatArray, single: NDArray[np.bool_]
-) -> tuple[int, int, FloatArray, FloatArray, float, FloatArray, FloatArray]:
-    """Rows, settled rows, support, kinds, weight, and sums of x and x^2 about an origin."""
+) -> tuple[NDArray[np.int64], FloatArray, FloatArray, float, FloatArray, FloatArray]:
+    """Numbers of rows, support, kinds, weight, and sums of x and x^2 about an origin.
+
+    The numbers are of rows that count, of those of them that are settled, and of those that do not.
+    """
     X, plausibility, weight = e_step.as_numbers(columns)
     counts = np.ones(len(X)) if weight is None else weight
     with np.errstate(over="ignore", invalid="ignore"):  # `take_census` looks at the sums
@@ -74,11 +79,13 @@ def census_pass(
         if not np.isfinite(sums[1]).all():
             check_finite(X)
     if plausibility is None:
-        return len(X), 0, np.full(len(single), sums[0]), np.zeros(4), *sums
+        return np.array([len(X), 0, 0]), np.full(len(single), sums[0]), np.zeros(4), *sums
     possible = plausibility > 0
     support = np.full(len(single), sums[0]) if possible.all() else counts @ possible
-    n_settled = int((_settled_rows(columns, single) & (counts > 0)).sum())
-    return int((counts > 0).sum()), n_settled, support, _weigh_kinds(columns), *sums
+    counted = counts > 0
+    n_settled = (_settled_rows(columns, single) & counted).sum()
+    numbers = np.array([counted.sum(), n_settled, (~counted).sum()])
+    return numbers, support, _weigh_kinds(columns), *sums
 
 
 def _sums_about(
@@ -137,9 +144,8 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
     check_finite(head)
     with np.errstate(over="ignore"):
         origin = head.mean(axis=0)
-    n_rows, n_settled, support, kinds, weight, once, twice = rows.reduce(
-        census_pass, origin, single
-    )
+    numbers, support, kinds, weight, once, twice = rows.reduce(census_pass, origin, single)
+    n_rows, n_settled, n_idle = map(int, numbers)
     if not weight > 0:
         raise InputError(
             "At least one row should have a positive sample weight",
@@ -150,7 +156,7 @@ def take_census(rows: Rows, single: NDArray[np.bool_]) -> RowCensus:
     shift = once / weight
     spread = np.sqrt(np.maximum(twice / weight - shift**2, 0.0))
     spread = np.where(spread > 0, spread, 1.0)
-    return RowCensus(n_rows, n_settled, support, weight, origin + shift, spread, kinds)
+    return RowCensus(n_rows, n_settled, support, weight, origin + shift, spread, kinds, n_idle)
 
 
 def candidate_codes(

@@ -86,7 +86,7 @@ class SoftMixture:
             if self.census.n_settled:
                 self._settle(rows.arrange(partial(codes, settled=True)), single)
             alike = self.fast and not self._sorting_pays()
-            if self.census.n_settled or first[2] is not None or not alike:
+            if self.census.n_settled or self.census.n_idle or not alike:
                 self.rows = rows.arrange(partial(codes, settled=False, alike=alike))
         if self.fast and kind != "full" and self.n_open:
             self.rows = _in_longer_chunks(self.rows, self.n_open)
