@@ -1,4 +1,4 @@
-"""The inner loop of growth, compiled: the best cut of each node, of sorted rows.
+"""The inner loops of growth, compiled: the best cut of each node, of sorted rows.
 
 What judges a side of a cut is a sum over its rows. Each row has a few numbers, in `column` and
 `value`: its weight, its mass on the frame, and those on sets of classes, lines `HELD`, `FRAME` and
@@ -295,3 +295,26 @@ def scan(  # type: ignore[no-untyped-def]  # pragma: no cover
                     reals[node + LEAST_COST] = cost
                     nodes[node + SLOT], nodes[node + CUT] = slots[j], ends[j]
             n, n_whole = 0, 0
+
+
+@numba.njit(cache=True, **_options)
+def partition(  # type: ignore[no-untyped-def]  # pragma: no cover
+    rows, spare, codes, item, first, last, feature, low, missing, middle
+):
+    """Bring the rows that go left to the front of each node, in their order.
+
+    Those with codes up to `low` go left, and those with the code `missing`; the others begin at
+    `middle`.
+    """
+    for node in range(len(first)):
+        n_left, n_right = first[node], 0
+        for at in range(n_left, last[node]):
+            row = rows[at]
+            code = codes[feature[node], item[row]]
+            is_left = int(code <= low[node] or code == missing[node])
+            rows[n_left], spare[n_right] = row, row  # both, as a wrong guess would take longer
+            n_left += is_left
+            n_right += 1 - is_left
+        for i in range(n_right):
+            rows[n_left + i] = spare[i]
+        middle[node] = n_left
