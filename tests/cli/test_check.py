@@ -202,3 +202,22 @@ def test_endings_are_looked_at_before_any_work(plausible, folder):
         done = plausible(*words, "-o", "out.docx", "--json")
         assert done.code == 2
         assert "'out.docx' came" in json.loads(done.out)["error"]
+
+
+def test_rejected_answers_are_told_and_left_out(plausible, folder):
+    rows = ["item,annotator,label,review_status", "1,ann,oak,ok", "1,bob,elm,Rejected",
+            "2,ann,ash,ok", "2,cy,ash,ok", "3,cy,elm,ok", "3,bob,oak,rejected"]  # fmt: skip
+    (folder / "said.csv").write_text("\n".join(rows))
+    done = ok(plausible("check", "said.csv"))
+    assert "2 answers were kept although review_status is 'Rejected' or 'rejected'" in done.out
+    assert "--on-rejected drop" in done.out
+    found = ok(plausible("check", "said.csv", "--on-rejected", "drop", "--json")).json
+    assert found["answers"]["people"] == {"ann": 2, "cy": 2}
+    assert found["answers"]["classes"] == {"ash": 2, "elm": 1, "oak": 1}
+    assert any(note.startswith("2 answers left out") for note in found["notes"])
+    assert "--on-rejected drop" in found["command"]
+    ok(plausible("pool", "said.csv", "-o", "pooled.csv", "--on-rejected", "drop", "--doubt", "0.1"))
+    best = read_table(folder / "pooled.csv")
+    assert [best.column(f"plausibility:{name}").to_pylist()[0] for name in CLASSES] == [
+        pytest.approx(0.1), pytest.approx(0.1), pytest.approx(1.0),
+    ]  # fmt: skip

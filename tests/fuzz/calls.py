@@ -828,7 +828,7 @@ def io_calls() -> Iterator[Call]:
             "source": LONG, "layout": "long", "names": {"item": "item"}, "kind": None,
             "columns": None, "classes": CLASSES, "separator": "|", "abstain": ["?"],
             "none": ["none"], "map": {"a|b": "a"}, "words": {"high": 0.1}, "repeats": "once",
-            "ignore": [],
+            "ignore": [], "on_rejected": "drop",
         },
         "read_doccano": {"sources": {"ann": "p.jsonl", "bob": "q.jsonl"}, "classes": CLASSES},
         "read_features": {

@@ -53,6 +53,7 @@ OPTIONS = {
               '{"ash": "elm"}', '{"ash": ["elm"]}', "{", "ash=none of these", "x=y=z", "?=oak"],
     "--words": ["high=0.05,low=0.5", "1=0.5", "high=2", "high", "=", "high=nan", "0=0,1=1", ","],
     "--repeats": ["all", "once", "first", "last"],
+    "--on-rejected": ["drop", "unknown", "keep"],
     "--ignore": ["doubt", "label", "item", "odd", ",", "[]", '["doubt"]'],
     "--names": ["item=item", "label=label", "item=odd,label=label", "annotator=annotator", "x=y",
                 "item", "item=", "=", "item=item,item=label", "doubt=doubt", "mass=doubt",
@@ -93,7 +94,8 @@ OPTIONS = {
     "--nonsense": None,
 }  # fmt: skip
 KNOWN = ["--form", "--names", "--layout", "--kind", "--classes", "--rule", "--doubt",
-         "--on-conflict", "--dependence", "--map", "--words", "--repeats", "--ignore"]  # fmt: skip
+         "--on-conflict", "--dependence", "--map", "--words", "--repeats", "--on-rejected",
+         "--ignore"]  # fmt: skip
 FEATURES = ["--id", "--columns", "--missing", "--on-unmatched"]
 PREPARED = ["--categories", "--leave-out", "--prepare"]
 OF_VERB = {

@@ -221,6 +221,11 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="answers that a person gives twice about an item: which count (default: all)",
     )  # fmt: skip
     group.add_argument(
+        "--on-rejected", choices=("drop", "unknown", "keep"),
+        help="answers that were rejected, canceled, skipped or discarded: left out, read as cannot "
+        "tell, or counted (default: as the tool means it, else counted and told)",
+    )  # fmt: skip
+    group.add_argument(
         "--ignore", type=names, metavar="NAME,...", help="columns of answers that are not used"
     )
     group.add_argument(
@@ -254,6 +259,7 @@ def known_options(given: argparse.Namespace) -> dict[str, Any]:
     found |= {"layout": given.layout, "gold": given.gold}
     found |= {"kind": given.kind, "names": given.names, "words": given.words}
     found |= {"repeats": given.repeats, "ignore": given.ignore}
+    found |= {"on_rejected": given.on_rejected}
     if given.map is not None:
         found["map"] = {cell: meant for pair in given.map for cell, meant in pair.items()}
     if given.classes is not None:

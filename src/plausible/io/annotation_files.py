@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import as_list, check_texts, counted, name_rows
+from plausible.checks import as_list, check_option, check_texts, counted, name_rows
 from plausible.errors import InputError, Note, in_context
 from plausible.experts import (
     ABSTAIN,
+    CANNOT_TELL,
     NONE,
     Annotations,
     Codes,
@@ -27,6 +28,7 @@ from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import MOST_COUNTED, from_classes
 from plausible.io.answer_layouts import Plan, plan_reading
+from plausible.io.answer_states import ON_REJECTED, check_numbers, find_rejected, settle_rejected
 from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
@@ -36,6 +38,7 @@ from plausible.io.wide_sureness import doubts_beside
 from plausible.tables import Source, TableError, floats, open_table
 
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 CODED = ("item", "annotator", "label")
 __all__ = ["ALIASES", "NUMBERS", "read_annotations"]
 
@@ -55,6 +58,7 @@ def read_annotations(
     words: Mapping[Any, float] | None = None,
     repeats: str = "all",
     ignore: Sequence[str] = (),
+    on_rejected: str | None = None,
 ) -> Annotations:
     r"""Answers from a table, or from the export of an annotation tool.
 
@@ -79,6 +83,11 @@ def read_annotations(
         As in `Annotations.from_long`.
     ignore : list of names, optional
         Columns that are not to be used.
+    on_rejected : {"drop", "unknown", "keep"}, optional
+        Answers that the file says were rejected, canceled, skipped or discarded: left out, read as
+        "cannot tell", or counted as any other. By default what the tool that wrote the file does
+        not count is left out (Mechanical Turk, Prolific), what was skipped is "cannot tell" (JSON
+        of annotation tools), and what any other column says is told in the notes alone.
 
     Returns
     -------
@@ -97,19 +106,21 @@ def read_annotations(
            [ 0., 10.]])
     """
     abstain, none = as_list(abstain, "abstain", "cells"), as_list(none, "none", "cells")
+    if on_rejected is not None:
+        check_option(on_rejected, ON_REJECTED, "on_rejected")
     given = {
         "classes": classes, "separator": separator, "abstain": abstain, "none": none, "map": map,
         "repeats": repeats,
     }  # fmt: skip
-    export = read_export(source, names=names, given=given)
+    export = read_export(source, names=names, given=given | {"on_rejected": on_rejected})
     if export is not None:
         return export
     table = open_table(flattened(source))
     given["classes"] = classes = classes_in(table, classes)
     ignore = check_texts(ignore, "ignore")
-    plan = plan_reading(table, layout, names, kind, columns, ignore)
+    plan = plan_reading(table, layout, names, kind, columns, ignore, on_rejected)
     if plan.layout == "long":
-        return _read_long(table, plan, given, words)
+        return _read_long(table, plan, given, words, on_rejected)
     if plan.layout == "classes":
         with_table = in_words_of(table, None)
         with with_table:
@@ -188,11 +199,15 @@ def measured(table: Source, name: str, gaps: bool) -> Codes:
 
 
 def _read_long(
-    table: Source, plan: Plan, given: dict[str, Any], words: Mapping[Any, float] | None
+    table: Source,
+    plan: Plan,
+    given: dict[str, Any],
+    words: Mapping[Any, float] | None,
+    on_rejected: str | None,
 ) -> Annotations:
     """Answers that have a row each."""
     found = plan.found
-    rows, told = _rows_that_count(table, plan)
+    rows, silent, told = _rows_that_count(table, plan, on_rejected)
     sure = [meaning for meaning in SURENESS if meaning in found]
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
     table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
@@ -209,6 +224,7 @@ def _read_long(
         told += told_choices
     else:
         label = coded(table, found["label"], gaps=True)
+    label = label if silent is None else _silenced(label, silent)
     more: dict[str, Any] = {}
     for meaning in NUMBERS:
         if meaning in found:
@@ -220,8 +236,8 @@ def _read_long(
             more["doubt"] = read.values
             told += read.notes
         if rows is not None:
-            item, label = item.taken(rows), label.taken(rows)
-            annotator = None if annotator is None else annotator.taken(rows)
+            item, label = _only_used(item.taken(rows)), _only_used(label.taken(rows))
+            annotator = None if annotator is None else _only_used(annotator.taken(rows))
             more = {meaning: values[rows] for meaning, values in more.items()}
         _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
@@ -256,27 +272,38 @@ def _chosen_label(
     return Codes(codes.ravel(), cells), notes
 
 
-def _rows_that_count(table: Source, plan: Plan) -> tuple[IntArray | None, list[str]]:
-    """Rows without those that were rejected, if there are any, or as often as they count."""
+def _rows_that_count(
+    table: Source, plan: Plan, on_rejected: str | None
+) -> tuple[IntArray | None, BoolArray | None, list[Note]]:
+    """Rows that count, as often as they do, if these are not all; which ones say nothing; notes."""
+    check_numbers(plan.found, on_rejected, table.name)
+    said = find_rejected(table, plan.states, plan.left_out)
+    dropped, silent, notes = settle_rejected(said, plan.left_out, on_rejected, table.name)
+    rows: IntArray | None = None if dropped is None else np.flatnonzero(~dropped)
     if "count" in plan.found:
-        return _repeated_rows(table, plan.found["count"])
-    if plan.left_out is None:
-        return None, []
-    name, values = plan.left_out
-    status = coded(table, name, gaps=True)
-    kept = np.array([cell not in values for cell in status.names.tolist()], dtype=bool)
-    kept = kept[status.codes]
-    if kept.all() or not kept.any():
-        return None, []
-    n_lost = int((~kept).sum())
-    lost = " or ".join(repr(value) for value in values if value in status.names.tolist())
-    return np.flatnonzero(kept), [
-        Note(f"{n_lost} answer{'s' * (n_lost > 1)} left out, since {name} is {lost}")
-    ]
+        rows, told = _repeated_rows(table, plan.found["count"], rows)
+        notes = [*notes, *told]
+    return rows, silent, notes
 
 
-def _repeated_rows(table: Source, name: str) -> tuple[IntArray, list[str]]:
-    """Each row as often as a column counts it."""
+def _silenced(label: Codes, silent: BoolArray) -> Codes:
+    """Answers of which some say nothing; classes that only these named are gone."""
+    cells = np.empty(len(label.names) + 1, dtype=object)
+    cells[:-1], cells[-1] = label.names.tolist(), CANNOT_TELL
+    return _only_used(Codes(np.where(silent, len(label.names), label.codes), cells))
+
+
+def _only_used(column: Codes) -> Codes:
+    """The same column without names that do not occur, in the order in which they first do."""
+    used, first, codes = np.unique(column.codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(used), dtype=np.int64)
+    place[order] = np.arange(len(used))
+    return Codes(place[codes.ravel()], column.names[used[order]])
+
+
+def _repeated_rows(table: Source, name: str, kept: IntArray | None) -> tuple[IntArray, list[Note]]:
+    """Each row, or each that is kept, as often as a column counts it."""
     counts = floats(table.column(name))[0]
     bad = ~((counts >= 0) & (counts == np.round(counts)) & (counts <= MOST_COUNTED))
     if bad.any() or counts.sum() > MOST_COUNTED:
@@ -287,7 +314,8 @@ def _repeated_rows(table: Source, name: str) -> tuple[IntArray, list[str]]:
             "correct it, or leave it out with {ignore}",
             settings={"ignore": [name]},
         )
-    rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    kept = np.arange(len(counts)) if kept is None else kept
+    rows = np.repeat(kept, counts[kept].astype(np.int64))
     return rows, [Note(f"{name!r} was read as how often each answer was given")]
 
 

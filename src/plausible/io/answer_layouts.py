@@ -17,8 +17,8 @@ from plausible.io.answer_columns import (
     look_at,
     plainly,
 )
-from plausible.io.answer_states import tell_states
-from plausible.io.export_tables import check_header_rows, find_export, status_of
+from plausible.io.answer_states import KEEP, state_columns, tell_weights
+from plausible.io.export_tables import Export, check_header_rows, find_export, status_of
 from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
 from plausible.io.wide_columns import (
@@ -43,11 +43,12 @@ class Plan(NamedTuple):
     found : columns by what they mean
     columns : those of the people or classes
     kind : what numbers by class mean
-    left_out : column and values of rows that do not count, as those that were rejected
+    left_out : column and values of rows that a tool does not count, as those that were rejected
     notes : what was assumed
     choices : classes by columns that say whether they were chosen, in place of the label
     is_named : whether the caller named the column of items
     sure : columns that say how sure people are, by the columns of these, and what they mean
+    states : further columns that say whether answers were accepted
     """
 
     layout: str
@@ -59,6 +60,7 @@ class Plan(NamedTuple):
     choices: dict[str, str] = {}  # noqa: RUF012
     is_named: bool = False
     sure: dict[str, tuple[str, str]] = {}  # noqa: RUF012
+    states: Sequence[str] = ()
 
 
 def names_given(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -74,6 +76,15 @@ def prefixed(table: Source) -> list[str]:
     return [name for name in table.names if ":" in name and name.partition(":")[0] in PREFIXES]
 
 
+class Wish(NamedTuple):
+    """What is wished for, or follows from the names of columns: `sure` as in `Plan`."""
+
+    layout: str | None
+    columns: Sequence[str] | None
+    ignore: list[str]
+    sure: dict[str, tuple[str, str]]
+
+
 def plan_reading(
     table: Source,
     layout: str | None,
@@ -81,11 +92,35 @@ def plan_reading(
     kind: str | None,
     columns: Sequence[str] | None,
     ignore: Sequence[str],
+    on_rejected: str | None = None,
 ) -> Plan:
     """How a table is to be read; tables that could mean several things are refused."""
     if layout is not None:
         check_option(layout, LAYOUTS, "layout")
     names = names_given(names)
+    _check_ignored(table, ignore)
+    is_open = layout in (None, "long") and kind is None
+    export = find_export(table, names, ignore) if is_open else None
+    found = find_columns(table, names, ignore) if export is None else export.columns
+    wish = Wish(layout, columns, list(ignore), {})
+    if layout in (None, "annotators") and kind is None and "label" not in found:
+        check_header_rows(table)
+        wish = _with_sureness(table, found, wish)
+    notes: list[Note] = []
+    if wish.layout != "long" and "label" not in found:
+        item = find_wide_item(table, found, kind, [*wish.ignore, *(wish.columns or ())])
+        if item is not None:
+            found["item"] = item
+            notes.append(Note(f"items are those of the column {item!r}"))
+    aside = [*wish.ignore, *_not_among(table, wish.columns, found)]
+    chosen = wish.layout or _find_layout(table, found, names, kind, aside)
+    if chosen == "long":
+        return _plan_long(table, found, export, names, wish.ignore, on_rejected)
+    return _plan_wide(table, found, wish._replace(layout=chosen), kind, notes)
+
+
+def _check_ignored(table: Source, ignore: Sequence[str]) -> None:
+    """Refuse to leave out columns that are not there."""
     for name in ignore:
         if name not in table.names:
             raise TableError(
@@ -96,44 +131,57 @@ def plan_reading(
                 value=name,
                 settings={"ignore": None},
             )
-    is_open = layout in (None, "long") and kind is None
-    export = find_export(table, names, ignore) if is_open else None
-    found = find_columns(table, names, ignore) if export is None else export.columns
-    notes = [] if export is None else list(export.notes)
-    sure: dict[str, tuple[str, str]] = {}
-    if layout in (None, "annotators") and kind is None and "label" not in found:
-        check_header_rows(table)
-        free = [name for name in choose(table, None) if name not in (*found.values(), *ignore)]
-        sure = sureness_beside(free if columns is None else columns)
-        if columns is None and layout is None and (raters := named_raters(free)):
-            layout, columns = "annotators", raters
-        if columns is not None:
-            sure = sure | sureness_beside([*columns, *free])
-            sure = {person: pair for person, pair in sure.items() if person in columns}
-        ignore = [*ignore, *(column for column, _ in sure.values())]
-        columns = None if columns is None else [name for name in columns if name not in ignore]
-    if layout != "long" and "label" not in found:
-        item = find_wide_item(table, found, kind, [*ignore, *(columns or ())])
-        if item is not None:
-            found["item"] = item
-            notes.append(Note(f"items are those of the column {item!r}"))
-    aside = [*ignore, *_not_among(table, columns, found)]
-    layout = layout or _find_layout(table, found, names, kind, aside)
-    if layout == "long":
-        left_out = status_of(table) if export is None else export.left_out
-        found, told = _check_long(table, found, names, ignore)
-        choices = {} if export is None else export.choices
-        used = {*found.values(), *choices, *ignore}
-        rest = [name for name in choose(table, None) if name not in used]
-        if left_out is not None:
-            rest = [name for name in rest if name != left_out[0]]
-        told = [*notes, *told, *unused(rest), *tell_states(table, rest)]
-        return Plan(layout, found, [], None, left_out, told, choices, "item" in names)
+
+
+def _with_sureness(table: Source, found: Mapping[str, str], wish: Wish) -> Wish:
+    """Columns of people, where names such as ``rater 1`` tell, and how sure each of them is."""
+    layout, columns, ignore, _ = wish
+    free = [name for name in choose(table, None) if name not in (*found.values(), *ignore)]
+    sure = sureness_beside(free if columns is None else columns)
+    if columns is None and layout is None and (raters := named_raters(free)):
+        layout, columns = "annotators", raters
+    if columns is not None:
+        sure = sure | sureness_beside([*columns, *free])
+        sure = {person: pair for person, pair in sure.items() if person in columns}
+    ignore = [*ignore, *(column for column, _ in sure.values())]
+    columns = None if columns is None else [name for name in columns if name not in ignore]
+    return Wish(layout, columns, ignore, sure)
+
+
+def _plan_long(
+    table: Source,
+    found: dict[str, str],
+    export: Export | None,
+    names: Mapping[str, str],
+    ignore: Sequence[str],
+    on_rejected: str | None,
+) -> Plan:
+    """How a table with a row for each answer is read."""
+    usual = status_of(table) if export is None else export.left_out
+    if usual is not None and usual[0] in ignore:
+        usual = None
+    found, told = _check_long(table, found, names, ignore)
+    choices = {} if export is None else export.choices
+    used = {*found.values(), *choices, *ignore, *([] if usual is None else usual[:1])}
+    rest = [name for name in choose(table, None) if name not in used]
+    states = state_columns(rest)
+    idle = rest if on_rejected in (None, KEEP) else [name for name in rest if name not in states]
+    notes = [] if export is None else export.notes
+    told = [*notes, *told, *unused(idle), *tell_weights(rest)]
+    return Plan("long", found, [], None, usual, told, choices, "item" in names, states=states)
+
+
+def _plan_wide(
+    table: Source, found: dict[str, str], wish: Wish, kind: str | None, notes: list[Note]
+) -> Plan:
+    """How a table with a column for each person or class is read."""
+    layout, columns, ignore, sure = wish
+    assert layout is not None
     if layout == "classes" and "annotator" in found and "item" not in found:
         found, told = _find_things(
             table, found, [*ignore, *(columns or ())]
         )  # people speak of items, not of rows
-        notes += told
+        notes = [*notes, *told]
     chosen = _chosen_columns(table, found, columns, layout, ignore)
     if layout == "classes" and kind is None:
         kind = kind_of(table, chosen)
@@ -142,7 +190,7 @@ def plan_reading(
     rest = [name for name in choose(table, None) if name not in used]
     if layout == "annotators":
         people = listed([str(name) for name in chosen], len(chosen))
-        notes.append(Note(f"each of these columns was read as a person: {people}"))
+        notes = [*notes, Note(f"each of these columns was read as a person: {people}")]
     sure = {person: pair for person, pair in sure.items() if person in chosen}
     return Plan(layout, found, chosen, kind, None, [*notes, *unused(rest)], sure=sure)
 

@@ -4,7 +4,9 @@ from collections import Counter
 from typing import Any
 
 from plausible.errors import Note
-from plausible.experts import NONE_OF_THESE, names_in
+from plausible.experts import names_in
+from plausible.io.answer_states import DROP, KEEP, UNKNOWN, is_rejected
+from plausible.io.export_answers import Collected, a_name, several
 from plausible.io.export_spread import beside_people
 from plausible.tables import TableError, listed
 
@@ -13,75 +15,6 @@ EVERYBODY = ("all", "unknown")  # files of doccano in which nobody is told apart
 FLAT = "label-studio, flat"  # JSON-MIN, which has the columns of its CSV
 MANIFEST = "manifest"  # of SageMaker Ground Truth
 DECISIONS = ("accept", "reject", "ignore")
-
-
-class Collected:
-    """Answers of exports, one by one.
-
-    items, annotators, said : lists of names; None for an author or an answer that is not known
-    names : which fields are meant, by the wish of the caller
-    counts : of what is told in notes
-    frame : classes that people could choose, if the export tells
-    """
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.items: list[Any] = []
-        self.annotators: list[Any] = []
-        self.said: list[Any] = []
-        self.names = names
-        self.counts: Counter[str] = Counter()
-        self.notes: list[Note] = []
-        self.frame: dict[Any, None] = {}
-
-    def add(self, item: Any, who: Any, said: Any) -> None:
-        """One answer; what `plausible annotate` writes for none of the classes is none of them."""
-        said = NONE_OF_THESE if said == {NONE_OF_THESE} else said
-        self.items.append(a_name(item))
-        self.annotators.append(None if who is None else a_name(who))
-        self.said.append(said)
-
-    def told(self) -> list[Note]:
-        """Notes on what was found."""
-        counts = [Note(f"{what}: {count}") for what, count in self.counts.items()]
-        return [*dict.fromkeys(self.notes), *counts]
-
-    def leave_out(self, fields: list[str]) -> None:
-        """Tell of questions whose answers are not used."""
-        if fields:
-            self.notes.append(Note(f"not used: {', '.join(map(repr, fields))}"))
-
-    def item_of(self, record: Any, usual: tuple[str, ...]) -> Any:
-        """The name of an item: the field that was asked for, or the first usual one."""
-        asked = self.names.get("item")
-        if asked is not None:
-            return field(record, asked)
-        return next(record[name] for name in usual if record.get(name) is not None)
-
-
-def a_name(value: Any) -> Any:
-    """A value of JSON that can name something."""
-    if not isinstance(value, (str, int, float)) or value != value or value == "":
-        raise TypeError("a name should be text or a number")
-    return value
-
-
-def field(record: Any, path: str) -> Any:
-    """A field of a record, as in ``data.image``; fields of the data need no prefix."""
-    for start in (record, record.get("data"), record.get("fields"), record.get("meta")):
-        found = start
-        for part in [path] if isinstance(start, dict) and path in start else path.split("."):
-            found = found.get(part) if isinstance(found, dict) else None
-        if found is not None:
-            return found
-    known = sorted(str(key) for key in record)
-    inner = [f"{o}.{k}" for o in ("data", "fields", "metadata", "meta")
-             for k in (record.get(o) or {} if isinstance(record.get(o), dict) else {})]  # fmt: skip
-    raise TableError(
-        f"Records should have a field {path!r}",
-        f"they have {listed([repr(name) for name in [*inner, *known]], 99)}",
-        "name one of these in {names}",
-        settings={"names": {"item": (inner or known or ["id"])[0]}},
-    )
 
 
 def tool_of(record: dict[str, Any]) -> str | None:
@@ -146,16 +79,6 @@ def _are_responses(value: Any) -> bool:
     )
 
 
-def several(where: str, what: str, found: list[str]) -> TableError:
-    """The error of an export with several questions."""
-    return TableError(
-        f"One {what} of {where} should hold what people answered",
-        f"there are {', '.join(map(repr, found))}",
-        "say which one is meant, as in {names}",
-        settings={"names": {"label": found[0]}},
-    )
-
-
 # -- Label Studio ----------------------------------------------------------------------------------
 
 
@@ -167,15 +90,17 @@ def label_studio(found: Collected, records: Records, name: str, who: Any) -> Non
             item = found.item_of(task, ("id", "inner_id"))
             for one in task["annotations"]:
                 chosen = _choices(one, found.names.get("label"), controls)
-                is_skipped = one.get("was_cancelled") or one.get("was_canceled")
                 author = one["completed_by"]
                 author = (
                     author.get("email", author.get("id")) if isinstance(author, dict) else author
                 )
-                found.add(item, author, None if is_skipped or not chosen else set(chosen))
-                found.counts["tasks that were skipped, which count as 'cannot tell'"] += bool(
-                    is_skipped
-                )
+                said = set(chosen) or None
+                if one.get("was_cancelled") or one.get("was_canceled"):
+                    found.reject(item, author, said, "tasks that were skipped", UNKNOWN)
+                elif _is_sent_back(one):
+                    found.reject(item, author, said, "answers that a reviewer rejected", KEEP)
+                else:
+                    found.add(item, author, said)
             found.counts["predictions of models, which are not used"] += len(
                 task.get("predictions") or ()
             )
@@ -204,6 +129,13 @@ def label_studio(found: Collected, records: Records, name: str, who: Any) -> Non
         if fields:
             told = "items are the ids of tasks; {names} takes a field of their data"
             found.notes.append(Note(told, names={"item": f"data.{fields[0]}"}))
+
+
+def _is_sent_back(annotation: Any) -> bool:
+    """Whether the last review of an annotation did not accept it."""
+    reviews = annotation.get("reviews")
+    last = reviews[-1] if isinstance(reviews, list) and reviews else None
+    return isinstance(last, dict) and last.get("accepted") is False
 
 
 def _kinds_of_results(records: Records) -> list[str]:
@@ -247,7 +179,8 @@ def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
             item = found.item_of(entry, ("id",))
             if isinstance(entry.get("annotations"), list) and "label" not in entry:
                 for one in entry["annotations"]:
-                    found.add(item, one.get("user", author), {a_name(one["label"])})
+                    _add_or_reject(found, item, one.get("user", author), {a_name(one["label"])},
+                                   {**_plain_fields(entry), **_plain_fields(one)})  # fmt: skip
                 continue
             chosen = entry["label"] if "label" in entry else entry["labels"]
             chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
@@ -257,12 +190,30 @@ def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
                     f"{place.lower()} has spans",
                     "export a project of text classification",
                 )
-            found.add(item, author, set(map(a_name, chosen)) or None)
+            said = set(map(a_name, chosen)) or None
+            _add_or_reject(found, item, author, said, _plain_fields(entry))
         except (KeyError, TypeError, AttributeError, StopIteration):
             raise TableError(
                 f"{place} of {name} should be an object with id and label, but is not; export it "
                 "as JSONL again."
             ) from None
+
+
+def _plain_fields(record: Any) -> dict[str, Any]:
+    """Fields of a record, and of what is kept beside it, that hold one value each."""
+    inner = record.get("meta", record.get("metadata"))
+    fields = {**(inner if isinstance(inner, dict) else {}), **record}
+    return {key: v for key, v in fields.items() if isinstance(v, str | int | float)}
+
+
+def _add_or_reject(found: Collected, item: Any, who: Any, said: Any, fields: Any) -> None:
+    """An answer, of which some field may say that it was rejected."""
+    against = [name for name, value in fields.items() if is_rejected(name, value)]
+    if against:
+        what = f"answers of which {against[0]!r} says that they were rejected or skipped"
+        found.reject(item, who, said, what, KEEP)
+    else:
+        found.add(item, who, said)
 
 
 # -- Prodigy ---------------------------------------------------------------------------------------
@@ -286,8 +237,11 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
                     "give a data set of classifications",
                 )
             found.frame |= dict.fromkeys(_offered(task, asked))
-            found.add(item, author, _decided(task, answer, asked))
-            found.counts["answers 'ignore', which count as 'cannot tell'"] += answer == "ignore"
+            said = _decided(task, answer, asked)
+            if answer == "ignore" or (answer == "reject" and said is None):
+                found.reject(item, author, said, f"answers {answer!r}", UNKNOWN)
+            else:
+                found.add(item, author, said)
         except (KeyError, TypeError, AttributeError, StopIteration):
             raise TableError(
                 f"{place} of {name} should have an answer, and options with accept or a label, but "
@@ -337,15 +291,16 @@ def argilla(found: Collected, records: Records, name: str, who: Any) -> None:
                 questions.update([] if question is None else [question])
                 if question is not None and found.names.get("label") not in (None, question):
                     continue
-                if status == "draft":
-                    found.counts["drafts of answers, which are left out"] += 1
-                    continue
-                is_gone = status == "discarded" or value is None
-                found.counts["answers that were discarded, which count as 'cannot tell'"] += is_gone
-                names = None if is_gone else names_in(value)
-                if names is None and not is_gone:
+                names = None if value is None else names_in(value)
+                if names is None and value is not None:
                     raise TypeError("a value should be a class, or a list of them")
-                found.add(item, author, None if is_gone else set(names or ()) or None)
+                said = set(names or ()) or None
+                if status == "draft":
+                    found.reject(item, author, said, "drafts of answers", DROP)
+                elif status == "discarded" or value is None:
+                    found.reject(item, author, said, "answers that were discarded", UNKNOWN)
+                else:
+                    found.add(item, author, said)
             suggested = record.get("suggestions") or ()
             found.counts["suggestions of models, which are not used"] += len(suggested)
         except (KeyError, TypeError, AttributeError, StopIteration):
@@ -399,4 +354,3 @@ TOOLS = {
     "prodigy": prodigy,
     "argilla": argilla,
 }
-__all__ = ["FLAT", "TOOLS", "Collected", "a_name", "field", "tool_of"]

@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from plausible.checks import as_list, check_kind, check_path, shown
+from plausible.checks import as_list, check_kind, check_option, check_path, shown
 from plausible.errors import InputError, Note, in_context
 from plausible.experts import Annotations
+from plausible.io.answer_states import KEEP, ON_REJECTED
+from plausible.io.export_answers import Collected, a_name
 from plausible.io.export_nested import (
     NESTED,
     argilla_records,
@@ -32,15 +34,7 @@ from plausible.io.export_nested import (
     unnested,
 )
 from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, VIA, depth_of, in_table
-from plausible.io.export_tools import (
-    FLAT,
-    MANIFEST,
-    TOOLS,
-    Collected,
-    a_name,
-    of_manifest,
-    tool_of,
-)
+from plausible.io.export_tools import FLAT, MANIFEST, TOOLS, of_manifest, tool_of
 from plausible.tables import TableError, first_line, stream_table
 
 HEAD = 1 << 16  # bytes in which a first record should end
@@ -75,16 +69,17 @@ def _of_files(
     given: Mapping[str, Any] | None,
 ) -> Annotations:
     """Answers of exports of one tool, in files that are named after annotators or not."""
-    found = Collected(dict(names or {}))
+    options = dict(given or {})
+    on_rejected = options.pop("on_rejected", None)
+    if on_rejected is not None:
+        check_option(on_rejected, ON_REJECTED, "on_rejected")
+    found = Collected(dict(names or {}), on_rejected)
     gather: Callable[..., None] = TOOLS[tool]
     told = ", ".join(shown_name(file) for file in list(files.values())[:3])
     for who, file in files.items():
         gather(found, _load_records(file), shown_name(file), who)
     if not found.items:
-        raise TableError(
-            f"{told or 'The files'} should hold answers", "there are none", "export them again"
-        )
-    options = dict(given or {})
+        _refuse_empty(told, found)
     chosen = {name for said in found.said if isinstance(said, set) for name in said}
     if options.get("classes") is None and found.frame and chosen <= set(found.frame):
         options["classes"] = sorted(found.frame, key=lambda name: (isinstance(name, str), name))
@@ -107,6 +102,20 @@ def _of_files(
     if anonymous:
         notes.append(Note("nobody knows who gave which answer: they share one doubt"))
     return made.with_notes(*notes)
+
+
+def _refuse_empty(told: str, found: Collected) -> None:
+    """The error of exports without answers, or without any that count."""
+    if found.rejected:
+        raise TableError(
+            f"Some answers of {told} should count",
+            "all are rejected or skipped",
+            "say {on_rejected} to let them count",
+            settings={"on_rejected": KEEP},
+        )
+    raise TableError(
+        f"{told or 'The files'} should hold answers", "there are none", "export them again"
+    )
 
 
 NAMES = {"label-studio": "Label Studio", "doccano": "doccano", "prodigy": "Prodigy",
@@ -332,7 +341,7 @@ def read_label_studio(
         ``{"item": "data.image"}`` names items by a field of their data instead of by the id of the
         task; ``{"label": "animal"}`` says which control of the page is meant, if there are several.
     **options
-        Of `Annotations.from_long`, such as `map`.
+        Of `Annotations.from_long`, such as `map`, and `on_rejected` of `read_annotations`.
 
     Examples
     --------
@@ -365,7 +374,7 @@ def read_doccano(
     names : dict, optional
         ``{"item": "text"}`` names items by another field than their id.
     **options
-        Of `Annotations.from_long`, such as `map`.
+        Of `Annotations.from_long`, such as `map`, and `on_rejected` of `read_annotations`.
 
     Examples
     --------

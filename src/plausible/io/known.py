@@ -25,6 +25,15 @@ from plausible.io.answer_checks import (
 )
 from plausible.io.answer_columns import find_columns
 from plausible.io.answer_layouts import find_meanings, prefixed, unused
+from plausible.io.answer_states import (
+    DROP,
+    ON_REJECTED,
+    UNKNOWN,
+    find_rejected,
+    settle_rejected,
+    state_columns,
+)
+from plausible.io.chosen_rows import ChosenRows
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of, read_ids
@@ -149,17 +158,45 @@ def read_known(
         )
     if "item" in found and not isinstance(table, Piece):
         check_last_row(table, found["item"])
-    labels, told = _read_named_labels(stream, found, options)
+    idle = [name for name in choose(table, None) if not _is_used(name, found, options, table)]
+    table, silent, about = _without_rejected(table, found, idle, options.get("on_rejected"))
+    labels, told = _read_named_labels(stream_table(table), found, options)
+    if silent is not None:
+        unknown = Labels.unknown(1, labels.classes.tolist())
+        every = np.where(silent, len(labels), np.arange(len(labels)))
+        labels = Labels.concatenate([labels, unknown])[every]
     items = read_ids(table, found["item"]) if "item" in found else None
     said = int((labels.informativeness > 0).sum())
     notes = [
         f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; "
         f"{in_classes(labels.classes)}",
         *told,
-        *unused([n for n in choose(table, None) if not _is_used(n, found, options, table)]),
+        *about,
         *table.notes,
     ]
     return Known(labels, items, None, notes)
+
+
+def _without_rejected(
+    table: Source, found: Mapping[str, str], idle: list[str], on_rejected: str | None
+) -> tuple[Source, NDArray[np.bool_] | None, list[Note]]:
+    """Labels that count, which of these say nothing, and notes on columns that are not used.
+
+    Where labels go with rows in order, one that is left out is unknown, so that no other moves; so
+    is one of a piece of a table, which may have no other.
+    """
+    states = state_columns(idle)
+    if on_rejected is not None:
+        check_option(on_rejected, ON_REJECTED, "on_rejected")
+    stays = "item" not in found or isinstance(table, Piece)
+    done = UNKNOWN if on_rejected == DROP and stays else on_rejected
+    said = find_rejected(table, states, None)
+    dropped, silent, notes = settle_rejected(said, None, done, table.name, "label")
+    if on_rejected in (DROP, UNKNOWN):
+        idle = [name for name in idle if name not in states]
+    if dropped is not None:
+        table = ChosenRows(table, ~dropped)
+    return table, silent, [*unused(idle), *notes]
 
 
 def in_classes(classes: NDArray[Any]) -> str:
@@ -187,12 +224,13 @@ def _is_used(
 
 def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
     """Pooled answers of an annotation tool; of doccano also a folder, with a file for each one."""
-    strange = sorted(set(options) - {"classes", "names", "map", "repeats", "separator"})
+    allowed = {"classes", "names", "map", "repeats", "separator", "on_rejected"}
+    strange = sorted(set(options) - allowed)
     if strange:
         raise InputError(
             f"An export in the form {tool!r} should need no other option than classes",
             f"{strange[0]} came",
-            "leave it out (names, map and repeats may be given as well)",
+            "leave it out (names, map, repeats and on_rejected may be given as well)",
             parameter=strange[0],
         )
     if not hasattr(source, "read") and source != "-":

@@ -7,6 +7,7 @@ together is looked for in the first parts, which hold a random choice of the ite
 """
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plausible.errors import Note
 from plausible.experts import (
     AnnotationParts,
     Annotations,
@@ -24,14 +26,28 @@ from plausible.experts import (
     default_model,
 )
 from plausible.io.annotation_files import read_annotations
-from plausible.io.answer_layouts import find_meanings
+from plausible.io.answer_layouts import find_meanings, plan_reading, unused
+from plausible.io.answer_states import (
+    DROP,
+    KEEP,
+    UNKNOWN,
+    check_left,
+    check_numbers,
+    find_rejected,
+    tell_rejected,
+)
 from plausible.io.known import in_classes, told_dependence
 from plausible.io.lookup import hash_names
-from plausible.io.pieces import Part, pieces
+from plausible.io.pieces import Part, Piece, pieces
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, arrow, counted
 
 PART_BYTES = 1 << 26  # of answers in memory at a time
+NAMES = ("item", "annotator", "label", "doubt", "confidence")  # read as they are written
+READ_BY = (
+    "layout", "names", "kind", "columns", "classes", "separator", "abstain", "none", "map", "words",
+    "repeats", "ignore",
+)  # fmt: skip
 SEARCHED_PARTS = 4  # in which people who err together are looked for
 
 
@@ -76,10 +92,9 @@ def pool_in_parts(
             f"Known classes should come with answers that fit into memory, but those of "
             f"{table.name} do not; learn from some of the items, and give the doubts."
         )
-    names = options.get("names") or {}
-    item = find_meanings(table, names, options.get("ignore", ()), options)["item"]
-    n_bytes = table.n_rows * len(table.names) * 8 if table.n_rows else _size_of(table)
-    with _dealt_out(table, item, max(1, -(-n_bytes // PART_BYTES))) as paths:
+    about: list[Note] = []
+    with _dealt_out(table, options, about) as paths:
+        options = {name: value for name, value in options.items() if name != "on_rejected"}
         read = partial(read_part, table.name, options=options)
         classes = all_classes(map(read, paths))
         read = partial(read, classes=classes)
@@ -106,35 +121,105 @@ def pool_in_parts(
             *(told_dependence(dependence) if isinstance(dependence, Dependence) else []),
             *searched,
             *table.notes,
+            *about,
             *first.notes,
         ]
         yield LargePool(mapped(pool, paths, client), classes, notes)
 
 
+def items_in_parts(table: Source, options: Mapping[str, Any]) -> Iterator[Any]:
+    """Names of items in the order of `pool_in_parts`, those of one part after another."""
+    kept = {name: options[name] for name in READ_BY if name in options}
+    with _dealt_out(table, options, []) as paths:
+        for path in paths:
+            yield read_part(table.name, path, kept).items
+
+
 def _size_of(table: Source) -> int:
-    """Bytes of the file of a table."""
+    """Bytes that a table takes, by its rows where their number is known, or by its file."""
+    if table.n_rows:
+        return table.n_rows * len(table.names) * 8
     path = getattr(getattr(table, "content", None), "path", None)
     return PART_BYTES if path is None else path.stat().st_size
 
 
 @contextmanager
-def _dealt_out(table: Source, item: str, n_parts: int) -> Iterator[list[Path]]:
-    """Files of Arrow among which the rows of a table are dealt out by item."""
-    pa, ipc = arrow(), arrow(".ipc")
-    schema = table.schema(table.names)
+def _dealt_out(
+    table: Source, options: Mapping[str, Any], notes: list[Note]
+) -> Iterator[list[Path]]:
+    """Files of Arrow among which the answers of a table that count are dealt out by item."""
+    pa, ipc, n_parts = arrow(), arrow(".ipc"), max(1, -(-_size_of(table) // PART_BYTES))
+    sorting = Sorting(table, options)
+    schema = table.schema(sorting.names)
     with tempfile.TemporaryDirectory(prefix="plausible-") as folder:
         paths = [Path(folder) / f"{number}.arrow" for number in range(n_parts)]
         used = np.zeros(n_parts, dtype=bool)
         with ExitStack() as stack:
             writers = [stack.enter_context(ipc.new_file(str(path), schema)) for path in paths]
             for piece in pieces(table, table.names):
-                number = hash_names(piece.table.column(item)) % np.uint64(n_parts)
+                answers = sorting.answers_of(piece)
+                number = hash_names(answers.column(sorting.item)) % np.uint64(n_parts)
                 for part, writer in enumerate(writers):
-                    chosen = piece.table.filter(pa.array(number == part))
+                    chosen = answers.filter(pa.array(number == part))
                     if chosen.num_rows:
                         writer.write_table(chosen)
                         used[part] = True
+        notes += sorting.told(bool(used.any()))
         yield [path for path, there in zip(paths, used, strict=True) if there]
+
+
+class Sorting:
+    """What becomes of answers that were rejected, piece by piece, before they are dealt out.
+
+    names : columns that go on, without those that say so
+    item : the column of items
+    """
+
+    def __init__(self, table: Source, options: Mapping[str, Any]) -> None:
+        plan = plan_reading(
+            table, "long", options.get("names"), None, None, options.get("ignore", ())
+        )
+        self.table, self.plan, self.asked = table, plan, options.get("on_rejected")
+        self.item = plan.found["item"]
+        check_numbers(plan.found, self.asked, table.name)
+        table.keep_written([plan.found[name] for name in NAMES if name in plan.found])
+        aside = {*plan.states, *([] if plan.left_out is None else plan.left_out[:1])}
+        self.names = [name for name in table.names if name not in aside]
+        self.words: dict[str, Counter[str]] = {}
+
+    def answers_of(self, piece: Piece) -> Any:
+        """The answers of a piece, as a table of Arrow."""
+        plan, usual = self.plan, self.plan.left_out
+        out = np.zeros(piece.table.num_rows, dtype=bool)
+        for column, said in find_rejected(piece, plan.states, usual).items():
+            self.words[column] = self.words.get(column, Counter()) + said.words
+            if self._done(column) != KEEP:
+                out |= said.is_out
+        answers = piece.table.select(self.names)
+        if self.asked != UNKNOWN or not out.any():
+            return answers.filter(arrow().array(~out)) if out.any() else answers
+        for label in plan.choices or [plan.found["label"]]:
+            place = answers.schema.get_field_index(label)
+            gone = arrow(".compute").if_else(arrow().array(out), None, answers.column(label))
+            answers = answers.set_column(place, answers.schema.field(place), gone)
+        return answers
+
+    def _done(self, column: str) -> str:
+        is_usual = self.plan.left_out is not None and column == self.plan.left_out[0]
+        return self.asked or (DROP if is_usual else KEEP)
+
+    def told(self, any_left: bool) -> list[Note]:
+        """What was done, in words."""
+        found = {column: words for column, words in self.words.items() if words}
+        check_left(int(any_left or not found), self.table.name, list(found))
+        notes = [
+            tell_rejected(column, words, self._done(column), self.asked is None)
+            for column, words in found.items()
+        ]
+        if self.asked is not None and not found:
+            notes.append(Note(f"no answer of {self.table.name} is said to be rejected or skipped"))
+        idle = [name for name in self.plan.states if self._done(name) == KEEP]
+        return [*unused(idle), *notes]
 
 
 def read_part(

@@ -1,12 +1,17 @@
 """What is known about very many items: labels read in pieces, or answers pooled in parts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from plausible.io.answer_layouts import find_meanings
 from plausible.io.compact import CompactLabels, Keys
 from plausible.io.known import Known, in_classes, read_known
-from plausible.io.large_answers import all_classes, is_long, pool_in_parts
+from plausible.io.large_answers import (
+    all_classes,
+    is_long,
+    items_in_parts,
+    pool_in_parts,
+)
 from plausible.io.lookup import Lookup
 from plausible.io.pieces import give_back, pieces
 from plausible.labels import Labels
@@ -16,12 +21,16 @@ PIECE_ROWS = 1 << 14  # names and labels of a row take more memory than its numb
 
 
 class LargeKnown(NamedTuple):
-    """As `Known`, of so many items that their names are kept as numbers."""
+    """As `Known`, of so many items that their names are kept as numbers.
+
+    `items` reads the names again, some at a time.
+    """
 
     labels: Any
     lookup: Lookup | None
     notes: list[str]
     called: str | None
+    items: Callable[[], Iterator[Any]] | None = None
 
 
 def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | None:
@@ -34,14 +43,16 @@ def read_large_known(table: Source, options: Mapping[str, Any]) -> LargeKnown | 
     if options.get("form") != "labels" and is_long(table, options):
         given = {name: value for name, value in options.items() if name != "form"}
         with pool_in_parts(table, **given) as pool:
-            return collected(
-                ((part.items, part.labels) for part in pool.parts), found["item"], pool.notes, table
-            )
+            parts = ((part.items, part.labels) for part in pool.parts)
+            known = collected(parts, found["item"], pool.notes, table)
+        return known._replace(items=lambda: items_in_parts(table, given))
+    table.keep_written([found[meaning] for meaning in ("item", "label") if meaning in found])
     how = dict(options) | {"form": "labels"}
     if how.get("classes") is None:
         how["classes"] = all_classes(known.labels for known in _label_pieces(table, how))
     parts = ((known.items, known.labels) for known in _label_pieces(table, how))
-    return collected(parts, found["item"], [], table)
+    known = collected(parts, found["item"], [], table)
+    return known._replace(items=lambda: (one.items for one in _label_pieces(table, how)))
 
 
 def _in_order(table: Source, options: Mapping[str, Any]) -> LargeKnown:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.io.matching import loosened
 from plausible.tables import arrow
 
 Keys = NDArray[np.uint64]
@@ -35,7 +36,11 @@ def hash_names(column: Any) -> Keys:
     >>> (numbers == texts[::-1]).tolist()
     [True, True]
     """
-    texts = as_texts(column)
+    return hash_texts(as_texts(column))
+
+
+def hash_texts(texts: Any) -> Keys:
+    """The same for an array of large strings."""
     offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1]
     if not len(texts):
         return np.empty(0, np.uint64)
@@ -98,14 +103,20 @@ class Lookup:
         numbers, is_number = whole_numbers(names)
         self.by_number: Sorted | None = Sorted(numbers[is_number], np.flatnonzero(is_number))
         self.by_text: Sorted | None = None if is_number.all() else Sorted(hash_names(names))
-        self.count = len(names)
+        self.count, self.way = len(names), 0
 
     @classmethod
-    def of_keys(cls, numbers: NDArray[np.int64] | None, hashes: Keys | None) -> "Lookup":
-        """A lookup of items that are whole numbers, or of the hashes of others."""
+    def of_keys(
+        cls, numbers: NDArray[np.int64] | None, hashes: Keys | None, way: int = 0
+    ) -> "Lookup":
+        """A lookup of items that are whole numbers, or of the hashes of others.
+
+        These may be of names that are `loosened` in a way, so that those of rows are as well.
+        """
         made = object.__new__(cls)
         made.by_number = None if numbers is None else Sorted(numbers)
         made.by_text = None if hashes is None else Sorted(hashes)
+        made.way = way
         made.count = len(numbers if numbers is not None else hashes)  # type: ignore[arg-type]
         return made
 
@@ -118,8 +129,23 @@ class Lookup:
         assert kept is not None
         return kept.repeated()
 
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of known items with the same key, and the next one that has it."""
+        kept = self.by_text if self.by_text is not None else self.by_number
+        assert kept is not None
+        same = np.flatnonzero(kept.keys[1:] == kept.keys[:-1])
+        rows = kept.rows.astype(np.int64)
+        return rows[same], rows[same + 1]
+
+    def numbers(self) -> NDArray[Any] | None:
+        """The known items in their order, if all of them are whole numbers."""
+        return None if self.by_text is not None or self.by_number is None else self.by_number.keys
+
     def places(self, column: Any) -> NDArray[np.int64]:
         """The row (n,) of each item among the known ones; -1 where it is not among them."""
+        if self.way:
+            assert self.by_text is not None
+            return self.by_text.places(hash_texts(loosened(as_texts(column), self.way)))
         is_whole = arrow().types.is_integer(column.type) and not column.null_count
         if self.by_number is not None and (is_whole or self.by_text is None):
             numbers, are = whole_numbers(column)

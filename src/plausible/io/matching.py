@@ -95,7 +95,7 @@ def as_names(column: Any) -> Any:
     return text.combine_chunks() if hasattr(text, "combine_chunks") else text
 
 
-def _loosened(text: Any, way: int) -> Any:
+def loosened(text: Any, way: int) -> Any:
     """Names without what does not count: see `WAYS`."""
     pc = arrow(".compute")
     if way >= 1:
@@ -122,10 +122,10 @@ def _choose_candidate(table: Source, loaded: Any, items: Any, called: str | None
     texts = {name: as_names(loaded.column(name)) for name in loaded.column_names}
     texts = {name: text for name, text in texts.items() if text is not None and len(text)}
     for way in range(len(WAYS)):
-        wanted = _loosened(items, way)
+        wanted = loosened(items, way)
         if not are_different(wanted):
             break
-        loose = {name: _loosened(text, way) for name, text in texts.items()}
+        loose = {name: loosened(text, way) for name, text in texts.items()}
         found = [
             Candidate(name, way, rows)
             for name, text in loose.items()
@@ -225,7 +225,7 @@ def _bare_names(text: Any) -> Any:
 def look(name: str, items: Any, text: Any) -> Candidate:
     """How many items a column holds, compared no more loosely than helps."""
     tried = [
-        Candidate(name, way, _rows_in(_loosened(items, way), _loosened(text, way)))
+        Candidate(name, way, _rows_in(loosened(items, way), loosened(text, way)))
         for way in range(len(WAYS))
     ]
     return max(tried, key=lambda one: one.n_found)  # the first of equal ones
@@ -238,7 +238,7 @@ def _look_closely(table: Source, name: str, items: Any, column: Any) -> Candidat
         return None
     one = look(name, items, text)
     if one.way:
-        wanted, loose = _loosened(items, one.way), _loosened(text, one.way)
+        wanted, loose = loosened(items, one.way), loosened(text, one.way)
         check_clash(table, name, items, wanted, "items")
         is_hit = arrow(".compute").is_in(loose, value_set=wanted)
         check_clash(table, name, text.filter(is_hit), loose.filter(is_hit), "names of rows")
@@ -345,15 +345,31 @@ def _check_shift(match: Match, items: NDArray[Any], table: Source, loaded: Any) 
     numbers, theirs = sorted(map(int, ours)), sorted(map(int, names))
     if theirs != list(range(theirs[0], theirs[0] + len(theirs))) or len(numbers) < 2:
         return
-    shift = theirs[0] - numbers[0]
-    if abs(shift) == 1 and {number + shift for number in numbers} <= set(theirs):
-        raise TableError(
-            f"Items should be those of {match.id!r} of {table.name}",
-            f"they begin at {numbers[0]}, and {match.id!r} at {theirs[0]}, as if one of them were "
-            "counted from 0 and the other from 1",
-            ("say {id} if items are numbers of rows", "number both alike"),
-            settings={"id": "row"},
-        )
+    if are_shifted(numbers, theirs[0], theirs[-1]):
+        raise refuse_shift(table, str(match.id), numbers[0], theirs[0], "row")
+
+
+def are_shifted(numbers: Any, first: int, last: int) -> bool:
+    """Whether sorted numbers begin one off the first of some, and would all be among them then."""
+    shift = first - int(numbers[0])
+    return abs(shift) == 1 and int(numbers[-1]) + shift <= last
+
+
+def refuse_shift(
+    table: Source,
+    name: str,
+    ours: int,
+    theirs: int,
+    id: str | None = None,  # noqa: A002
+) -> TableError:
+    """The error of items that are counted from another number than rows are."""
+    return TableError(
+        f"Items should be those of {name!r} of {table.name}",
+        f"they begin at {ours}, and {name!r} at {theirs}, as if one of them were counted from 0 "
+        "and the other from 1",
+        (*(["say {id} if items are numbers of rows"] if id else []), "number both alike"),
+        settings={"id": id} if id else {},
+    )
 
 
 def held(column: Any) -> list[str]:

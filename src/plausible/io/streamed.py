@@ -142,6 +142,8 @@ class Reader:
         """The table, opened once."""
         if not self.opened:
             self.opened.append(open_table(self.source))
+            if self.id is not None:
+                self.opened[0].keep_written([self.id])
         return self.opened[0]
 
     def __iter__(self) -> Iterator[tuple[Any, Labels, None]]:
@@ -231,8 +233,9 @@ def stream_training(
     Parameters
     ----------
     known, features, id, columns, kinds, missing, on_unmatched, **options
-        As for `read_training`. Names of items are compared as they are written, but for blanks
-        around them.
+        As for `read_training`. Items are matched as there, with the same notes and refusals; only
+        rows without labels that share a name are not looked for, and blanks around names are not
+        told.
 
     Examples
     --------
@@ -258,6 +261,7 @@ def stream_training(
     known, called = _read_what_is_known(known, stream, id, asked, options)
     looked = look_through(table, known, id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
+    table.keep_written([] if name is None else [name])
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
     if name is not None:
         check_last_row(looked.last, name)
@@ -321,6 +325,7 @@ def notes_of(table: Source, known: Any, looked: Looked, read: Any, name: str | N
         *known.notes,
         f"{table.name}: {counted(looked.n_rows, 'row')} of {counted(len(read.names), 'feature')} "
         f"({listed(read.names, len(read.names))}), {how}, read in pieces",
+        *looked.notes,
         *read.notes,
     ]
     n_sampled = len(read.X)

@@ -79,7 +79,7 @@ def stream_predictions(
     table = open_table(source)
     told = Decided()
     decide = partial(_decide_piece, model=model, reject=reject, options=options)
-    parts = with_last_checked(pieces(table, table.names, piece_rows), options)
+    parts = with_last_checked(_pieces_of(table, piece_rows, options), options)
     found = _decided_pieces(decide, parts, client)
     tables = _counted_tables(found, told)
     first = next(tables)
@@ -95,6 +95,19 @@ def stream_predictions(
     return told
 
 
+def _id_in(piece: Piece, options: dict[str, Any]) -> str | None:
+    """The column of a piece that names items."""
+    return id_of_new(piece, *(options.get(what) for what in ("names", "id", "usual")))
+
+
+def _pieces_of(table: Source, piece_rows: int, options: dict[str, Any]) -> Iterator[Piece]:
+    """Pieces of a table, with names of items as they are written."""
+    first = next(pieces(table, table.names, piece_rows), None)
+    name = None if first is None else _id_in(first, options)
+    table.keep_written([] if name is None else [name])
+    return pieces(table, table.names, piece_rows)
+
+
 def with_last_checked(parts: Iterator[Piece], options: dict[str, Any]) -> Iterator[Piece]:
     """Pieces of a table, of which the last one may not end with a sum or a note."""
     held: Piece | None = None
@@ -103,7 +116,7 @@ def with_last_checked(parts: Iterator[Piece], options: dict[str, Any]) -> Iterat
             yield held
         held = piece
     if held is not None:
-        name = id_of_new(held, *(options.get(what) for what in ("names", "id", "usual")))
+        name = _id_in(held, options)
         if name is not None:
             check_last_row(held, name)
         yield held

@@ -31,7 +31,7 @@ def check_quotes(table: "CsvSource") -> None:
 
 def check_cells(table: "CsvSource") -> None:
     """Refuse rows with too few or too many cells."""
-    expected = len(table.names)
+    expected = len(table.names) + table.n_blank
     wrong, last = [], 0
     for last, record in table.records():
         if record.n_cells != expected:
@@ -50,6 +50,29 @@ def check_cells(table: "CsvSource") -> None:
         f"({listed(places, len(wrong))}); put quotes around cells that contain "
         f"{table.delimiter!r}, and fill in what is missing."
     )
+
+
+def blank_names(count: int) -> list[str]:
+    """What columns without a name, behind the others, are called while a file is parsed."""
+    return [f"\0{number}" for number in range(count)]
+
+
+def check_blank_end(table: "CsvSource") -> None:
+    """Refuse a file in which something stands where no column has a name."""
+    names, start = blank_names(table.n_blank), 0
+    for batch in table._stream(names, {}):
+        for column in batch.columns:
+            if column.null_count == len(column):
+                continue
+            row = next(row for row, cell in enumerate(column.to_pylist()) if cell is not None)
+            place = table.places([start + row + 1])[0]
+            raise TableError(
+                f"Every row of {table.name} should have {counted(len(table.names), 'cell')}, like "
+                f"its header, and nothing behind them, but {place} has "
+                f"{_short(column[row].as_py())!r} there; name the column, or put quotes around "
+                f"cells that contain {table.delimiter!r}."
+            )
+        start += batch.num_rows
 
 
 def _check_comments(table: "CsvSource", wrong: Sequence[tuple[int, Record]]) -> None:

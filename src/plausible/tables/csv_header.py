@@ -24,7 +24,6 @@ TOLD_UNNAMED = (
     f"its first column has no name, as row names of R and pandas; it is called {UNNAMED!r}"
 )
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
-WHOLE = re.compile("0|[1-9][0-9]{0,17}")
 LONGEST = 1 << 24
 N_LINES = 20
 LONGEST_LINE = 1 << 16
@@ -39,7 +38,7 @@ class Header(NamedTuple):
     notes : what was assumed
     n_before : lines before the names: one, where Excel was told what separates cells
     is_renamed : whether names are not those of the file
-    counts : columns whose first cells are whole numbers
+    n_blank : columns without names behind the others, which should be empty
     """
 
     delimiter: str
@@ -48,7 +47,7 @@ class Header(NamedTuple):
     notes: list[str]
     n_before: int = 0
     is_renamed: bool = False
-    counts: frozenset[str] = frozenset()
+    n_blank: int = 0
 
 
 def read_header(text: Text, is_tabbed: bool) -> Header:
@@ -77,23 +76,41 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
     _check_title(text.name, names, more, delimiter)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
-    is_renamed = has_row_names(names, is_alone)
+    names, n_blank, is_renamed = _without_end(names, more, delimiter)
     if is_renamed:
-        names[0] = UNNAMED
+        mark = f"{delimiter!r}" if delimiter != "\t" else "tab"
+        notes.append(
+            f"{text.name}: a {mark} at the end of lines makes no column, since nothing follows it"
+        )
+    if has_row_names(names, is_alone):
+        names[0], is_renamed = UNNAMED, True
         notes.append(f"{text.name}: {TOLD_UNNAMED}")
     check_names(text.name, names)
-    counts = frozenset() if said or is_renamed else _counts(names, more, delimiter)
-    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, counts)
+    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, n_blank)
 
 
-def _counts(names: list[str], lines: list[str], delimiter: str) -> frozenset[str]:
-    """Columns whose first cells are whole numbers, unless lines are odd in any way."""
-    rows = [line.rstrip("\n").split(delimiter) for line in lines]
-    if not rows or any(len(row) != len(names) or "\r" in row[-1] for row in rows):
-        return frozenset()
-    return frozenset(
-        name for name, *cells in zip(names, *rows, strict=True) if all(map(WHOLE.fullmatch, cells))
-    )
+def _without_end(names: list[str], lines: list[str], delimiter: str) -> tuple[list[str], int, bool]:
+    """Names without blank ones at their end, if the rows have nothing there either.
+
+    With them come how many blank cells end each row, and whether the header has as many.
+    """
+    given = len(names)
+    while given and not names[given - 1].strip():
+        given -= 1
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return names, 0, False
+    rows = rows[:-1] if len(lines) >= N_LINES and len(rows) > 1 else rows  # which may be cut off
+    lengths = {len(row) for row in rows} or {given}
+    if not given or len(lengths) != 1:
+        return names, 0, False
+    n_blank = lengths.pop() - given
+    if n_blank < 0 or n_blank == len(names) - given == 0:
+        return names, 0, False
+    if any(cell.strip() for row in rows for cell in row[given:]):
+        return names, 0, False
+    return names[:given], n_blank, True
 
 
 def has_row_names(names: list[str], is_alone: bool) -> bool:

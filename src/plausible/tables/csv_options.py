@@ -15,7 +15,7 @@ def parse_options(delimiter: str, has_quotes: bool) -> Any:
 def convert_options(names: Sequence[str], columns: Sequence[str], direct: Mapping[str, str]) -> Any:
     """Some columns, as text but for `direct` ones, whose types are given."""
     pa = arrow()
-    types = dict.fromkeys(names, pa.string())
+    types = dict.fromkeys([*names, *columns], pa.string())
     return arrow(".csv").ConvertOptions(
         column_types=types | {name: getattr(pa, kind)() for name, kind in direct.items()},
         include_columns=list(columns),

@@ -160,9 +160,18 @@ class ExcelSource(Source):
 
     def named(self, name: str) -> Any:
         """A column of names: numbers and truth values as such, all else as it is written."""
+        return self.column(name, typed=self.is_valued(name))
+
+    def is_valued(self, name: str) -> bool:
+        """Whether names are numbers or truth values."""
         self.column(name)
-        is_plain = self._kinds.get(name, TEXT) in (INT, FLOAT, BOOL, NULL)
-        return self.column(name, typed=is_plain)
+        return self._kinds.get(name, TEXT) in (INT, FLOAT, BOOL, NULL)
+
+    def keep_written(self, names: Sequence[str]) -> None:
+        """Give columns of names from now on as they are written."""
+        for name in names:
+            if not self.is_valued(name):
+                self._values[name] = self._columns[name]
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Numbers of some rows in the sheet."""

@@ -85,6 +85,13 @@ class Source:
         """A column of names: numbers and truth values as such, all else as it is written."""
         return self.column(name)
 
+    def is_valued(self, name: str) -> bool:
+        """Whether `named` gives the values of a column, and not what is written."""
+        return True
+
+    def keep_written(self, names: Sequence[str]) -> None:
+        """Give columns of names from now on as `named` does, also where they come in batches."""
+
     def encoded(self, name: str) -> Encoded:
         """A column of names, each of them once, and which of them is in each row.
 
