@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from plausible.models.tree.growth import MODULUS, TIE, Settings, node_masses
+from plausible.models.tree.growth_kernels import partition
 from plausible.models.tree.growth_search import Level, Search, begin_search, find_splits, places_of
 from plausible.models.tree.problem import Features, Knowledge
 from plausible.models.tree.structure import LEAF, NODE_ARRAYS, Tree
@@ -71,22 +72,10 @@ def _split(search: Search, rows: IntArray, level: Level) -> Level:
     level.feature[~enough] = LEAF
     inner = np.flatnonzero(level.feature >= 0)
     first, last, feature = level.first[inner], level.last[inner], level.feature[inner]
-    sizes = last - first
-    begin = np.cumsum(sizes) - sizes
-    at = places_of(first, last)
-    here = rows[at]
-    line = np.repeat(feature * search.codes.shape[1], sizes)
-    code = search.codes.reshape(-1).take(line + search.item[here])
-    left = code <= np.repeat(level.low[inner], sizes)
-    if (level.missing_left[inner] == 1).any():
-        missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
-        left |= code == np.repeat(missing, sizes)
-    n_left = np.add.reduceat(left, begin, dtype=np.int64) if len(inner) else sizes
-    middle = first + n_left
-    front = at < np.repeat(middle, sizes)
-    here[front], here[~front] = here[left], here[~left]
-    rows[at] = here
-    state = level.state[inner]
+    missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
+    middle, state, spare = np.empty_like(first), level.state[inner], np.empty_like(rows)
+    ends = first, last, feature, level.low[inner], missing, middle
+    partition(rows, spare, search.codes, search.item, *ends)
     states = state * 16807 % MODULUS, np.maximum((state * 69621 + 1) % MODULUS, 1)
     pairs = ([first, middle], [middle, last], states)
     return Level.begin(*(np.stack(pair, axis=1).reshape(-1) for pair in pairs))

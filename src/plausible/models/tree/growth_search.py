@@ -17,9 +17,9 @@ from plausible.models.tree.growth_kernels import (
     COST,
     CUT,
     FIRST,
+    LANES,
     LAST,
     LEAST_COST,
-    N_LINES,
     SLOT,
     WEIGHT,
     WIDTH,
@@ -81,7 +81,7 @@ class Sums(NamedTuple):
     value: FloatArray
     begin: IntArray
     members: IntArray
-    loose: FloatArray
+    traits: FloatArray
     limits: FloatArray
     own: IntArray
     place: IntArray
@@ -89,6 +89,7 @@ class Sums(NamedTuple):
     whole: FloatArray
     table: FloatArray
     ends: IntArray
+    slots: IntArray
 
 
 class Search(NamedTuple):
@@ -134,23 +135,26 @@ def _sums_of(knowledge: Knowledge, item: IntArray, weight: FloatArray, settings:
     masses, discord = knowledge.masses, settings.discord_weight
     parts = [np.ones((masses.shape[0], 1)), masses[:, [-1]], masses[:, :-1]]
     rows = sparse.hstack([sparse.csr_array(part) for part in parts], format="csr")[item]
-    sizes, n = np.append([0, 0], knowledge.sizes[:-1]), rows.shape[1]
-    spread = np.log2(np.append(knowledge.sizes[[-1, -1]], knowledge.sizes[:-1]))
-    fewest, lightest = settings.min_samples_leaf, settings.min_weight_leaf
+    sizes, n_classes = np.append([0, 0], knowledge.sizes[:-1]), knowledge.inside.shape[1]
+    n, n_all = rows.shape[1], rows.shape[1] + n_classes
+    full = np.append(knowledge.sizes[[-1, -1]], knowledge.sizes[:-1])
+    base, loose = settings.vacuous_weight * full / n_classes, (1.0 - discord) * np.log2(full)
+    limits = discord, settings.vacuous_weight, settings.min_samples_leaf, settings.min_weight_leaf
     return Sums(
         start=rows.indptr.astype(np.uint64),
         column=rows.indices.astype(np.uint32),
         value=rows.data * np.repeat(weight, np.diff(rows.indptr)),
         begin=np.append(0, np.cumsum(sizes)).astype(np.uint64),
-        members=np.nonzero(knowledge.inside)[1],
-        loose=(1.0 - discord) * spread,
-        limits=np.array([discord, settings.vacuous_weight, fewest, lightest]),
+        members=np.nonzero(knowledge.inside)[1].copy(),  # without gaps
+        traits=np.stack([1.0 / full, base, loose], axis=1).reshape(-1),
+        limits=np.array([*limits, 1.0]),
         own=np.empty(n, np.int64),
         place=np.empty(n, np.uint64),
         current=np.empty(n),
-        whole=np.empty(n + knowledge.inside.shape[1]),
-        table=np.zeros((n + knowledge.inside.shape[1] + 3, BLOCK)),
+        whole=np.empty(n_all),
+        table=np.zeros((BLOCK // LANES, n_all + 1, LANES)),
         ends=np.empty(BLOCK, np.int64),
+        slots=np.empty(BLOCK, np.int64),
     )
 
 
@@ -265,36 +269,34 @@ def _judge(
     n = len(chosen)
     nodes, reals = np.full((n, WIDTH), LEAF), np.full((n, WIDTH), np.inf)
     nodes[:, FIRST], nodes[:, LAST] = those.begin, those.end
-    nodes[:, N_LINES] = len(search.sums.own)
     reals[:, LEAST_COST] = level.least_cost[chosen]
     varies, picked = np.zeros(n, bool), np.full(n, LEAF)
     step = max(ENTRIES // len(those.rows), 1)  # fewer slots than all only of a single node
     for i in range(0, max(len(slots.feature), 1), step):
         part = Slots(slots.feature[i : i + step], slots.missing_left[i : i + step])
-        fresh = int(i == 0)
-        pairs = _sort(search, those, part, fresh)
-        vary = (pairs[fresh:, those.begin] ^ pairs[fresh:, those.end - 1]) >> those.bits != 0
+        pairs = _sort(search, those, part)
+        vary = (pairs[:, those.begin] ^ pairs[:, those.end - 1]) >> those.bits != 0
         if one_is_enough:
             new = vary & ~part.missing_left[:, None] & (picked == LEAF)
             place = new.argmax(axis=0), np.arange(n)
             picked = np.where(new[place], part.feature[place], picked)
             others = part.feature != picked
-            np.copyto(pairs[fresh:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1))
+            np.copyto(pairs[:, :-1], those.plain, where=np.repeat(others, those.sizes, axis=1))
         varies |= vary.any(axis=0)
         nodes[:, SLOT] = LEAF
         flat = nodes.reshape(-1), reals.reshape(-1)
-        scan(pairs, fresh, those.bits, search.n_classes, those.rows, *search.sums, *flat)
-        _write_down(search, those, part, pairs, fresh, nodes, level, chosen)
+        scan(pairs, those.bits, search.n_classes, those.rows, *search.sums, *flat)
+        _write_down(search, those, part, pairs, nodes, level, chosen)
     level.weight[chosen], level.cost[chosen] = reals[:, WEIGHT], reals[:, COST]
     level.least_cost[chosen] = reals[:, LEAST_COST]
     return varies
 
 
-def _sort(search: Search, those: Together, slots: Slots, fresh: int) -> IntArray:
-    """Sorted numbers of each slot, after `fresh` lines without codes, and an end to each line."""
-    pairs = np.empty((len(slots.feature) + fresh, len(those.rows) + 1), np.int64)
-    pairs[:fresh, :-1], pairs[:, -1] = those.plain, -1
-    lines = pairs[fresh:, :-1]
+def _sort(search: Search, those: Together, slots: Slots) -> IntArray:
+    """Sorted numbers of each slot, and an end to each line."""
+    pairs = np.empty((len(slots.feature), len(those.rows) + 1), np.int64)
+    pairs[:, -1] = -1
+    lines = pairs[:, :-1]
     if slots.feature.ndim == 1:
         for line, feature in zip(lines, slots.feature.tolist(), strict=True):
             line[:] = search.codes[feature].take(those.items)
@@ -319,19 +321,17 @@ def _write_down(
     those: Together,
     slots: Slots,
     pairs: IntArray,
-    fresh: int,
     nodes: IntArray,
     level: Level,
     chosen: IntArray,
 ) -> None:
     """Write down the splits that `scan` found."""
     hit = np.flatnonzero(nodes[:, SLOT] >= 0)
-    line, cut, to = nodes[hit, SLOT], nodes[hit, CUT], chosen[hit]
-    slot = line - fresh
+    slot, cut, to = nodes[hit, SLOT], nodes[hit, CUT], chosen[hit]
     feature = slots.feature[slot] if slots.feature.ndim == 1 else slots.feature[slot, hit]
 
     def code(at: IntArray) -> IntArray:
-        return (pairs[line, at] >> those.bits & ((1 << those.code_bits) - 1)) - 1
+        return (pairs[slot, at] >> those.bits & ((1 << those.code_bits) - 1)) - 1
 
     level.feature[to], level.low[to], level.high[to] = feature, code(cut - 1), code(cut)
     is_left = slots.missing_left[slot]
