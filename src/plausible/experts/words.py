@@ -15,6 +15,10 @@ from plausible.checks import shown
 from plausible.errors import InputError
 
 JOINTS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])")
+# Blanks without width, soft hyphens, marks of byte order, and marks that vary how a sign is drawn.
+INVISIBLE = re.compile("[\u00ad\u200b\u200c\u2060\ufe00-\ufe0f\ufeff]")
+QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u2018": "\u2019",
+          "\u201a": "\u2018", "\u00ab": "\u00bb", "\u00bb": "\u00ab"}  # fmt: skip
 WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
 EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
 TOGETHER = re.compile(r"\s*[,;&+#]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
@@ -24,6 +28,12 @@ HEDGED = re.compile(
     r"(?P<denied>not|no))\s+)(?P<after>.+)|(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
     r"\((?:probably|maybe|perhaps|possibly|likely|unsure|not sure)\))",
     re.IGNORECASE,
+)
+
+# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "cat (3)".
+VOTES = re.compile(
+    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|"
+    r"[^()]*[^\W\d][^()]*\(\s*\d+(\.\d+)?\s*%?\s*\)"
 )
 
 CANNOT_TELL, NONE_OF_THESE = "cannot tell", "none of these"
@@ -62,6 +72,8 @@ PERHAPS_NOT_KNOWING = frozenset(
 def fold(name: str) -> str:
     """What two names have in common that differ by case, blanks, ``_`` or ``-`` alone.
 
+    Quotes around a name, and marks that nobody sees, do not count either.
+
     Examples
     --------
     >>> fold(" Hip-Hop ") == fold("hip  hop") == fold("HIP_HOP")
@@ -69,7 +81,10 @@ def fold(name: str) -> str:
     >>> fold("A-"), fold("-1"), fold("2-1"), fold("3.0")  # signs and numbers stay
     ('a-', '-1', '2-1', '3')
     """
-    text = " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+    text = INVISIBLE.sub("", unicodedata.normalize("NFKC", name))
+    text = " ".join(text.split()).casefold()
+    if len(text) > 2 and text[-1] == QUOTES.get(text[0]):
+        text = text[1:-1].strip()
     found = WHOLE_AS_FRACTION.fullmatch(text)
     return found.group(1) if found else JOINTS.sub(" ", text)
 
@@ -93,6 +108,20 @@ def word_key(text: str) -> str:
 def says_nothing(text: str) -> bool:
     """Whether a word certainly says that somebody does not know."""
     return word_key(text) in NOT_KNOWING
+
+
+def are_votes(text: str) -> bool:
+    """Whether a cell counts votes, or shares, of several classes.
+
+    Examples
+    --------
+    >>> are_votes("cat:3;dog:2"), are_votes("cat=60%, dog=40%"), are_votes("3x cat; 2x dog")
+    (True, True, True)
+    >>> are_votes("10:30"), are_votes("cat; dog"), are_votes("type 1: cat")
+    (False, False, False)
+    """
+    parts = [part.strip() for part in re.split(r"[;,|]", text)]
+    return len(parts) > 1 and all(VOTES.fullmatch(part) for part in parts)
 
 
 def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:

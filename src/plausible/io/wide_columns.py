@@ -23,6 +23,12 @@ ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
 NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
 SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
+WHEN = {"timestamp", "zeitstempel", "horodateur", "marcatemporal", "submittedat", "submissiondate",
+        "starttime", "completiontime"}  # fmt: skip
+CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_003.jpg
+    r"(?i)(item|photo|image|img|picture|pic|question|q|task|doc|document|sample|text|case|i)"
+    r"[ _.-]*[0-9]+|.+\.(jpe?g|png|tiff?|txt|wav|mp[34]|pdf)"
+)
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
     "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
@@ -70,6 +76,8 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     looks = look_at(table, [who, *(name for name in free if name != who)])
     people = looks.pop(who)
     alike = columns_alike(looks)
+    if any(plainly(name) in WHEN for name in free) and len(alike) < 3:
+        alike = [name for name in looks if plainly(name) not in WHEN]  # a form, surely
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
         raise refuse_turned(table, alike, f"each row is of another person ({who!r})")
 
@@ -83,12 +91,28 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
         check_last_row(table, found["item"])
     check_header(table, look_at(table, choose(table, None)))
     _check_one_row(table, names, looks, found)
+    _check_items(table, names)
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
+
+
+def _check_items(table: Source, names: Sequence[str]) -> None:
+    """Refuse columns that are called as items are: each row may be of another person."""
+    if len(names) >= 3 and all(map(CALLED_ITEMS.fullmatch, names)):
+        raise TableError(
+            f"{table.name} should have a row for each item, or for each answer",
+            f"its columns {listed([repr(name) for name in names])} are called as items are",
+            (
+                "write a row for each answer, with the columns item, annotator and label (melt in "
+                "pandas, pivot_longer in R)",
+                "say {layout} if each of them holds the answers of one person",
+            ),
+            settings={"layout": "annotators"},
+        )
 
 
 def _check_one_row(
