@@ -6,7 +6,14 @@ import json
 import pytest
 from tests.support.workbooks import workbook
 
-from plausible.io import TableError, read_annotations, read_known, read_table, read_training
+from plausible.io import (
+    TableError,
+    read_annotations,
+    read_known,
+    read_new,
+    read_table,
+    read_training,
+)
 
 CLASSES = ("oak", "elm", "ash")
 SAID = [(f"i{k}", who, CLASSES[(k + (who == "cy")) % 3]) for k in range(6)
@@ -96,7 +103,8 @@ def test_truth_in_two_languages_is_told_with_what_makes_it_one(pairs, change):
 
 
 FORM = "Timestamp,Email Address,Which tree? [photo 1],Which tree? [photo 2],Which tree? [photo 3]\n"
-NO_FORM = text([("ann", *CLASSES), ("bob", *CLASSES)], ("item", "photo 1", "photo 2", "photo 3"))
+NO_FORM = text([("ann", *CLASSES), ("bob", *CLASSES[::-1]), ("cy", "elm", "oak", "oak")],
+               ("item", "photo 1", "photo 2", "photo 3"))  # fmt: skip
 LABELME = {"version": "5.2", "flags": {}, "imagePath": "a.jpg",
            "shapes": [{"label": "oak", "points": [[1, 2], [3, 4]]}]}  # fmt: skip
 VOTES = text([(f"i{k}", f"oak:{3 - k % 3};elm:{k % 3}") for k in range(6)], ("item", "label"))
@@ -182,3 +190,45 @@ def test_row_names_of_r_that_are_no_item_and_a_name_too_few_in_a_long_file():
     cut = '"item","annotator","label"\n' + rows + '"99","i1","ann"\n'
     with pytest.raises(TableError, match="should have 4 cells"):
         read_table(io.StringIO(cut))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda k, c: f"{k}: {c}", lambda k, c: f"{c} ({k})", lambda k, c: f"{c}.",
+     lambda k, c: f"{c}&nbsp;", lambda k, c: c.replace("a", "\u0430").replace("e", "\u0435"),
+     lambda k, c: c.replace("a", "\u00c3\u00a9").replace("e", "\u00c3\u00a9")],
+    ids=["code before", "code behind", "end mark", "entity", "look-alike letters", "mojibake"],
+)  # fmt: skip
+def test_classes_with_a_code_or_a_mark_are_told_with_what_makes_them_one(change):
+    plain = [c.replace("a", "\u00e9").replace("e", "\u00e9") for c in CLASSES]
+    names = plain if "\u00c3" in change(1, "ae") else CLASSES
+    rows = [(k, w, change(k % 3, CLASSES[k % 3]) if w == "ann" else names[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    found = read_annotations(io.StringIO(text(rows)))
+    assert len(found.classes) == 6
+    told = [note for note in found.notes if "with a code or mark" in note]
+    assert told[0].settings["map"] == {change(k, CLASSES[k]): names[k] for k in range(3)}
+    mended = read_annotations(io.StringIO(text(rows)), map=told[0].settings["map"])
+    assert sorted(mended.classes) == sorted(names)
+
+
+def test_codes_of_classes_that_have_no_other_name_are_not_told():
+    rows = [(k, w, f"{k % 3}: {CLASSES[k % 3]}") for k in range(6) for w in ("ann", "bob")]
+    assert not read_annotations(io.StringIO(text(rows))).notes
+    levels = [(k, w, f"type {k % 3}") for k in range(6) for w in ("ann", "bob")]
+    assert not read_annotations(io.StringIO(text(levels))).notes
+
+
+def test_an_object_of_items_and_lists_is_not_taken_for_people(tmp_path):
+    path = tmp_path / "said.json"
+    path.write_text(json.dumps({f"a{k:02d}": [CLASSES[k % 3]] * 2 for k in range(12)}))
+    with pytest.raises(TableError, match="are 12, for 2 rows.*say layout='annotators'"):
+        read_annotations(path)
+    assert len(read_annotations(path, layout="annotators").annotators) == 12
+
+
+def test_features_whose_names_are_written_otherwise_are_named():
+    with pytest.raises(TableError, match=r"Rename 'Size ' to 'size', 'DEPTH' to 'depth'\."):
+        read_new({"item": ["x"], "Size ": [1.0], "DEPTH": [2.0]}, ["size", "depth"])
+    with pytest.raises(TableError, match=r"lacks 'size'; .* Add them\."):
+        read_new({"item": ["x"], "depth": [2.0]}, ["size", "depth"])

@@ -10,6 +10,7 @@ from plausible.experts.words import (
     CANNOT_TELL,
     PERHAPS_NOT_KNOWING,
     are_votes,
+    bare_name,
     fold,
     hedged_in,
     is_typo_of,
@@ -90,7 +91,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
     texts = {name: count for name, count in names.items() if isinstance(name, str)}
     free = {name: count for name, count in texts.items() if name not in fixed}
     notes = [*_tell_codes(names, fixed), *_tell_yes_and_no(free, names)]
-    notes += _tell_numbers_in_words(free, names)
+    notes += [*_tell_numbers_in_words(free, names), *_tell_same(free, names)]
     hedged = _hedged(names, free, separator)
     if hedged:
         notes.append(
@@ -171,6 +172,18 @@ def _tell_numbers_in_words(free: Mapping[str, int], names: Counter[Any]) -> list
         return []
     listed = quoted((name, free[name]) for name in change)
     told = f"read as classes beside the same numbers: {listed}; {{map}} if they are one"
+    return [Note(told, map=first_few(change))]
+
+
+def _tell_same(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
+    """A note on names that are another one with a code or a mark, or with damaged letters."""
+    place = {fold(str(name)): str(name) for name in names}
+    meant = {name: place.get(bare_name(name), name) for name in free}
+    change = {name: other for name, other in meant.items() if fold(other) != fold(name)}
+    if not change:
+        return []
+    listed = quoted((name, free[name]) for name in change)
+    told = f"read as classes of their own: {listed}; {{map}} if they are others with a code or mark"
     return [Note(told, map=first_few(change))]
 
 

@@ -5,10 +5,12 @@ word means is only settled here where it is certain; everything else is told, or
 """
 
 import ast
+import html
 import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from plausible.checks import shown
@@ -30,6 +32,15 @@ HEDGED = re.compile(
     re.IGNORECASE,
 )
 
+# Letters of Cyrillic and Greek that look like those of Latin.
+LOOK_ALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425"
+    "\u03bf\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxiABEKMHOPCTXoABEHIKMNOPTX",
+)
+CODED = re.compile(  # "2: oak", "2 - oak", "oak (2)"
+    r"\d+\s*[:.)=-]\s*(?P<name>[^\W\d].*)|(?P<other>[^\W\d].*?)\s*[(\[]\d+[)\]]"
+)
 # How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "cat (3)".
 VOTES = re.compile(
     r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|"
@@ -108,6 +119,26 @@ def word_key(text: str) -> str:
 def says_nothing(text: str) -> bool:
     """Whether a word certainly says that somebody does not know."""
     return word_key(text) in NOT_KNOWING
+
+
+def bare_name(name: str) -> str:
+    """A name as `fold` has it, without a code before or behind it, end marks, and damage.
+
+    Damage is what programs do to letters: entities of HTML, UTF-8 that was read as Latin-1, and
+    letters of other scripts that look the same.
+
+    Examples
+    --------
+    >>> [bare_name(name) for name in ("2: oak", "oak (2)", "Oak.", "oak&nbsp;", "o\u0430k")]
+    ['oak', 'oak', 'oak', 'oak', 'oak']
+    """
+    text = html.unescape(name)
+    with suppress(UnicodeError):
+        text = text.encode("latin-1").decode("utf-8")
+    text = fold(text.translate(LOOK_ALIKES))
+    found = CODED.fullmatch(text)
+    text = text if found is None else found["name"] or found["other"]
+    return text.rstrip(" .!,;:")
 
 
 def are_votes(text: str) -> bool:

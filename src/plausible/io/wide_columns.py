@@ -21,12 +21,13 @@ from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
+MANY_COLUMNS = 9  # for few rows, so that columns may be items
 NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
 SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
 WHEN = {"timestamp", "zeitstempel", "horodateur", "marcatemporal", "submittedat", "submissiondate",
         "starttime", "completiontime"}  # fmt: skip
 CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_003.jpg
-    r"(?i)(item|photo|image|img|picture|pic|question|q|task|doc|document|sample|text|case|i)"
+    r"(?i)(item|photo|image|img|im|picture|pic|question|q|task|doc|document|sample|text|case|i)"
     r"[ _.-]*[0-9]+|.+\.(jpe?g|png|tiff?|txt|wav|mp[34]|pdf)"
 )
 RESULTS = {
@@ -91,21 +92,24 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
         check_last_row(table, found["item"])
     check_header(table, look_at(table, choose(table, None)))
     _check_one_row(table, names, looks, found)
-    _check_items(table, names)
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
+    _check_items(table, names, looks)
 
 
-def _check_items(table: Source, names: Sequence[str]) -> None:
+def _check_items(table: Source, names: Sequence[str], looks: Mapping[str, Look]) -> None:
     """Refuse columns that are called as items are: each row may be of another person."""
-    if len(names) >= 3 and all(map(CALLED_ITEMS.fullmatch, names)):
+    n_rows = max((len(look.codes) for look in looks.values()), default=0)
+    are_many = len(names) >= MANY_COLUMNS and 3 * n_rows <= len(names)
+    if are_many or (len(names) >= 3 and all(map(CALLED_ITEMS.fullmatch, names))):
+        what = f"are {len(names)}, for {n_rows} rows" if are_many else "are called as items are"
         raise TableError(
             f"{table.name} should have a row for each item, or for each answer",
-            f"its columns {listed([repr(name) for name in names])} are called as items are",
+            f"its columns {listed([repr(name) for name in names])} {what}",
             (
                 "write a row for each answer, with the columns item, annotator and label (melt in "
                 "pandas, pivot_longer in R)",
