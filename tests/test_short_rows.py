@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from plausible.short_rows import PART_BYTES, row_all, row_any, row_max, row_min, row_sum
+from plausible.short_rows import PART_BYTES, row_all, row_any, row_max, row_min, row_sum, rows_alike
 
 
 def layouts(table):
@@ -22,6 +22,9 @@ def test_as_numpy_in_every_layout(n_columns):
         np.testing.assert_allclose(row_sum(table), table.sum(axis=1), rtol=1e-13, atol=1e-13)
         np.testing.assert_array_equal(row_any(table), table.any(axis=1))
         np.testing.assert_array_equal(row_all(table), table.all(axis=1))
+    given[::3], given[::4] = given[::3, :1], np.arange(n_columns)
+    for table in layouts(given):
+        np.testing.assert_array_equal(rows_alike(table), (table == table[:, :1]).all(axis=1))
     for table in layouts(given > 0.3):
         assert row_sum(table).dtype == np.int64
         np.testing.assert_array_equal(row_sum(table), table.sum(axis=1))
@@ -42,3 +45,4 @@ def test_none_at_all():
     assert row_all(np.zeros((2, 0))).tolist() == [True, True]
     assert row_sum(np.zeros((2, 0), bool)).tolist() == [0, 0]
     assert row_max(np.zeros((0, 3))).shape == (0,)
+    assert rows_alike(np.zeros((0, 3))).shape == (0,)

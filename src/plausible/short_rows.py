@@ -72,6 +72,27 @@ def row_all(table: NDArray[Any]) -> NDArray[np.bool_]:
     return _fold(np.logical_and, table if table.dtype == bool else table != 0)
 
 
+def rows_alike(table: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows hold the same number in all columns.
+
+    Examples
+    --------
+    >>> rows_alike(np.array([[0.5, 0.5], [2.0, 1.0]]))
+    array([ True, False])
+    """
+    n_rows, n_columns = table.shape
+    if not 1 < n_columns <= MOST_COLUMNS:
+        return np.asarray((table == table[:, :1]).all(axis=1))
+    found = np.empty(n_rows, dtype=bool)
+    size = max(PART_BYTES // (n_columns * table.itemsize), 1)
+    for start in range(0, n_rows, size):
+        part, out = table[start : start + size].T, found[start : start + size]
+        np.equal(part[0], part[1], out=out)
+        for column in part[2:]:
+            out &= part[0] == column
+    return found
+
+
 def _fold(function: np.ufunc, table: NDArray[Any]) -> NDArray[Any]:
     """``function.reduce(table, axis=1)``, column by column if they are few."""
     n_rows, n_columns = table.shape

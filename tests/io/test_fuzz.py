@@ -101,7 +101,10 @@ def test_rows_of_the_wrong_length_are_named_with_their_lines(rows, end):
         if not is_blank and len(row) != 2:
             bad.append((f"row {number} on line {line}", f"{len(row)} cell"))
         line += 1 + b",".join(row).count(b"\n")
-    if not bad:
+    there = [row for row in rows if row != [b""]]
+    are_alike = len({len(row) for row in there}) == 1 and len(there[0]) > 2
+    is_end = are_alike and not any(any(row[2:]) for row in there)  # separators that say nothing
+    if not bad or is_end:
         assert read_table(io.BytesIO(content)).num_rows == number
         return
     with pytest.raises(TableError) as caught:

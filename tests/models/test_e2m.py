@@ -25,6 +25,7 @@ from plausible.models import (
     Poisson,
     UncertainValues,
 )
+from plausible.models.e2m.classes import Contours
 from plausible.models.e2m.truncated import central_moments, standard_truncated
 
 
@@ -555,3 +556,29 @@ def test_uncertain_values_mix_and_select_as_arrays_do():
 def test_uncertain_values_that_cannot_be(make, words):
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("smallest", [0.0, 1e-310])
+@pytest.mark.parametrize(
+    ("family", "params", "n_classes"),
+    [
+        (Categorical(), {"probabilities": np.array([0.2, 0.0, 0.7, 0.1])}, 4),
+        (Bernoulli(), {"theta": 0.3}, 2),
+    ],
+)
+def test_sums_of_a_step_are_those_of_its_rows(family, params, n_classes, smallest):
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((200, n_classes)) < 0.5, rng.random((200, n_classes)), 0.0)
+    table[np.arange(200), rng.choice([0, n_classes - 1], size=200)] = 1.0
+    table[:3] *= smallest or 1.0  # numbers so small that one cannot divide by them
+    weight = rng.uniform(0.5, 2.0, size=200) * (rng.random(200) < 0.8)
+    data = Contours(table, np.arange(n_classes))
+    logs, statistics = family.e_step(data, params)
+    criterion, sums = family.step_sums(data, weight, params)
+    assert criterion == pytest.approx(weight @ logs, rel=1e-12)
+    np.testing.assert_allclose(sums, weight @ statistics, rtol=1e-12)
+    np.testing.assert_allclose(
+        family.covariance_sum(data, weight, params),
+        np.einsum("n,nij->ij", weight, family.covariances(data, params)),
+        rtol=1e-10, atol=1e-12,
+    )  # fmt: skip

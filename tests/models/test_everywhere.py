@@ -36,7 +36,7 @@ from plausible.models import (
 )
 from plausible.models.calibration.panels import calibrate_rows
 from plausible.models.calibration.predictive import calibrate
-from plausible.models.dealing import deal
+from plausible.models.dealing import RARE, Rarest, deal
 from plausible.neighbors import ContextualNeighborsClassifier, EvidentialNeighborsClassifier
 
 N = 90
@@ -214,8 +214,11 @@ def test_sums_at_nodes_have_the_likelihood_of_all_scores(n_doubts):
     if n_doubts:
         contour[np.arange(400), 1 - y] = rng.choice(rng.uniform(0.2, 0.9, n_doubts), 400)
     weight = rng.uniform(0.0, 2.0, 400)
+    weight[::50] = 0.0
     expected = calibrate(score, contour, weight)
-    found = calibrate_rows(ArrayRows(score, contour, weight, chunk_rows=37))
+    # The first rows, from which the width of panels is guessed, tell nothing of the slope.
+    order = np.argsort(score)
+    found = calibrate_rows(ArrayRows(score, contour, weight, order=order, chunk_rows=37))
     points = np.linspace(0.0, 90.0, 50)
     np.testing.assert_allclose(found.masses(points), expected.masses(points), atol=3e-5)
     assert found.slope == pytest.approx(expected.slope, abs=1e-6)
@@ -233,6 +236,18 @@ def test_folds_by_hashes_keep_equal_rows_together_and_share_out_rare_classes():
     order = rng.permutation(600)
     again = deal(ArrayRows(data[order], contour[order], None), 5)
     np.testing.assert_array_equal(again(data), folds)
+
+
+@pytest.mark.parametrize("n_different", [1500, 9000])
+def test_the_least_hashes_of_many_rows_are_found_without_sorting_all(n_different):
+    rng = np.random.default_rng(0)
+    hashes = rng.integers(2**64, size=n_different, dtype=np.uint64)[
+        rng.integers(n_different, size=20_000)
+    ]
+    parts = [Rarest([hashes[start::3], hashes[:5]]) for start in range(3)]
+    found = parts[0] + parts[1] + parts[2]
+    np.testing.assert_array_equal(found.least[0], np.unique(hashes)[: RARE + 1])
+    np.testing.assert_array_equal(found.least[1], np.unique(hashes[:5]))
 
 
 LOW = np.floor(np.abs(X[:, 0]) * 3)

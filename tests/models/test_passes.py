@@ -141,9 +141,34 @@ def test_rows_that_only_fill_a_block_leave_no_trace_in_given_sums():
     given[rng.uniform(size=given.shape) < 0.3] = 0.0
     given[5], given[202] = 0.0, 0.5  # no class is favored; the last row would be the one to repeat
     for kind in KINDS:
-        phi = passes._feature_map(X, np.ones(D), kind)
+        phi = passes.feature_map(X, np.ones(D), kind)
         found = compiled_sums(X, given, np.ones(D), kind)
         np.testing.assert_allclose(found, phi @ given, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes_that_share_a_covariance_start_from_the_scatter_within_all_of_them(weighted):
+    X, pl, w = draw(300, 3, 0.4)
+    pl[::7] = 0.5  # rows that say nothing
+    X32 = np.asfortranarray(X.astype(np.float32))  # as Parquet files are read
+    rows = ArrayRows(X32, pl, w if weighted else None, chunk_rows=70)
+    w = w if weighted else np.ones(300)
+    X = X32.astype(np.float64)
+    problem = SoftMixture(rows, take_census(rows, np.ones(3, dtype=bool)), "tied", np.arange(3))
+    moments = problem.class_moments()
+    favor = w[:, None] * (pl - pl.min(axis=1, keepdims=True)) / pl.max(axis=1, keepdims=True)
+    means = favor.T @ X / favor.sum(axis=0)[:, None]
+    gaps = X[:, None] - means
+    np.testing.assert_allclose(moments.counts, favor.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(moments.mean, means, rtol=1e-10)
+    np.testing.assert_allclose(
+        moments.scatter, np.einsum("nk,nki,nkj->ij", favor, gaps, gaps), rtol=1e-10, atol=1e-10
+    )
+    open_rows = (pl > 0).sum(axis=1) > 1
+    gap = (X - problem.center)[open_rows]
+    np.testing.assert_allclose(
+        problem.scatter, gap.T @ (gap * w[open_rows, None]), rtol=1e-10, atol=1e-10
+    )
 
 
 def test_exp_and_log_of_compiled_loops_are_those_of_numpy():

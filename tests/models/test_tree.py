@@ -10,7 +10,6 @@ from plausible.belief import SparseMasses, discord, mean, nonspecificity, pignis
 from plausible.labels import Labels
 from plausible.models import BeliefTreeClassifier
 from plausible.models.tree import growth, growth_search
-from plausible.models.tree.growth_compiled import grow_compiled
 from plausible.models.tree.parameters import settings_of
 from plausible.models.tree.problem import know, rank_features
 from plausible.models.tree.pruning import keep_best_leaves, pruning_path
@@ -278,11 +277,13 @@ def test_compiled_growth_is_that_of_numpy(options, missing):
     X, labels, weight = draw(300, 4, 5, missing)
     features, (knowledge, _) = rank_features(X), know(labels)
     given = settings_of(BeliefTreeClassifier(**options), 300, 4, weight.sum())
-    slow = growth.grow_numpy(features, knowledge, weight, given, 11)
-    fast = grow_compiled(features, knowledge, weight, given, 11)
-    assert len(slow.feature) > 5
-    for name, one, other in zip(slow._fields, slow, fast, strict=True):
-        assert np.allclose(one, other, equal_nan=True), name
+    slow, fast = (
+        growth.grow(features, knowledge, weight[None], given, [11], form)[0]
+        for form in (False, True)
+    )
+    assert slow.node_count > 5
+    for name, found in vars(slow).items():
+        assert np.allclose(found, getattr(fast, name), equal_nan=True), name
 
 
 @pytest.mark.parametrize("max_features", [None, 1])
@@ -297,11 +298,13 @@ def test_compiled_growth_sorts_in_portions_and_looks_on_where_features_are_const
     features, (knowledge, _) = rank_features(X), know(labels)
     model = BeliefTreeClassifier(max_features=max_features)
     given = settings_of(model, 300, X.shape[1], weight.sum())
-    slow = growth.grow_numpy(features, knowledge, weight, given, 11)
-    fast = grow_compiled(features, knowledge, weight, given, 11)
-    assert len(slow.feature) > 30
-    for name, one, other in zip(slow._fields, slow, fast, strict=True):
-        assert np.allclose(one, other, equal_nan=True), name
+    slow, fast = (
+        growth.grow(features, knowledge, weight[None], given, [11], form)[0]
+        for form in (False, True)
+    )
+    assert slow.node_count > 30
+    for name, found in vars(slow).items():
+        assert np.allclose(found, getattr(fast, name), equal_nan=True), name
 
 
 def test_compiled_growth_in_many_levels_and_extreme_numbers():
@@ -311,7 +314,7 @@ def test_compiled_growth_in_many_levels_and_extreme_numbers():
     y = (X[:, 0] > 0.3).astype(int) + (X[:, 1] > 1.0)
     features, (knowledge, _) = rank_features(X), know(Labels.from_crisp(y))
     given = settings_of(BeliefTreeClassifier(max_depth=3), n, 2, float(n))
-    tree = growth.grow(features, knowledge, np.ones(n), given, 1, True)
+    (tree,) = growth.grow(features, knowledge, np.ones((1, n)), given, [1], True)
     walked = [tree.apply(X, fast) for fast in (False, True)]
     assert (walked[0] == walked[1]).all()
     assert (tree.masses(walked[0], 4)[:, :3].argmax(axis=1) == y).all()

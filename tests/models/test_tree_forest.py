@@ -1,5 +1,8 @@
 """Belief forests are what their trees say together, whatever the order of rows and of work."""
 
+from itertools import product
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -15,7 +18,7 @@ from plausible.models import (
     export_svg,
     export_text,
 )
-from plausible.models.tree import bags, forest
+from plausible.models.tree import bags, classifier, forest
 from plausible.models.tree.growth import MODULUS
 from plausible.models.tree.problem import know, rank_features
 
@@ -103,6 +106,73 @@ def test_neither_threads_nor_the_form_of_growth_change_the_result(monkeypatch):
     assert np.allclose(model.predict_proba(FRESH), compiled.predict_proba(FRESH))
     assert (model.apply(FRESH) == compiled.apply(FRESH)).all()
     assert model.apply(FRESH).shape == (400, 16)
+
+
+GROWTHS = [
+    {},
+    {"max_features": None, "vacuous_weight": 0.0},
+    {"max_features": 1, "min_samples_leaf": 3, "min_weight_fraction_leaf": 0.02},
+    {"max_samples": 0.3, "max_depth": 3, "discord_weight": 0.9},
+    {"bootstrap": False, "oob_score": False, "min_impurity_decrease": -1.0, "max_depth": 6},
+    {"max_leaf_nodes": 7, "ccp_alpha": 0.01},
+]
+
+
+def parts_of(model):
+    """All numbers of the trees of a forest, and what it believes of rows out of the bag."""
+    arrays = [array for tree in model.estimators_ for array in vars(tree.tree_).values()]
+    return arrays + ([model.oob_masses_.values] if model.oob_score else [])
+
+
+@pytest.mark.filterwarnings("ignore::plausible.models.OutOfBagWarning")
+@pytest.mark.parametrize(("options", "fast"), [({}, False), *product(GROWTHS, [True])])
+def test_trees_that_grow_together_are_those_that_grow_alone(monkeypatch, options, fast):
+    """To the last bit, with weights, missing values, sets and doubts, in any number of threads."""
+    monkeypatch.setattr(forest, "use_compiled", lambda *sizes: fast)
+    rng = np.random.default_rng(2)
+    holes = np.where(rng.random(X.shape) < 0.1, np.nan, X.round(1))
+    weight = rng.integers(0, 4, len(X)) + 0.5 * rng.integers(0, 2, len(X))
+    given = {"n_estimators": 7, "random_state": 5, "oob_score": True, **options}
+    found = []
+    for rows, jobs in [(1, None), (1 << 18, None), (1 << 18, 2), (3 * len(X), -1)]:
+        monkeypatch.setattr(bags, "ROWS_AT_ONCE", rows)
+        model = BeliefForestClassifier(n_jobs=jobs, **given)
+        found.append(parts_of(model.fit(holes, LABELS, weight)))
+    assert len({tree.tree_.node_count for tree in model.estimators_}) > 1
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert one.dtype == other.dtype
+            assert np.array_equal(one, other, equal_nan=True)
+
+
+def test_trees_that_grow_together_are_the_tree_of_their_bag(monkeypatch):
+    """Each is a tree of its own: grown alone from the rows of its bag, with its random state."""
+    for module in (forest, classifier):
+        monkeypatch.setattr(module, "use_compiled", lambda *sizes: True)
+    states = lambda state: SimpleNamespace(randint=lambda low, high: state)  # noqa: E731
+    model = BeliefForestClassifier(5, random_state=3).fit(X, LABELS)
+    monkeypatch.setattr(classifier, "random_from", states)
+    seeds = np.random.RandomState(3).randint(1, MODULUS, (5, 2)).tolist()
+    for tree, (bag_seed, own_seed) in zip(model.estimators_, seeds, strict=True):
+        alone = BeliefTreeClassifier(max_features="sqrt", random_state=own_seed)
+        alone.fit(X, LABELS, drawn_rows(bag_seed))
+        assert alone.tree_.feature.tolist() == tree.tree_.feature.tolist()
+        assert np.array_equal(alone.tree_.threshold, tree.tree_.threshold, equal_nan=True)
+        assert np.allclose(alone.predict_mass(FRESH).values, tree.predict_mass(FRESH).values)
+
+
+@pytest.mark.parametrize(("n_trees", "n_rows", "jobs", "sizes"), [
+    (60, 1_000, None, [60]),
+    (60, 1_000, 2, [30, 30]),
+    (7, 1_000, 3, [2, 2, 3]),
+    (3, 1_000, 8, [1, 1, 1]),
+    (100, 20_000, 2, [12, 13, 12, 13, 12, 13, 12, 13]),
+    (4, 10**6, None, [1, 1, 1, 1]),
+])  # fmt: skip
+def test_batches_of_trees(n_trees, n_rows, jobs, sizes):
+    batches = bags.batches_of_trees(n_trees, n_rows, jobs)
+    assert [batch.stop - batch.start for batch in batches] == sizes
+    assert [number for batch in batches for number in range(n_trees)[batch]] == [*range(n_trees)]
 
 
 def test_order_of_rows_and_repeated_rows_change_nothing():

@@ -20,8 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.io import TableError, read_table, stream_table, write_table
-from plausible.tables import csv_files, open_table
-from plausible.tables import text as text_room
 
 COLUMNS = {
     "item": ["007", "x", None, 'quo"te, |bar|\nline'],
@@ -417,80 +415,3 @@ def test_round_trips(tmp_path_factory, columns, ending):
     write_table(columns, path)
     if n_rows or "json" not in ending:  # without rows, JSON lines have no names
         assert read_table(path).to_pydict() == columns
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 120).map(str)
-            | st.sampled_from(["007", "+5", " 5", "-0", "NA", "", "x"]),
-            st.sampled_from(["a", "", "NA", "10", "1.5"]),
-        ),
-        max_size=6,
-    ),
-    st.sampled_from(["\n", "\r\n", "\n\n"]),
-    st.booleans(),
-)
-def test_whole_numbers_mean_the_same_however_they_are_parsed(rows, end, is_ended):
-    # The first lines promise whole numbers, which the others may not keep.
-    lines = ["item,who", *(f"{k},b" for k in range(20)), *(",".join(row) for row in rows)]
-    text = "\n".join(lines[:21]) + end + end.join(lines[21:]) + end * is_ended
-    found = []
-    for large in (0, 1 << 40):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csv_files, "LARGE", large)
-            table = open_table(io.StringIO(text))
-            asked = table.encoded("item")
-            as_text = table.column("item", typed=False).to_pylist()
-            names = [(type(name), name) for name in asked.names.tolist()]
-            kept = table.whole(["item", "who"]).to_pydict()
-            found.append((asked.codes.tolist(), names, as_text, kept, table.notes))
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    ("late", "is_ahead"),
-    [
-        (b"21,z,3\n", True),
-        ("21,\u017ebl,3\n".encode(), True),
-        (b'21,"two\nlines, one cell",3\n', False),
-        (b'21,"NA",3\n', False),  # text, as it is in quotes
-        (b'21,"never closed,3\n', False),
-        (b"21,caf\xe9,3\n", False),  # Windows-1252
-        (b"21,\xc5\xbe,3\n22,\xe9,4\n", False),  # in no encoding
-        (b"21,b\n", False),
-        (b'21,"b",3\n22,c\n', False),
-        (b"21,NA,3\n22,,4\n23, ,5\n", True),
-    ],
-)
-def test_text_that_is_parsed_while_it_is_surveyed_means_the_same(late, is_ahead, monkeypatch):
-    """Text that begins plainly is parsed at once; if it goes on otherwise, that is discarded."""
-    content = b"item,who,k\n" + b"".join(b"%d,b%d,%d\n" % (k, k % 3, 7 - k) for k in range(20))
-    monkeypatch.setattr(text_room, "LOOK", 64)
-    parsed, parse_ahead = [], csv_files.CsvSource._parse_ahead
-
-    def watched(table):
-        parsed.append(parse_ahead(table))
-        return parsed[-1]
-
-    monkeypatch.setattr(csv_files.CsvSource, "_parse_ahead", watched)
-
-    def read(large):
-        monkeypatch.setattr(text_room, "LARGE", large)
-        try:
-            table = open_table(io.BytesIO(content + late))
-        except TableError as error:
-            return str(error)
-        codes = [table.encoded(name).codes.tolist() for name in table.names]
-        return codes, table.whole(table.names).to_pydict(), table.notes
-
-    assert read(0) == read(1 << 40)
-    assert [found is not None for found in parsed] == [is_ahead]
-
-
-def test_whole_numbers_of_a_long_file_are_not_kept_as_text(monkeypatch):
-    monkeypatch.setattr(csv_files, "LARGE", 0)
-    lines = [f"{k % 7},b,{k}" for k in range(40)]
-    table = open_table(io.StringIO("\n".join(["item,who,k", *lines]) + "\n"))
-    assert table._written == {"item", "k"}
-    assert table.encoded("item").names.tolist() == list(range(7))

@@ -158,7 +158,17 @@ def neighbors() -> None:
     model.predict_mass(X)
 
 
+def tables() -> None:
+    """Long CSV files."""
+    import io
+
+    from plausible.tables import open_table
+
+    rows = "".join(f"photo_{k % 5000},worker{k % 7},{k % 3}\n" for k in range(60_000))
+    open_table(io.BytesIO(f"item,annotator,label\n{rows}".encode()))
+
+
 FAMILIES: dict[str, Callable[[], None]] = {
     each.__name__: each
-    for each in (mixture, tree, network, calibration, answers, eknnclus, evclus, neighbors)
+    for each in (mixture, tree, network, calibration, answers, eknnclus, evclus, neighbors, tables)
 }

@@ -73,6 +73,7 @@ class Blocks:
         with watch.explained():
             self.delayed = list(import_dask().persist(*delayed)) if persist else delayed
         self._groups: list[tuple[str, list[int]]] = []
+        self._last: list[Any] = []  # tasks of the last pass, whose results are known
 
     def derive(self, function: Callable[..., Columns], argument: Any) -> "Blocks":
         """Blocks whose columns are a function of these."""
@@ -128,6 +129,8 @@ class Blocks:
                 )
                 for address, numbers in groups
             ]
+            # To release them takes a message, behind which that of new tasks would wait for 10 ms.
+            self._last = tasks
         results: list[Any] = [None] * len(futures)
         moved = False
         for (address, numbers), (found_at, found) in zip(

@@ -108,7 +108,7 @@ def _take_among(columns: Columns, index: Array, code: Callable[[Columns], Array]
         return columns
     codes = np.concatenate([code(part) for part in ArrayRows(*columns).chunks()])
     wanted = np.flatnonzero(codes >= 0)
-    alike = (codes[wanted] == codes[wanted[:1]]).all()
+    alike = not len(wanted) or ((codes < 0) | (codes == codes[wanted[0]])).all()
     order = wanted if alike else ArrayRows(*columns).arrange(code).order
     return take(columns, index if order is None else order[index])
 

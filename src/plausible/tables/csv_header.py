@@ -25,7 +25,6 @@ TOLD_UNNAMED = (
 )
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
 INVISIBLE = "\ufeff\u200b\u2060"  # marks of byte order and blanks without width around names
-WHOLE = re.compile("0|[1-9][0-9]{0,17}")
 LONGEST = 1 << 24
 N_LINES = 20
 LONGEST_LINE = 1 << 16
@@ -41,7 +40,6 @@ class Header(NamedTuple):
     n_before : lines before the names: one, where Excel was told what separates cells
     is_renamed : whether names are not those of the file
     n_blank : columns without names behind the others, which should be empty
-    counts : columns whose first cells are whole numbers
     """
 
     delimiter: str
@@ -50,7 +48,6 @@ class Header(NamedTuple):
     notes: list[str]
     n_before: int = 0
     is_renamed: bool = False
-    counts: frozenset[str] = frozenset()
     n_blank: int = 0
 
 
@@ -100,8 +97,7 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
         notes.append(f"{text.name}: {TOLD_UNNAMED}")
     is_renamed = is_renamed or not is_plain
     check_names(text.name, names)
-    counts = frozenset() if said or is_renamed else _counts(names, more, delimiter)
-    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, counts, n_blank)
+    return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, n_blank)
 
 
 def _lacks_first(first: str, names: list[str], lines: list[str], delimiter: str) -> bool:
@@ -139,16 +135,6 @@ def _without_end(names: list[str], lines: list[str], delimiter: str) -> tuple[li
     if any(cell.strip() for row in rows for cell in row[given:]):
         return names, 0, False
     return names[:given], n_blank, True
-
-
-def _counts(names: list[str], lines: list[str], delimiter: str) -> frozenset[str]:
-    """Columns whose first cells are whole numbers, unless lines are odd in any way."""
-    rows = [line.rstrip("\n").split(delimiter) for line in lines]
-    if not rows or any(len(row) != len(names) or "\r" in row[-1] for row in rows):
-        return frozenset()
-    return frozenset(
-        name for name, *cells in zip(names, *rows, strict=True) if all(map(WHOLE.fullmatch, cells))
-    )
 
 
 def has_row_names(names: list[str], is_alone: bool) -> bool:

@@ -39,8 +39,8 @@ class Text:
         How many double quotes there are.
     notes : list of str
     is_surveyed : bool
-        Whether it was looked through. Text that may be parsed meanwhile is taken for UTF-8 without
-        quotes if it begins so, until whoever opened it calls `survey`.
+        Whether it was looked through. Long text that begins with UTF-8 is taken for that, without
+        quotes, until a patient user calls `survey`.
     """
 
     def __init__(self, content: Content, is_patient: bool = False) -> None:
@@ -51,7 +51,7 @@ class Text:
         self.encoding = UTF16 if is_utf16 else UTF8
         self._whole = content.whole(KEPT)
         self.is_surveyed = False
-        if not (is_patient and self._begins_plainly()):
+        if not (is_patient and self._begins_well()):
             self.survey()
 
     @property
@@ -71,12 +71,26 @@ class Text:
         if self.encoding == UTF16:
             self.notes.append(f"{self.name} is in UTF-16")
 
-    def _begins_plainly(self) -> bool:
-        """Whether it is long, and begins with ASCII without quotes."""
+    def _begins_well(self) -> bool:
+        """Whether it is long, and begins with UTF-8."""
         if self.encoding != UTF8 or self._whole is None or len(self._whole) < LARGE:
             return False
-        values = np.frombuffer(memoryview(self._whole)[:LOOK], np.uint8)
-        return bool(values.max(initial=0) < 128 and not (values == QUOTE).any())
+        try:
+            codecs.getincrementaldecoder(UTF8)("strict").decode(self._begin())
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    def _begin(self) -> bytes:
+        return bytes(memoryview(self._whole)[:LOOK])
+
+    def begins_plainly(self) -> bool:
+        """Whether there are no quotes in its first bytes."""
+        return QUOTE not in self._begin()
+
+    def pass_as_plain(self) -> None:
+        """Take it for what it seems to be, since whoever has read it has seen all of it."""
+        self.is_surveyed = True
 
     def whole(self) -> Any:
         """All bytes, as far as is known in UTF-8, as a buffer of Arrow; None if they are many."""

@@ -7,19 +7,21 @@ polynomial to twelve digits, so that items of a panel can be shared out among it
 there are. Where labels have many different doubts, :math:`\rho` is cut into panels as well.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine import Columns, Rows
+from plausible.engine import Columns, Rows, take
 from plausible.models.calibration.predictive import (
     PANEL_NODES,
     Calibration,
     concluded,
     favored_items,
+    favors,
     inverse_curvature,
-    lagrange,
+    items_of,
     make_records,
     maximize,
     nothing_known,
@@ -31,7 +33,9 @@ FloatArray = NDArray[np.float64]
 DOUBT_NODES = 14
 HALF_DOUBT = 1.0  # of a panel of log odds that were said
 FEW_DOUBTS = 64  # different ones, up to which each has sums of its own
-WIDEST = 0.5  # half of the widest panel of scores
+WIDEST, NARROWEST = 0.5, 0.02  # half of a panel of scores
+FEW_ROWS, MARGIN = 4096, 0.9  # rows whose slope is a first guess, and what it leaves of a panel
+ROWS_AT_ONCE = 4096  # whose polynomials stay in a core's cache
 MOST_ROUNDS = 12
 HARD = float(np.finfo(np.float64).max)  # in place of what was said, of items with hard labels
 STEEP = 30.0  # log odds beyond which a maximum is none
@@ -66,26 +70,46 @@ class Span:
         return both
 
 
-class First(NamedTuple):
-    """Rows that count, the sum of their scores, items that favor each class, and doubts."""
+class Location:
+    """How many numbers there are, their mean, and their squares about it."""
 
-    n_rows: int
-    score: float
+    def __init__(self, count: int, mean: float, squares: float) -> None:
+        self.count, self.mean, self.squares = count, mean, squares
+
+    @classmethod
+    def of(cls, numbers: FloatArray) -> "Location":
+        """That of some numbers."""
+        mean = float(numbers.mean()) if len(numbers) else 0.0
+        gap = numbers - mean
+        return cls(len(numbers), mean, float(gap @ gap))
+
+    def __add__(self, other: "Location") -> "Location":
+        count = self.count + other.count
+        share = other.count / max(count, 1)
+        gap = other.mean - self.mean
+        between = gap * gap * share * self.count
+        return Location(count, self.mean + share * gap, self.squares + other.squares + between)
+
+
+class Look(NamedTuple):
+    """What a first pass finds.
+
+    Where the scores of rows that count lie; items that favor each class, and doubts; the scores of
+    items that are of each class, and of doubtful ones.
+    """
+
+    all: Location
     favored: FloatArray
     doubts: Distinct
-
-
-class Second(NamedTuple):
-    """Squares about the mean, and scores of items that are or may be of each class."""
-
-    squares: float
-    first: Span
-    second: Span
-    doubtful: Span
+    spans: list[Span]
 
 
 class Panels:
-    """Sums (3, nodes) of n0, n1 and v, by panel of scores and what was said."""
+    """Sums of items times Chebyshev polynomials of their scores, by panel and what was said.
+
+    Of hard items (2, nodes), of n0 and n1, under the name HARD; of others (nodes,) of v, or
+    (nodes, doubt nodes) with polynomials of what was said.
+    """
 
     def __init__(self, sums: dict[tuple[float, float], FloatArray]) -> None:
         self.sums = sums
@@ -100,112 +124,171 @@ class Panels:
 # Sums over a chunk of scores (n,), plausibilities (n, 2) and weights.
 
 
-def _records(columns: Columns, total: FloatArray | None = None) -> FloatArray:
-    score, contour, weight = columns[:3]
-    return make_records(score, contour, weight, total)  # type: ignore[arg-type]
-
-
-def _first(columns: Columns) -> First:
+def _look(columns: Columns) -> Look:
     score, contour, weight = columns[:3]
     assert score is not None
     assert contour is not None
     assert weight is not None
-    counted = weight > 0.0
-    records = _records(columns)
-    doubts = Distinct(records[4, records[3] > 0.0])
-    favored = favored_items(contour, weight)
-    return First(int(counted.sum()), float(score[counted].sum()), favored, doubts)
-
-
-def _second(columns: Columns, mean: float) -> Second:
-    score, _, weight = columns[:3]
-    assert score is not None
-    assert weight is not None
-    z, n0, n1, v, _ = _records(columns)
-    squares = float(np.square(score[weight > 0.0] - mean).sum())
-    return Second(squares, Span(z[n0 > 0]), Span(z[n1 > 0]), Span(z[v > 0]))
+    given = favors(contour, weight)
+    n0, n1, v, rho = items_of(given, weight, None)
+    return Look(
+        Location.of(score[weight > 0.0]),
+        favored_items(given),
+        Distinct(rho[v > 0.0]),
+        [Span(score[items > 0.0]) for items in (n0, n1, v)],
+    )
 
 
 def _panels(
-    columns: Columns, mean: float, spread: float, half: float, total: Any, few: bool
+    columns: Columns, mean: float, spread: float, half: float, total: Any, doubts: Any
 ) -> Panels:
-    """Sums of a chunk; `half` of a panel is 0 where all scores are the same."""
+    """Sums of a chunk; `half` of a panel is 0 where all scores are the same.
+
+    `doubts` are all log odds that were said, if they are few, else None.
+    """
     score, contour, weight = columns[:3]
     assert score is not None
-    z, n0, n1, v, rho = _records(((score - mean) / spread, contour, weight), total)
+    assert contour is not None
+    assert weight is not None
+    items = items_of(favors(contour, weight), weight, total)
+    z = (score - mean) / spread
     panel = np.floor(z / (2.0 * half)) if half else np.zeros(len(z))
-    inside = (z - half * (2.0 * panel + 1.0)) / half if half else 0.0 * z
-    shares = lagrange(np.clip(inside, -1.0, 1.0), ANGLE) if half else np.ones((len(z), 1))
+    said = np.floor(items.rho / (2.0 * HALF_DOUBT)) if doubts is None else items.rho
+    said = np.where(items.v > 0.0, said, HARD)
+    order, ends = _groups(panel, said, doubts)
+    inside = np.clip((z - half * (2.0 * panel + 1.0)) / half if half else z, -1.0, 1.0)[order]
+    counts, rho = np.array(items[:3])[:, order], items.rho[order]
     sums: dict[tuple[float, float], FloatArray] = {}
-    for rows in _groups(panel):
-        sums[panel[rows[0]], HARD] = np.array([n0[rows], n1[rows]]) @ shares[rows]
-    soft = np.flatnonzero(v > 0.0)
-    said = rho if few else np.floor(rho / (2.0 * HALF_DOUBT))
-    for group in _groups(panel[soft] + 1j * said[soft]):
-        rows = soft[group]
-        key = panel[rows[0]], said[rows[0]]
-        if few:
-            sums[key] = v[rows] @ shares[rows]
+    for rows in _runs(ends):
+        at, words = panel[order[rows.start]], said[order[rows.start]]
+        powers = chebyshev(inside[rows], PANEL_NODES if half else 1)
+        _add_to(sums, (at, HARD), counts[:2, rows] @ powers.T)
+        if words == HARD:
+            continue
+        if doubts is not None:
+            _add_to(sums, (at, words), powers @ counts[2, rows])
         else:
-            at = rho[rows] / HALF_DOUBT - (2.0 * key[1] + 1.0)
-            by_doubt = lagrange(np.clip(at, -1.0, 1.0), DOUBT_ANGLE)
-            sums[key] = (v[rows, None] * shares[rows]).T @ by_doubt
+            beside = np.clip(rho[rows] / HALF_DOUBT - (2.0 * words + 1.0), -1.0, 1.0)
+            by_doubt = chebyshev(beside, DOUBT_NODES)
+            _add_to(sums, (at, words), (counts[2, rows] * powers) @ by_doubt.T)
     return Panels(sums)
 
 
-def _groups(keys: NDArray[Any]) -> list[NDArray[np.int64]]:
-    """Numbers of rows with the same key, group by group."""
-    order = np.argsort(keys, kind="stable")
-    ends = np.flatnonzero(np.diff(keys[order])) + 1
-    return np.split(order, ends) if len(keys) else []
+def _add_to(sums: dict[tuple[float, float], FloatArray], key: Any, found: FloatArray) -> None:
+    sums[key] = sums[key] + found if key in sums else found
+
+
+def chebyshev(x: FloatArray, count: int) -> FloatArray:
+    """The first Chebyshev polynomials (count, n) at points of [-1, 1]."""
+    found = np.empty((count, len(x)))
+    found[0] = 1.0
+    if count > 1:
+        found[1] = x
+    twice = 2.0 * x
+    for k in range(2, count):
+        np.multiply(twice, found[k - 1], out=found[k])
+        found[k] -= found[k - 2]
+    return found
+
+
+def _groups(
+    panel: FloatArray, said: FloatArray, doubts: FloatArray | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of rows with the same panel and words one after another, and where groups end."""
+    low, high = (panel.min(), panel.max()) if len(panel) else (0.0, 0.0)
+    n_words = np.inf if doubts is None else len(doubts) + 1.0
+    if (high - low + 1.0) * n_words < 2**15:  # few codes are sorted by counting them
+        words = np.searchsorted(doubts, said)  # type: ignore[arg-type]
+        order = np.argsort(((panel - low) * n_words + words).astype(np.int16), kind="stable")
+    else:
+        order = np.lexsort((said, panel))
+    changes = (np.diff(panel[order]) != 0.0) | (np.diff(said[order]) != 0.0)
+    return order, np.append(np.flatnonzero(changes) + 1, len(order))
+
+
+def _runs(ends: NDArray[np.int64]) -> Iterator[slice]:
+    """Rows of each group, not too many at a time for the cache."""
+    start = 0
+    for end in ends.tolist():
+        for first in range(start, end, ROWS_AT_ONCE):
+            yield slice(first, min(first + ROWS_AT_ONCE, end))
+        start = end
+
+
+def _at_nodes(angle: FloatArray) -> FloatArray:
+    """From sums of Chebyshev polynomials to shares of their nodes cos(angle), as in `lagrange`."""
+    degree = np.arange(len(angle))
+    factor = np.where(degree == 0, 1.0, 2.0) / len(angle)
+    return factor[:, None] * np.cos(degree[:, None] * angle)
 
 
 def as_records(panels: Panels, half: float, few: bool) -> FloatArray:
     """Records (5, R) at the nodes of all panels."""
-    parts = []
+    parts: list[FloatArray] = []
+    to_nodes = _at_nodes(ANGLE) if half else np.ones((1, 1))
     for panel, said in sorted(panels.sums):
         sums = panels.sums[panel, said]
         z = half * (2.0 * panel + 1.0) + half * np.cos(ANGLE) if half else np.zeros(1)
         none = np.zeros(len(z))
-        if said == HARD:
-            parts.append(np.array([z, *sums, none, none]))
+        if said == HARD and few and parts and parts[-1][0, 0] == z[0]:
+            parts[-1][1:3] = sums @ to_nodes  # beside those of which something was said
+        elif said == HARD:
+            parts.append(np.array([z, *(sums @ to_nodes), none, none]))
         elif few:
-            parts.append(np.array([z, none, none, sums, none + said]))
+            parts.append(np.array([z, none, none, sums @ to_nodes, none + said]))
         else:
             rho = HALF_DOUBT * (2.0 * said + 1.0 + np.cos(DOUBT_ANGLE))
             both = [side.ravel() for side in np.meshgrid(z, rho, indexing="ij")]
-            none = np.zeros(sums.size)
-            parts.append(np.array([both[0], none, none, sums.ravel(), both[1]]))
+            shared = to_nodes.T @ sums @ _at_nodes(DOUBT_ANGLE)
+            none = np.zeros(shared.size)
+            parts.append(np.array([both[0], none, none, shared.ravel(), both[1]]))
     records = np.hstack(parts) if parts else np.zeros((5, 0))
     return np.ascontiguousarray(records[:, records[1:4].any(axis=0)])
 
 
-def _is_separable(found: Second, theta: FloatArray, mean: float, spread: float) -> bool:
+def _is_separable(spans: list[Span], theta: FloatArray, mean: float, spread: float) -> bool:
     """Whether the likelihood has no maximum, as `predictive` finds it from all records."""
-    spans = found.first, found.second, found.doubtful
+    first, second, doubtful = spans
     ends = np.array([end for span in spans for end in (span.low, span.high)])
     ends = (ends[np.isfinite(ends)] - mean) / spread
-    if np.isfinite(found.doubtful.low):
+    if np.isfinite(doubtful.low):
         return bool(np.abs(theta[0] + theta[1] * ends).max() >= STEEP)
-    first, second = found.first, found.second
     if not (np.isfinite(first.low) and np.isfinite(second.low)):
         return True
     apart = first.high <= second.low or second.high <= first.low
     return apart and bool(np.ptp(ends) > 0.0)
 
 
+def _guess(columns: Columns, mean: float, spread: float, total: FloatArray | None) -> float:
+    """Half of a panel for the slope that some rows have.
+
+    It is only where to start: a panel that is too wide is seen, and one too narrow does no harm.
+    """
+    score, contour, weight = take(columns[:3], slice(0, FEW_ROWS))
+    assert score is not None
+    assert contour is not None
+    assert weight is not None
+    items = items_of(favors(contour, weight), weight, total)
+    records = make_records((score - mean) / spread, items)
+    if records.shape[1] == 0:
+        return WIDEST
+    theta, _ = maximize(records, thorough=False)
+    return float(np.clip(MARGIN / max(abs(theta[1]), 1e-300), NARROWEST, WIDEST))
+
+
 def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
     """Fit a calibration to rows of scores (n,), plausibilities (n, 2) of two classes, weights."""
-    first: First = rows.reduce(_first)
-    mean = first.score / first.n_rows if first.n_rows else 0.0
-    second: Second = rows.reduce(_second, mean)
-    spread = float(np.sqrt(second.squares / max(first.n_rows, 1)))
+    look: Look = rows.reduce(_look)
+    mean = look.all.mean
+    spread = float(np.sqrt(look.all.squares / max(look.all.count, 1)))
     is_spread = spread > 1e-12 * max(1.0, abs(mean))
     spread, half = (spread, WIDEST) if is_spread else (1.0, 0.0)
-    total, few = first.favored if smoothing else None, first.doubts.numbers is not None
+    total, doubts = look.favored if smoothing else None, look.doubts.numbers
+    if half:
+        half = _guess(rows.peek(), mean, spread, total)
     for _ in range(MOST_ROUNDS):
-        panels: Panels = rows.reduce(_panels, mean, spread, half, total, few)
-        records = as_records(panels, half, few)
+        panels: Panels = rows.reduce(_panels, mean, spread, half, total, doubts)
+        records = as_records(panels, half, doubts is not None)
         if records.shape[1] == 0:
             return nothing_known(mean)
         theta, _ = maximize(records, thorough=False)
@@ -213,6 +296,6 @@ def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
         if half <= 1.25 * needed:
             break
         half = needed  # panels were too wide for so steep a slope
-    if not smoothing and _is_separable(second, theta, mean, spread):
+    if not smoothing and _is_separable(look.spans, theta, mean, spread):
         refuse_separable()
     return concluded(theta, inverse_curvature(theta, records), records, mean, spread)

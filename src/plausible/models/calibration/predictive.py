@@ -21,7 +21,7 @@ J. Platt, Probabilistic outputs for support vector machines, Advances in Large M
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,40 +42,75 @@ PANEL_NODES = 20
 _FEW_RECORDS = 300
 
 
-def _favors(contour: FloatArray, weight: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Contours scaled to one, which class each row favors, and by how much it counts."""
-    scaled = contour / contour.max(axis=1, keepdims=True)
-    return scaled, scaled.argmax(axis=1), weight * (1.0 - scaled.min(axis=1))
+class Items(NamedTuple):
+    """Items row by row: by how much each counts for both classes, and what was said of it.
+
+    n0 and n1 count for the first and the second class, v as doubtful, with log odds rho.
+    """
+
+    n0: FloatArray
+    n1: FloatArray
+    v: FloatArray
+    rho: FloatArray
 
 
-def favored_items(contour: FloatArray, weight: FloatArray) -> FloatArray:
+class Favors(NamedTuple):
+    """Contours scaled to one, whether a row favors the second class, and by how much it counts."""
+
+    first: FloatArray
+    second: FloatArray
+    for_second: NDArray[np.bool_]
+    favor: FloatArray
+
+
+def favors(contour: FloatArray, weight: FloatArray) -> Favors:
+    """Which class each row favors."""
+    first, second = contour[:, 0], contour[:, 1]
+    peak = np.maximum(first, second)
+    first, second = first / peak, second / peak
+    return Favors(first, second, second > first, weight * (1.0 - np.minimum(first, second)))
+
+
+def favored_items(given: Favors) -> FloatArray:
     """How many items (2,) favor each class."""
-    _, favored, favor = _favors(contour, weight)
-    return np.array([favor[favored == k].sum() for k in (0, 1)])
+    return np.array([given.favor[~given.for_second].sum(), given.favor[given.for_second].sum()])
 
 
-def make_records(
-    score: FloatArray, contour: FloatArray, weight: FloatArray, total: FloatArray | None
-) -> FloatArray:
-    """Records (5, R) of z, n0, n1, v, rho: see `compiled_profile`.
+def items_of(given: Favors, weight: FloatArray, total: FloatArray | None) -> Items:
+    """Items by row.
 
     Smoothing is Platt's: of every item that favors a class, of which there are N, a share of
     1 / (N + 2) counts for the other one; without it, `total` is None. A doubtful label favors its
     class by 1 - doubt.
     """
-    scaled, favored, favor = _favors(contour, weight)
-    other = np.zeros(scaled.shape)
+    first, second, for_second, favor = given
+    other = np.zeros(len(weight))
     if total is not None:
-        other[np.arange(len(other)), 1 - favored] = favor / (total[favored] + 2.0)
-    rest = weight - other.sum(axis=1)
-    hard = scaled.min(axis=1) == 0.0
-    count = other + np.where(hard[:, None], rest[:, None] * scaled, 0.0)
+        favored = for_second.astype(np.intp)
+        other = favor / (total[favored] + 2.0)
+    rest = weight - other
+    hard = np.minimum(first, second) == 0.0
+    sure = np.where(hard, rest, 0.0)
     soft = np.where(hard | (favor == 0.0), 0.0, rest)
-    with np.errstate(divide="ignore"):
-        rho = np.where(soft > 0.0, np.log(scaled[:, 1]) - np.log(scaled[:, 0]), 0.0)
-    # What was scored and said alike is counted together.
-    keys, place = np.unique(score + 1j * rho, return_inverse=True)
-    sums = [np.bincount(place, column, len(keys)) for column in (*count.T, soft)]
+    rho = np.zeros(len(weight))
+    said = soft > 0.0
+    np.log(second, out=rho, where=said)
+    np.subtract(rho, np.log(first, out=np.zeros(len(weight)), where=said), out=rho)
+    return Items(
+        np.where(for_second, other, 0.0) + sure * first,
+        np.where(for_second, 0.0, other) + sure * second,
+        soft,
+        rho,
+    )
+
+
+def make_records(score: FloatArray, items: Items) -> FloatArray:
+    """Records (5, R) of z, n0, n1, v, rho: see `profile_compiled`.
+
+    What was scored and said alike is counted together.
+    """
+    keys, place = np.unique(score + 1j * items.rho, return_inverse=True)
+    sums = [np.bincount(place, column, len(keys)) for column in items[:3]]
     records = np.array([keys.real, *sums, keys.imag])
     return np.ascontiguousarray(records[:, records[1:4].any(axis=0)])
 
@@ -240,8 +275,9 @@ def calibrate(
 ) -> Calibration:
     """Fit a calibration to scores (n,), plausibilities (n, 2) of the two classes, and weights."""
     mean, spread = standard(score, weight)
-    total = favored_items(contour, weight) if smoothing else None
-    records = make_records((score - mean) / spread, contour, weight, total)
+    given = favors(contour, weight)
+    total = favored_items(given) if smoothing else None
+    records = make_records((score - mean) / spread, items_of(given, weight, total))
     if records.shape[1] == 0:
         return nothing_known(mean)
     theta, _ = maximize(records)

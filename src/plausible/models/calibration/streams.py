@@ -4,6 +4,7 @@ Few rows are brought into memory. Of many, each fold is learned from in passes o
 are known from what a row holds, and calibrations are sums over scores (see `panels`).
 """
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from plausible.base import fill, order_of_labels, takes_labels, training_rows
+from plausible.base import order_of_labels, takes_labels, training_rows
 from plausible.checks import is_whole
 from plausible.engine import Columns, Rows, take
 from plausible.errors import InputError
@@ -29,9 +30,8 @@ from plausible.models.dealing import (
     rarest_of,
 )
 from plausible.models.gaussian import DiscriminantClassifier
-from plausible.models.learners import margin
+from plausible.short_rows import row_max, row_min, row_sum
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
@@ -44,7 +44,14 @@ def _weighted(columns: Columns) -> Columns:
     assert X is not None
     assert contour is not None
     weight = np.ones(len(X)) if weight is None else weight
-    return X, contour / contour.max(axis=1, keepdims=True), weight
+    return X, contour / row_max(contour)[:, None], weight
+
+
+def _hashed(columns: Columns) -> Columns:
+    """The same with a fourth column, by which rows are dealt out."""
+    X, contour, weight = _weighted(columns)
+    assert X is not None
+    return X, contour, weight, hash_rows(X)
 
 
 def _counts(columns: Columns) -> IntArray:
@@ -53,24 +60,26 @@ def _counts(columns: Columns) -> IntArray:
     return np.where(columns[2] > 0.0, 0, -1)
 
 
-def _sums(columns: Columns) -> tuple[int, float, int]:
-    """Rows that count, their weight, and those that say something."""
-    _, contour, weight = columns
+def _sums(columns: Columns) -> tuple[int, int, float, int]:
+    """Rows, those that count, their weight, and those that say something."""
+    _, contour, weight = _weighted(columns)
     assert contour is not None
     assert weight is not None
-    says = (contour.min(axis=1) < 1.0) & (weight > 0.0)
-    return int((weight > 0.0).sum()), float(weight.sum()), int(says.sum())
+    says = (row_min(contour) < 1.0) & (weight > 0.0)
+    return len(weight), int((weight > 0.0).sum()), float(weight.sum()), int(says.sum())
 
 
 def _of_pair(columns: Columns, pair: IntArray) -> Columns:
     """What rows say about a pair of classes, as in `about_pair`; others have no weight."""
-    first, contour, weight = columns[:3]
+    first, contour, weight, *more = columns
     assert contour is not None
     assert weight is not None
     inside = contour[:, pair]
-    share = weight * inside.sum(axis=1) / contour.sum(axis=1)
-    best = np.maximum(inside.max(axis=1, keepdims=True), 1e-300)
-    return first, np.where(share[:, None] > 0.0, inside / best, 1.0), share
+    share = weight * (inside[:, 0] + inside[:, 1]) / row_sum(contour)
+    best = np.maximum(np.maximum(inside[:, 0], inside[:, 1]), 1e-300)
+    inside /= best[:, None]
+    inside[share == 0.0] = 1.0
+    return first, inside, share, *more
 
 
 def _as_given(columns: Columns, pair: IntArray | None) -> Columns:
@@ -80,116 +89,97 @@ def _as_given(columns: Columns, pair: IntArray | None) -> Columns:
 
 def _rarest_by_pair(columns: Columns, pairs: list[IntArray | None]) -> list[Rarest]:
     """Least hashes of rows that favor each class, for each of several pairs."""
-    assert columns[0] is not None
-    hashes = hash_rows(columns[0])
     given = [_as_given(columns, pair) for pair in pairs]
-    return [rarest_of(hashes, contour, weight) for _, contour, weight in given]  # type: ignore[arg-type]
-
-
-def _favored_by_fold(
-    columns: Columns, pairs: list[IntArray | None], dealt: list[Dealt]
-) -> list[FloatArray]:
-    """How far rows favor each class, by fold (n_folds, K), for each of several pairs."""
-    assert columns[0] is not None
-    hashes = hash_rows(columns[0])
-    return [
-        np.stack([_favored(_as_given(take(columns, rows), pair)) for rows in _rows_by(fold)])
-        for pair, fold in zip(pairs, ((one.of(hashes), one.n_folds) for one in dealt), strict=True)
-    ]
-
-
-def _rows_by(fold: tuple[IntArray, int]) -> list[IntArray]:
-    """Numbers of the rows of each fold."""
-    return [np.flatnonzero(fold[0] == number) for number in range(fold[1])]
+    return [rarest_of(hashes, contour, weight) for _, contour, weight, hashes in given]  # type: ignore[arg-type]
 
 
 def _code_of_fold(columns: Columns, dealt: Dealt, fold: int) -> IntArray:
     """Zero for rows of other folds, -1 for those of this one."""
-    assert columns[0] is not None
-    return np.where(dealt(columns[0]) != fold, 0, -1)
+    return np.where(dealt.of(columns[3]) != fold, 0, -1)  # type: ignore[arg-type]
 
 
-def _favored(columns: Columns) -> FloatArray:
-    """How far rows favor each class."""
-    _, contour, weight = columns
-    assert contour is not None
-    assert weight is not None
-    given = weight * margin(contour)
-    best = contour.argmax(axis=1)
-    return np.bincount(best, given, contour.shape[1]).astype(np.float64)
+def _without_hashes(columns: Columns) -> Columns:
+    return columns[:3]
 
 
 def _scored(columns: Columns, models: list[Any], dealt: Dealt | None, classes: Any) -> Columns:
     """Scores (n, K) by the model that has not seen the row, contours and weights."""
-    X, contour, weight = columns
+    X, contour, weight, *hashes = columns
     assert X is not None
     assert contour is not None
-    fold = np.zeros(len(X), dtype=np.int64) if dealt is None else dealt(X)
+    fold = np.zeros(len(X), dtype=np.int64) if dealt is None else dealt.of(hashes[0])  # type: ignore[arg-type]
     scores = np.full((len(X), len(classes)), np.nan)
     for number, model in enumerate(models):
         rows = np.flatnonzero(fold == number)
         if model is not None and len(rows):
-            scores[rows] = class_scores(model, X[rows], classes)
+            scores[rows] = class_scores(model, take((X,), rows)[0], classes)
     return scores, contour, weight
 
 
-def _difference(columns: Columns, pair: IntArray) -> Columns:
-    """The score of the second class of a pair against the first, where rows count."""
-    scores, contour, weight = columns
-    assert scores is not None
-    return difference(scores, *pair), contour, weight
+def _scored_pair(columns: Columns, models: list[Any], dealt: Dealt, classes: Any) -> Columns:
+    """The score of the second of two classes against the first, contours and weights."""
+    scores, contour, weight = _scored(columns, models, dealt, classes)
+    return difference(scores, 0, 1), contour, weight  # type: ignore[arg-type]
+
+
+def _pair_of_joint(columns: Columns, pair: IntArray) -> Columns:
+    """Scores, contours and weights of a pair, from scores of all classes."""
+    scores, contour, share = _of_pair(columns, pair)
+    return difference(scores, *pair), contour, share  # type: ignore[arg-type]
 
 
 # Fits.
 
 
 class Folds(NamedTuple):
-    """How rows are dealt out, and how far those of each fold favor each class (n_folds, K)."""
+    """How rows are dealt out, and whether those of each fold favor each class (n_folds, K)."""
 
     dealt: Dealt
-    favored: FloatArray
+    favored: NDArray[np.bool_]
 
 
 def _deal_all(rows: Rows, pairs: list[IntArray | None], n_folds: int) -> list[Folds]:
-    """Folds for each of several pairs of classes (None for all classes), in two passes for all."""
-    rarest: list[Rarest] = rows.reduce(_rarest_by_pair, pairs)
-    dealt = [dealt_by(one, n_folds) for one in rarest]
-    return list(map(Folds, dealt, rows.reduce(_favored_by_fold, pairs, dealt)))
+    """Folds for each of several pairs of classes (None for all classes), in one pass for all."""
+    return [_folds_by(one, n_folds) for one in rows.reduce(_rarest_by_pair, pairs)]
 
 
-def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any], favored: FloatArray) -> Any:
+def _folds_by(rarest: Rarest, n_folds: int) -> Folds:
+    """Folds by least hashes, which are in all folds where a class is not rare."""
+    dealt = dealt_by(rarest, n_folds)
+    favored = [np.bincount(dealt.of(one), minlength=dealt.n_folds) > 0 for one in rarest.least]
+    return Folds(dealt, np.array(favored).T)
+
+
+def fit_rows(estimator: Any, rows: Rows, classes: NDArray[Any], favored: Any) -> Any:
     """A copy of the estimator fitted to rows; None where less than two classes are favored."""
-    if (favored > 0.0).sum() < 2:
+    if favored.sum() < 2:
         return None
-    plain = rows.map(_as_they_are)
+    plain = rows.map(_without_hashes)
     plain.classes, plain.has_shares = classes.tolist(), False
     return clone(estimator).fit(plain)
 
 
-def _as_they_are(columns: Columns) -> Columns:
-    return columns
-
-
-def _fit_folds(estimator: Any, rows: Rows, classes: NDArray[Any], folds: Folds) -> tuple[Any, Rows]:
-    """A model of all rows, and rows of scores by models of other folds."""
+def _fit_folds(
+    estimator: Any, rows: Rows, classes: NDArray[Any], folds: Folds
+) -> tuple[Any, list[Any]]:
+    """A model of all rows, and for each fold one of all others."""
     dealt, favored = folds
     models = []
     for fold in range(dealt.n_folds):
         train = rows.arrange(partial(_code_of_fold, dealt=dealt, fold=fold))
-        others = np.delete(favored, fold, axis=0).sum(axis=0)
+        others = np.delete(favored, fold, axis=0).any(axis=0)
         models.append(fit_rows(estimator, train, classes, others))
-    whole = fit_rows(estimator, rows, classes, favored.sum(axis=0))
-    scored = rows.map(partial(_scored, models=models, dealt=dealt, classes=classes))
-    return whole, scored.kept()
+    return fit_rows(estimator, rows, classes, favored.any(axis=0)), models
 
 
 def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     """Fit a calibrated classifier to rows or Dask collections."""
     training = training_rows(model, X, y, sample_weight)
-    rows, classes = training.rows.map(_weighted), training.classes
-    count, weight, said = rows.reduce(_sums)
+    rows, classes = training
+    n_rows, count, weight, said = rows.reduce(_sums)
     if count <= MANY_ROWS:
-        data, contour, given = fill(rows)
+        everything = rows.counted(n_rows).sample(n_rows, np.random.RandomState(0))
+        data, contour, given = _weighted(everything)
         assert contour is not None
         labels = Labels(contour, classes)
         model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)
@@ -199,7 +189,7 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     frozen = isinstance(estimator, FrozenEstimator)
     if not frozen:
         _refuse_in_memory(estimator, model.cv)
-    rows = rows.arrange(_counts).kept()
+    rows = rows.map(_weighted if frozen else _hashed).arrange(_counts).kept()
     rows, classes = _known_rows(estimator, rows, classes) if frozen else (rows, classes)
     model._set_classes(classes)
     _fit_all(model, estimator, rows, frozen)
@@ -207,33 +197,39 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
 
 def _fit_all(model: Any, estimator: Any, rows: Rows, frozen: bool) -> None:
     """The classifiers, and a calibration for each pair."""
-    classes, joint = model.classes_, None
-    model.estimators_, model.calibrations_ = [], []
     if frozen:
         model.estimators_ = [estimator]
-        joint = rows.map(partial(_scored, models=[estimator], dealt=None, classes=classes)).kept()
+        joint = partial(_scored, models=[estimator], dealt=None, classes=model.classes_)
+        scored = _by_pair(rows.map(joint).kept(), model.pairs_)
     elif model.scores == "classes":
         (folds,) = _deal_all(rows, [None], model.cv)
-        whole, joint = _fit_folds(estimator, rows, classes, folds)
+        whole, others = _fit_folds(estimator, rows, model.classes_, folds)
         model.estimators_ = [whole]
+        joint = partial(_scored, models=others, dealt=folds.dealt, classes=model.classes_)
+        scored = _by_pair(rows.map(joint).kept(), model.pairs_)
+    else:
+        model.estimators_ = []
+        scored = _scored_by_pair(model, estimator, rows)
+    model.calibrations_ = [calibrate_rows(one, model.smoothing) for one in scored]
+
+
+def _by_pair(joint: Rows, pairs: IntArray) -> Iterator[Rows]:
+    """Scores of each pair of classes, from scores of all classes."""
+    for pair in pairs:
+        yield joint.map(partial(_pair_of_joint, pair=pair)).arrange(_counts)
+
+
+def _scored_by_pair(model: Any, estimator: Any, rows: Rows) -> Iterator[Rows]:
+    """Scores of each pair of classes, by classifiers of its own that are fitted to other folds."""
     pairs = list(model.pairs_)
-    dealt = _deal_all(rows, pairs, model.cv) if joint is None and pairs else []
-    for number, pair in enumerate(pairs):
-        if joint is None:
-            own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts)
-            whole, scored = _fit_folds(estimator, own, classes[pair], dealt[number])
-            model.estimators_.append(whole)
-            scored = scored.map(partial(_difference, pair=np.array([0, 1])))
-        else:
-            scored = joint.map(partial(_pair_of_joint, pair=pair)).arrange(_counts)
-        model.calibrations_.append(calibrate_rows(scored, model.smoothing))
-
-
-def _pair_of_joint(columns: Columns, pair: IntArray) -> Columns:
-    """Scores, contours and weights of a pair, from scores of all classes."""
-    score, _, _ = _difference(columns, pair)
-    _, contour, share = _of_pair(columns, pair)
-    return score, contour, share
+    dealt = _deal_all(rows, pairs, model.cv) if pairs else []
+    for pair, folds in zip(pairs, dealt, strict=True):
+        own = rows.map(partial(_of_pair, pair=pair)).arrange(_counts)
+        classes = model.classes_[pair]
+        whole, others = _fit_folds(estimator, own, classes, folds)
+        model.estimators_.append(whole)
+        scored = partial(_scored_pair, models=others, dealt=folds.dealt, classes=classes)
+        yield own.map(scored).kept()
 
 
 def _known_rows(frozen: Any, rows: Rows, classes: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:

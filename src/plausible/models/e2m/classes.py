@@ -16,7 +16,12 @@ from plausible.checks import shown
 from plausible.errors import InputError
 from plausible.labels import Labels, as_labels
 from plausible.models.e2m.coordinates import Params
-from plausible.models.e2m.family import Curvature, ExponentialFamily, Total
+from plausible.models.e2m.family import (
+    Curvature,
+    ExponentialFamily,
+    Total,
+    sum_by_weight,
+)
 from plausible.short_rows import row_sum
 
 FloatArray = NDArray[np.float64]
@@ -40,14 +45,20 @@ def read_labels(data: Any, weight: FloatArray, classes: Any = None) -> tuple[Con
             "check their lengths",
             parameter="sample_weight",
         )
-    table, shares = labels.contour, labels.is_probability
-    if shares.any():
+    return read_table(labels.contour, labels.classes, weight, labels.is_probability)
+
+
+def read_table(
+    table: FloatArray, classes: NDArray[Any], weight: FloatArray, shares: Any
+) -> tuple[Contours, FloatArray]:
+    """The same of a table, and of which rows of it are probabilities (None if none are)."""
+    if shares is not None and shares.any():
         rows, columns = np.nonzero(table * shares[:, None] > 0)
         hard = np.eye(table.shape[1])[columns]
         p = table[rows, columns] / row_sum(table[rows])
         table = np.concatenate([table[~shares], hard])
         weight = np.concatenate([weight[~shares], weight[rows] * p])
-    return Contours(table, labels.classes), weight
+    return Contours(table, classes), weight
 
 
 def posterior(table: FloatArray, probabilities: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -58,10 +69,27 @@ def posterior(table: FloatArray, probabilities: FloatArray) -> tuple[FloatArray,
         return np.log(total), joint / total[:, None]
 
 
+def posterior_sums(
+    table: FloatArray, probabilities: FloatArray, weight: FloatArray
+) -> tuple[float, FloatArray]:
+    """Log likelihood, and sum (K,) of the probabilities of the classes, without a table of them."""
+    share = table @ probabilities
+    with np.errstate(all="ignore"):
+        sums = probabilities * ((weight / share) @ table)
+        sums = sums / sums.sum() * weight.sum()  # which they are but for rounding
+        if np.isfinite(sums).all():
+            return sum_by_weight(np.log(share), weight), sums
+        logs, p = posterior(table, probabilities)  # numbers may be too small to divide by
+        return sum_by_weight(logs, weight), weight @ p
+
+
 def _favored(data: Contours, weight: FloatArray) -> tuple[FloatArray, float]:
     """How far rows favor each class (K,), and their weight."""
-    scaled = data.table / row_sum(data.table)[:, None]
-    return weight @ scaled, float(weight.sum())
+    with np.errstate(all="ignore"):
+        sums = (weight / row_sum(data.table)) @ data.table
+        if not np.isfinite(sums).all():
+            sums = weight @ (data.table / row_sum(data.table)[:, None])
+    return sums, float(weight.sum())
 
 
 class Categorical(ExponentialFamily):
@@ -85,6 +113,10 @@ class Categorical(ExponentialFamily):
         """Plausibilities of the classes."""
         return read_labels(data, weight)
 
+    def in_order(self, contours: Contours) -> Contours:
+        """As they are."""
+        return contours
+
     def start_by(self, total: Total) -> Params:
         """How far the rows favor each class."""
         favored, weight = total(_favored)
@@ -100,6 +132,12 @@ class Categorical(ExponentialFamily):
         """Probabilities of the classes, given what is known."""
         return posterior(data.table, params["probabilities"])
 
+    def step_sums(
+        self, data: Contours, weight: FloatArray, params: Params
+    ) -> tuple[float, FloatArray]:
+        """Log likelihood, and sum of the probabilities of the classes."""
+        return posterior_sums(data.table, params["probabilities"], weight)
+
     def m_step(self, statistics: FloatArray, params: Params) -> Params:
         """The mean probabilities."""
         return {"probabilities": statistics / statistics.sum()}
@@ -111,9 +149,11 @@ class Categorical(ExponentialFamily):
 
     def covariance_sum(self, data: Contours, weight: FloatArray, params: Params) -> FloatArray:
         """Of the indicators: a diagonal, less a matrix product."""
-        _, p = posterior(data.table, params["probabilities"])
-        weighed = p * weight[:, None]
-        return np.diag(weight @ p) - weighed.T @ p
+        p = data.table * params["probabilities"]
+        p /= row_sum(p)[:, None]
+        sums = weight @ p
+        p *= np.sqrt(weight)[:, None]
+        return np.diag(sums) - p.T @ p
 
     def curvature(self, params: Params) -> Curvature:
         """By the first K - 1 probabilities; the last is one less their sum."""
@@ -186,6 +226,10 @@ class Bernoulli(ExponentialFamily):
     def read(self, data: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
         """Plausibilities of failure and success."""
         contours, weight = read_labels(data, weight, _binary_classes(data))
+        return self.in_order(contours), weight
+
+    def in_order(self, contours: Contours) -> Contours:
+        """Failure first, then success."""
         names = contours.classes.tolist()
         if len(names) != 2:
             raise InputError(
@@ -194,7 +238,7 @@ class Bernoulli(ExponentialFamily):
                 "name both with Labels.from_crisp(y, classes=[0, 1]), or use Categorical",
             )
         if self.success is None:
-            return contours, weight
+            return contours
         if self.success not in names:
             raise InputError(
                 f"success should be one of the classes {names}",
@@ -203,7 +247,7 @@ class Bernoulli(ExponentialFamily):
                 value=self.success,
             )
         order = [1 - names.index(self.success), names.index(self.success)]
-        return Contours(contours.table[:, order], contours.classes[order]), weight
+        return Contours(contours.table[:, order], contours.classes[order])
 
     def start_by(self, total: Total) -> Params:
         """How far the rows favor the second class."""
@@ -221,6 +265,14 @@ class Bernoulli(ExponentialFamily):
         theta = params["theta"]
         logs, p = posterior(data.table, np.array([1 - theta, theta]))
         return logs, p[:, 1:]
+
+    def step_sums(
+        self, data: Contours, weight: FloatArray, params: Params
+    ) -> tuple[float, FloatArray]:
+        """Log likelihood, and sum of the probability of the second class."""
+        theta = params["theta"]
+        value, sums = posterior_sums(data.table, np.array([1 - theta, theta]), weight)
+        return value, sums[1:]
 
     def m_step(self, statistics: FloatArray, params: Params) -> Params:
         """The mean probability."""

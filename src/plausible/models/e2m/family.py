@@ -87,6 +87,23 @@ class Family(BaseEstimator):
         return {}
 
 
+def sum_by_weight(logs: Any, weight: FloatArray) -> float:
+    """Weighted sum of log likelihoods; rows without weight do not count."""
+    found = float(weight @ np.where(weight > 0, logs, 0.0))
+    return -np.inf if np.isnan(found) else found
+
+
+def step_sums(
+    family: Any, data: Any, weight: FloatArray, params: Params
+) -> tuple[float, FloatArray]:
+    """Sums of an E step over some rows; families of one's own state it row by row."""
+    with np.errstate(all="ignore"):
+        if isinstance(family, ExponentialFamily):
+            return family.step_sums(data, weight, params)
+        logs, statistics = family.e_step(data, params)
+        return sum_by_weight(logs, weight), weight @ np.asarray(statistics)
+
+
 class ExponentialFamily(Family):
     """A family of exponential type, by moments of its statistics."""
 
@@ -109,6 +126,14 @@ class ExponentialFamily(Family):
     def e_step(self, data: Any, params: Params) -> tuple[FloatArray, FloatArray]:
         """Log likelihood (n,) of each row, and expectation (n, q) of its statistics."""
         raise NotImplementedError
+
+    def step_sums(self, data: Any, weight: FloatArray, params: Params) -> tuple[float, FloatArray]:
+        """Log likelihood of all rows, and the sum (q,) of their statistics, both by weight.
+
+        Where rows need not be looked at one by one.
+        """
+        logs, statistics = self.e_step(data, params)
+        return sum_by_weight(logs, weight), weight @ np.asarray(statistics)
 
     def m_step(self, statistics: FloatArray, params: Params) -> Params:
         """The parameters that fit the mean (q,) of the statistics."""
@@ -158,9 +183,9 @@ def information_sums(
 ) -> InformationSums:
     """What the observed information needs of some rows."""
     with np.errstate(all="ignore"):
-        _, mean = family.e_step(data, params)
+        _, mean = family.step_sums(data, weight, params)
         lost = family.covariance_sum(data, weight, params)
-        return InformationSums(float(weight.sum()), weight @ mean, lost)
+        return InformationSums(float(weight.sum()), mean, lost)
 
 
 def louis_information(

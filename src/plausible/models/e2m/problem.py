@@ -16,6 +16,8 @@ from plausible.models.e2m.family import (
     Family,
     information_sums,
     louis_information,
+    step_sums,
+    sum_by_weight,
 )
 from plausible.models.e2m.points import (
     check_column,
@@ -70,10 +72,8 @@ class StatedSteps:
         """Log likelihood and mean of the expected statistics, for each set of parameters."""
         made = []
         for params in starts:
-            with np.errstate(all="ignore"):
-                logs, statistics = self.family.e_step(self.data, params)
-                mean = self.weight @ np.asarray(statistics) / self.weight.sum()
-            made.append(Summary(total(logs, self.weight), mean, params))
+            criterion, sums = step_sums(self.family, self.data, self.weight, params)
+            made.append(Summary(criterion, sums / self.weight.sum(), params))
         return made
 
     def solve(self, summary: Summary) -> Params:
@@ -162,7 +162,7 @@ class StatedDensity:
             mass = np.bincount(
                 self.node_of, share * np.repeat(self.weight, sizes), minlength=len(self.nodes)
             )
-            made.append(Summary(total(logs, self.weight), mass.astype(np.float64), params))
+            made.append(Summary(sum_by_weight(logs, self.weight), mass.astype(np.float64), params))
         return made
 
     def solve(self, summary: Summary) -> Params:
@@ -216,12 +216,6 @@ def _refuse_nothing(family: Any, data: Any) -> None:
     if isinstance(data, UncertainValues) or isinstance(family, Family):
         missing = as_values(data).is_missing
         refuse_all_missing(int(missing.sum()), missing.size)
-
-
-def total(logs: Any, weight: FloatArray) -> float:
-    """Weighted sum of log likelihoods; rows without weight do not count."""
-    found = float(weight @ np.where(weight > 0, logs, 0.0))
-    return -np.inf if np.isnan(found) else found
 
 
 def differenced_information(problem: Any, params: Params) -> FloatArray:

@@ -15,11 +15,16 @@ from plausible.base import check_room, check_weights, fill, is_dask, training_ro
 from plausible.engine import Columns, DaskRows, Rows, remembering
 from plausible.errors import InputError
 from plausible.labels import Labels
-from plausible.models.e2m.classes import Bernoulli, Categorical
+from plausible.models.e2m.classes import Bernoulli, Categorical, read_table
 from plausible.models.e2m.coordinates import Params
-from plausible.models.e2m.family import ExponentialFamily, information_sums, louis_information
+from plausible.models.e2m.family import (
+    ExponentialFamily,
+    information_sums,
+    louis_information,
+    step_sums,
+)
 from plausible.models.e2m.points import refuse_all_missing
-from plausible.models.e2m.problem import StatedSteps, Summary, differenced_information, total
+from plausible.models.e2m.problem import StatedSteps, Summary, differenced_information
 from plausible.models.e2m.values import UncertainValues, as_values
 
 FloatArray = NDArray[np.float64]
@@ -118,12 +123,7 @@ def _nothing(data: Any, weight: FloatArray) -> int:
 
 
 def _sum_steps(data: Any, weight: FloatArray, family: Any, starts: list[Params]) -> Any:
-    made = []
-    for params in starts:
-        with np.errstate(all="ignore"):
-            logs, statistics = family.e_step(data, params)
-            made.append((total(logs, weight), weight @ np.asarray(statistics)))
-    return made
+    return [step_sums(family, data, weight, params) for params in starts]
 
 
 def _row_logs(data: Any, weight: FloatArray, family: Any, params: Params) -> _Parts:
@@ -139,8 +139,14 @@ def _sum_information(data: Any, weight: FloatArray, family: Any, params: Params)
 
 def _read_labels(columns: Columns, family: Any, classes: NDArray[Any]) -> Data:
     """Labels of a chunk (features that stand for nothing, contour, weight, marks)."""
-    data, weight = _labels_of(columns, classes)
-    return _as_read(family, data, weight)
+    if not isinstance(family, Categorical | Bernoulli):
+        return _as_read(family, *_labels_of(columns, classes))
+    # They were checked when they came, and need not be labels for families of classes.
+    _, contour, given, *marks = columns
+    assert contour is not None
+    weight = np.ones(len(contour)) if given is None else np.asarray(given)
+    contours, weight = read_table(contour, classes, weight, marks[0] if marks else None)
+    return family.in_order(contours), weight
 
 
 def _labels_of(columns: Columns, classes: NDArray[Any]) -> tuple[Labels, FloatArray]:

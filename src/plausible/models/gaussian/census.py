@@ -1,6 +1,6 @@
 """First look at the rows of a Gaussian mixture: how many of which kind, and where they lie."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from plausible.engine import Columns, Rows, is_sparse
 from plausible.errors import InputError
 from plausible.models.gaussian import e_step
 from plausible.models.gaussian.parameters import FloatArray
-from plausible.short_rows import row_all, row_any, row_sum
+from plausible.short_rows import row_all, row_any, row_sum, rows_alike
 
 LEFT_OUT = -1
 
@@ -33,8 +33,7 @@ class RowCensus(NamedTuple):
 
 def unlabeled(columns: Columns) -> NDArray[np.bool_]:
     """Rows whose labels say nothing."""
-    table = np.asarray(columns[1])
-    nothing = np.asarray(row_all(table == table[:, :1]))
+    nothing = rows_alike(np.asarray(columns[1]))
     if len(columns) > 3 and columns[3] is not None:
         nothing &= ~columns[3]
     return nothing
@@ -56,7 +55,9 @@ def _settled_rows(columns: Columns, single: NDArray[np.bool_]) -> NDArray[np.boo
     Or probabilities of such classes.
     """
     possible = np.asarray(columns[1]) > 0
-    settled = (row_sum(possible) == 1) & single[possible.argmax(axis=1)]
+    settled = np.asarray(row_sum(possible) == 1)
+    if settled.any():
+        settled &= single[possible.argmax(axis=1)]
     if len(columns) > 3 and columns[3] is not None:
         settled |= columns[3] & ~row_any(possible & ~single)
     return settled
@@ -66,25 +67,36 @@ def census_pass(
     columns: Columns, origin: FloatArray, single: NDArray[np.bool_]
 ) -> tuple[int, int, FloatArray, FloatArray, float, FloatArray, FloatArray]:
     """Rows, settled rows, support, kinds, weight, and sums of x and x^2 about an origin."""
-    X, plausibility, weight = e_step.as_float64(columns)
+    X, plausibility, weight = e_step.as_numbers(columns)
+    counts = np.ones(len(X)) if weight is None else weight
     with np.errstate(over="ignore", invalid="ignore"):  # `take_census` looks at the sums
-        gap = X - origin
-        counts = np.ones(len(X)) if weight is None else weight
-        total = np.ones(len(X)) @ gap  # a third of the time of gap.sum(axis=0)
-        if not np.isfinite(total).all():
+        sums = float(counts.sum()), *_sums_about(X, origin, counts)
+        if not np.isfinite(sums[1]).all():
             check_finite(X)
-        if weight is None:
-            sums = float(len(X)), total, np.einsum("ij,ij->j", gap, gap)
-        else:
-            sums = float(weight.sum()), weight @ gap, weight @ gap**2
     if plausibility is None:
         return len(X), 0, np.full(len(single), sums[0]), np.zeros(4), *sums
-    support = (plausibility > 0).T @ counts
+    possible = plausibility > 0
+    support = np.full(len(single), sums[0]) if possible.all() else counts @ possible
     n_settled = int((_settled_rows(columns, single) & (counts > 0)).sum())
     return int((counts > 0).sum()), n_settled, support, _weigh_kinds(columns), *sums
 
 
-def check_finite(X: FloatArray) -> None:
+def _sums_about(
+    X: NDArray[Any], origin: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sums of x - origin and of its squares, by features, of blocks that fit the cache."""
+    once, twice = np.zeros(len(origin)), np.zeros(len(origin))
+    size = max(e_step.BLOCK_DOUBLES // (2 * len(origin)), 64)
+    for start in range(0, len(X), size):
+        rows = slice(start, start + size)
+        gap = np.empty((len(origin), len(weight[rows])))
+        np.subtract(X[rows].T, origin[:, None], out=gap)
+        once += gap @ weight[rows]
+        twice += np.square(gap, out=gap) @ weight[rows]
+    return once, twice
+
+
+def check_finite(X: NDArray[Any]) -> None:
     """Refuse missing and infinite features; arrays in memory have been checked before."""
     bad = ~row_all(np.isfinite(X))
     if bad.any():

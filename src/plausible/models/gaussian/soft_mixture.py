@@ -8,13 +8,13 @@ share of the criterion is linear in them. So is a row whose label is a probabili
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine import Columns, Rows, length
-from plausible.models.gaussian import e_step
+from plausible.engine import Rows, length
+from plausible.models.gaussian import class_sums, e_step
 from plausible.models.gaussian.census import RowCensus, candidate_codes
 from plausible.models.gaussian.parameters import (
     FloatArray,
@@ -78,6 +78,7 @@ class SoftMixture:
         self.settled_constant = 0.0
         self.n_open = self.census.n_rows - self.census.n_settled
         self.rows = self.all_rows = rows
+        self._scatter: FloatArray | None = None
         first = rows.peek()
         self.labeled = first[1] is not None
         if self.labeled:
@@ -89,7 +90,6 @@ class SoftMixture:
                 self.rows = rows.arrange(partial(codes, settled=False, alike=alike))
         if self.fast and kind != "full" and self.n_open:
             self.rows = _in_longer_chunks(self.rows, self.n_open)
-        self._scatter: FloatArray | None = None
 
     def _sorting_pays(self) -> bool:
         """Whether rows with the same candidates should lie together."""
@@ -125,24 +125,25 @@ class SoftMixture:
     def favored(self, rows: Rows) -> tuple[Moments, float]:
         """Moments of the rows by the class they favor, and their sum of log max plausibility."""
         kind, d = self.kind, len(self.center)
-        form = "full" if kind == "tied" else kind
-        short = e_step.n_features_of_map(form, d) <= e_step.WIDE
-        rough = form if short else "diag"
-        summary = e_step.given_pass, self.center, rough, self.fast
-        if kind == "tied" and rows is self.rows and self.n_open:  # both in one pass
-            (sums, constant), self._scatter = rows.reduce(_with_scatter, *summary)
+        if kind == "tied":
+            count, first, second, constant, scatter = rows.reduce(
+                sum_over_shares, class_sums.pooled_pass, self.center
+            )
+            self._scatter = scatter if rows is self.rows else self._scatter
+            rough = kind
         else:
-            sums, constant = rows.reduce(sum_over_shares, *summary)
-        count, first, second = e_step.unfold(sums, rough, d)
+            rough = kind if e_step.n_features_of_map(kind, d) <= e_step.WIDE else "diag"
+            sums, constant = rows.reduce(
+                sum_over_shares, class_sums.given_pass, self.center, rough, self.fast
+            )
+            count, first, second = e_step.unfold(sums, rough, d)
         assert second is not None
         moments = about_mean(count, first, second, self.center, rough)
-        if not short or lost_digits(moments, self.center, form):
+        if rough != kind or lost_digits(moments, self.center, kind):
             count, first, second = rows.reduce(
-                sum_over_shares, e_step.favor_pass, moments.mean, form
+                sum_over_shares, class_sums.favor_pass, moments.mean, kind
             )
-            moments = about_mean(count, first, second, moments.mean, form)
-        if kind == "tied":
-            moments = moments._replace(scatter=moments.scatter.sum(axis=0))
+            moments = about_mean(count, first, second, moments.mean, kind)
         return moments, constant
 
     def class_moments(self) -> Moments:
@@ -241,12 +242,6 @@ def _in_longer_chunks(rows: Rows, n_rows: int) -> Rows:
     """
     n_chunks = n_rows // max(length(rows.peek()), 1)
     return rows.coarser(int(np.clip(n_chunks // 8, 1, 4)))
-
-
-def _with_scatter(columns: Columns, summary: Any, center: FloatArray, *further: Any) -> Any:
-    """A summary by way of shares, and the scatter of the rows."""
-    found = sum_over_shares(columns, summary, center, *further)
-    return found, e_step.scatter_pass(columns, center)
 
 
 def lost_digits(moments: Moments, center: FloatArray, kind: str) -> bool:

@@ -90,13 +90,20 @@ def census_pass(columns: Columns) -> LabelCensus:
         n_idle=int(idle.sum()),
         n_unknown=int(unknown.sum()),
         n_soft=int((~(idle | hard | unknown | known)).sum()),
-        support=possible[~idle].sum(axis=0, dtype=np.float64),
-        informed=possible[~(idle | unknown)].sum(axis=0, dtype=np.float64),
+        support=_count_by_class(possible, ~idle),
+        informed=_count_by_class(possible, ~(idle | unknown)),
         unknown=float(logs[unknown].sum()),
         hard=float(logs[hard].sum()),
         weight=float(ones[~unknown].sum()),
         focus=float(focus[~unknown].sum()),
     )
+
+
+def _count_by_class(possible: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FloatArray:
+    """For how many of some rows each class is possible."""
+    if possible.all():
+        return np.full(possible.shape[1], float(rows.sum()))
+    return rows.astype(np.float64) @ possible
 
 
 def _curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> float:

@@ -5,6 +5,8 @@ they hold, so that with a fixed random state neither the order of rows nor writi
 difference.
 """
 
+import os
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ IntArray = NDArray[np.int64]
 
 LARGEST_BAG = 1e8
 MOST_SETS = 4096
+ROWS_AT_ONCE = 1 << 18  # of trees that grow together, so that memory is bounded
 
 
 class Kinds(NamedTuple):
@@ -64,6 +67,17 @@ def draw_bag(kinds: Kinds, n_draws: int, seed: int) -> FloatArray:
     """How often each kind of row is in the bag of a seed."""
     share = kinds.weight / kinds.weight.sum()
     return np.random.RandomState(seed).multinomial(n_draws, share).astype(np.float64)
+
+
+def batches_of_trees(n_trees: int, n_rows: int, n_jobs: int | None) -> list[slice]:
+    """Trees that grow together: few calls for many of them, and at least a batch for each job."""
+    jobs = 1 if n_jobs is None else n_jobs
+    if jobs < 0:  # all cores, or all but some
+        jobs = max((os.cpu_count() or 1) + 1 + jobs, 1)
+    most = max(min(ROWS_AT_ONCE // n_rows, -(-n_trees // jobs)), 1)
+    n_batches = -(-n_trees // most)
+    ends = [n_trees * i // n_batches for i in range(n_batches + 1)]  # of about the same size
+    return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
 def intersections(sets: IntArray) -> IntArray:

@@ -1,5 +1,7 @@
 """A decision tree whose leaves hold mass functions, learned from labels of any kind."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -46,27 +48,27 @@ def training_of(model: Any, X: ArrayLike, y: Any, sample_weight: ArrayLike | Non
     return Training(data[kept], labels[kept], np.array(weight[kept]), kept)
 
 
-def grown_tree(
+def grown_trees(
     model: Any,
     features: Features,
     knowledge: Knowledge,
-    weight: FloatArray,
+    weights: FloatArray,
     settings: Settings,
-    seed: int,
+    seeds: Sequence[int],
     fast: bool,
-) -> Tree:
-    """A tree with the parameters of an estimator, before cost-complexity pruning."""
-    scaled, inner, factor = within_numbers(weight, settings)
-    tree = grow(features, knowledge, scaled, inner, seed, fast)
+) -> list[Tree]:
+    """Trees with the parameters of an estimator, before cost-complexity pruning; see `grow`."""
+    scaled, inner, factor = within_numbers(weights, settings)
+    trees = grow(features, knowledge, scaled, inner, seeds, fast)
     if factor != 1.0:
-        arrays = vars(tree)
-        tree = Tree(
-            **{
-                **arrays,
-                "weighted_n_node_samples": factor * arrays["weighted_n_node_samples"],
-            }
-        )
-    return tree if model.max_leaf_nodes is None else keep_best_leaves(tree, model.max_leaf_nodes)
+        held = [factor * tree.weighted_n_node_samples for tree in trees]
+        trees = [
+            replace(tree, weighted_n_node_samples=own)
+            for tree, own in zip(trees, held, strict=True)
+        ]
+    if model.max_leaf_nodes is not None:
+        trees = [keep_best_leaves(tree, model.max_leaf_nodes) for tree in trees]
+    return trees
 
 
 class TreeBased(MassClassifier):
@@ -206,7 +208,7 @@ class BeliefTreeClassifier(TreeBased):
         self.classes_, self.focal_sets_ = labels.classes, focal_sets
         self.has_missing_ = features.has_missing
         fast = use_compiled(features, knowledge)
-        return grown_tree(self, features, knowledge, weight, settings, seed, fast)
+        return grown_trees(self, features, knowledge, weight[None], settings, [seed], fast)[0]
 
     def cost_complexity_pruning_path(
         self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None

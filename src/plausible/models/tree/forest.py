@@ -24,6 +24,7 @@ from plausible.metrics import soft_accuracy
 from plausible.models.tree.bags import (
     Kinds,
     bag_size,
+    batches_of_trees,
     draw_bag,
     intersections,
     kinds_of_rows,
@@ -34,7 +35,7 @@ from plausible.models.tree.classifier import (
     BeliefTreeClassifier,
     Training,
     TreeBased,
-    grown_tree,
+    grown_trees,
     training_of,
 )
 from plausible.models.tree.growth import MODULUS, Settings, use_compiled
@@ -66,24 +67,27 @@ class OutOfBagWarning(UserWarning):
     """
 
 
-def _grow_in_bag(
+def _grow_in_bags(
     forest: Any,
     features: Features,
     knowledge: Knowledge,
     kinds: Kinds,
     n_draws: int | None,
     settings: Settings,
-    seeds: tuple[int, int],
     fast: bool,
-) -> tuple[Tree, NDArray[np.bool_]]:
-    """A tree of a forest, and which kinds of rows it has not seen."""
-    weight = kinds.weight if n_draws is None else draw_bag(kinds, n_draws, seeds[0])
-    inner = settings._replace(
-        total=float(weight.sum()),
-        min_weight_leaf=settings.min_weight_leaf * float(weight.sum()) / settings.total,
+    seeds: list[tuple[int, int]],
+) -> list[tuple[Tree, NDArray[np.bool_]]]:
+    """Some trees of a forest, grown together, and which kinds of rows each has not seen."""
+    weights = np.array(
+        [kinds.weight if n_draws is None else draw_bag(kinds, n_draws, seed) for seed, _ in seeds]
     )
-    tree = grown_tree(forest, features, knowledge, weight, inner, seeds[1], fast)
-    return prune(tree, forest.ccp_alpha), weight == 0.0
+    total = float(weights[0].sum())  # that of each bag
+    lightest = settings.min_weight_leaf * total / settings.total
+    inner = settings._replace(total=total, min_weight_leaf=lightest)
+    own = [seed for _, seed in seeds]
+    trees = grown_trees(forest, features, knowledge, weights, inner, own, fast)
+    pruned = [prune(tree, forest.ccp_alpha) for tree in trees]
+    return list(zip(pruned, weights == 0.0, strict=True))
 
 
 class BeliefForestClassifier(TreeBased):
@@ -206,10 +210,14 @@ class BeliefForestClassifier(TreeBased):
         )
         seeds = random_from(self.random_state).randint(1, MODULUS, (self.n_estimators, 2))
         fast = use_compiled(distinct, known, self.n_estimators)
-        grown = self._parallel()(
-            delayed(_grow_in_bag)(self, distinct, known, kinds, n_draws, settings, pair, fast)
-            for pair in seeds.tolist()
+        batches = batches_of_trees(self.n_estimators, len(kinds.first), self.n_jobs)
+        parts = self._parallel()(
+            delayed(_grow_in_bags)(
+                self, distinct, known, kinds, n_draws, settings, fast, seeds[batch].tolist()
+            )
+            for batch in batches
         )
+        grown = [tree for part in parts for tree in part]
         self.estimators_ = [
             self._as_classifier(tree, focal_sets, features.has_missing, pair[1])
             for (tree, _), pair in zip(grown, seeds.tolist(), strict=True)

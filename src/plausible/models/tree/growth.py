@@ -3,10 +3,12 @@
 A split sends the items with values up to a threshold to the left and the others to the right; those
 whose value is missing go to the side where the split is better. It is judged by the mean impurity
 of both sides, weighted by their items. Here in NumPy, feature by feature at once, which is quicker
-for small data and the reference of `growth_compiled`, which takes over from `FAST_SECONDS` on.
+for small data and the reference of `growth_compiled`, which takes over from `FAST_SECONDS` on and
+grows many trees at once.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,35 +256,43 @@ def use_compiled(features: Features, knowledge: Knowledge, n_trees: int = 1) -> 
 def grow(
     features: Features,
     knowledge: Knowledge,
-    weight: FloatArray,
+    weights: FloatArray,
     settings: Settings,
-    seed: int,
+    seeds: Sequence[int],
     fast: bool,
-) -> Tree:
-    """Grow a tree in one of two forms, and give all of its nodes their masses."""
+) -> list[Tree]:
+    """Grow trees in one of two forms, each on rows with weights (n,) of its own.
+
+    weights : float (T, n), all with the sum `settings.total`
+    """
     if fast:
         from plausible.models.tree.growth_compiled import grow_compiled
 
-        grown = grow_compiled(features, knowledge, weight, settings, seed)
-    else:
+        return grow_compiled(features, knowledge, weights, settings, seeds)
+    trees = []
+    for weight, seed in zip(weights, seeds, strict=True):
         grown = grow_numpy(features, knowledge, weight, settings, seed)
-    start, column, value = _node_masses(grown, knowledge, weight, settings.vacuous_weight)
-    return Tree(*grown[:-1], start, column, value)
+        sums = _sums_of_masses(grown, knowledge, weight)
+        held = grown.weighted_n_node_samples
+        trees.append(Tree(*grown[:-1], *node_masses(sums, held, settings.vacuous_weight)))
+    return trees
 
 
-def _node_masses(
-    grown: Grown, knowledge: Knowledge, weight: FloatArray, vacuous_weight: float
+def _sums_of_masses(grown: Grown, knowledge: Knowledge, weight: FloatArray) -> Any:
+    """Weighted sums of masses, sparse (N, F), of the rows below each node."""
+    node, who = under(grown, np.flatnonzero(weight > 0.0))
+    shape = len(grown.feature), len(weight)
+    return sparse.csr_array((weight[who], (node, who)), shape=shape) @ knowledge.masses
+
+
+def node_masses(
+    sums: Any, held: FloatArray, vacuous_weight: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Mass functions of all nodes as rows without zeros: starts, columns, values."""
-    n_nodes, n_sets = len(grown.feature), knowledge.masses.shape[1]
-    rows = np.flatnonzero(weight > 0.0)
-    node, who = under(grown, rows)
-    shares = sparse.csr_array((weight[who], (node, who)), shape=(n_nodes, len(weight)))
-    total = grown.weighted_n_node_samples + vacuous_weight
+    """Mass functions of nodes that hold some weight, as rows without zeros: see `Tree`."""
+    n_nodes, n_sets = sums.shape
     extra = (np.full(n_nodes, vacuous_weight), (np.arange(n_nodes), np.full(n_nodes, n_sets - 1)))
-    sums = shares @ knowledge.masses + sparse.csr_array(extra, shape=(n_nodes, n_sets))
-    masses = sparse.csr_array(sums)
-    masses.data /= np.repeat(total, np.diff(masses.indptr))
+    masses = sparse.csr_array(sums + sparse.csr_array(extra, shape=(n_nodes, n_sets)))
+    masses.data /= np.repeat(held + vacuous_weight, np.diff(masses.indptr))
     masses.sort_indices()
     masses.eliminate_zeros()
     return (

@@ -1,35 +1,64 @@
 """The growth of `growth` level by level, with `growth_search`: the same splits, for large data.
 
+The trees of a forest grow together: the rows of each are a segment of one long list, and the nodes
+of all trees that have the same depth are one level, so that a level of many trees costs hardly more
+calls than that of one. What is found for a node depends on its rows alone, so that trees are the
+same, to the last bit, whatever grows beside them.
+
 numba is imported in `growth_kernels` and `walk_compiled` only, and they only when there is enough
 work: the first use on a machine compiles for a second or two, later ones load from the cache of
 numba.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from plausible.models.tree.growth import MODULUS, TIE, Grown, Settings
-from plausible.models.tree.growth_search import Level, Search, begin_search, find_splits
+from plausible.models.tree.growth import MODULUS, TIE, Settings, node_masses
+from plausible.models.tree.growth_search import Level, Search, begin_search, find_splits, places_of
 from plausible.models.tree.problem import Features, Knowledge
-from plausible.models.tree.structure import LEAF
+from plausible.models.tree.structure import LEAF, NODE_ARRAYS, Tree
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
 def grow_compiled(
-    features: Features, knowledge: Knowledge, weight: FloatArray, settings: Settings, seed: int
-) -> Grown:
-    """Grow a tree; see `growth.grow_numpy`."""
-    rows = np.flatnonzero(weight > 0.0)
-    search = begin_search(features, knowledge, weight, settings)
-    level = Level.begin(np.zeros(1, np.int64), np.array([len(rows)]), np.array([seed]))
+    features: Features,
+    knowledge: Knowledge,
+    weights: FloatArray,
+    settings: Settings,
+    seeds: Sequence[int],
+) -> list[Tree]:
+    """Grow trees on rows with weights (T, n); see `growth.grow`."""
+    tree, item = np.nonzero(weights > 0.0)
+    search = begin_search(features, knowledge, item, weights[tree, item], settings)
+    ends = np.cumsum(np.bincount(tree, minlength=len(weights)))
+    starts = np.append(0, ends[:-1])
+    rows = np.arange(len(item))
     levels: list[Level] = []
+    sums = []
+    level = Level.begin(starts, ends, np.asarray(seeds, dtype=np.int64))
     while len(level.first):
         find_splits(search, rows, level, len(levels) >= settings.max_depth)
         levels.append(level)
+        sums.append(_sums_of_masses(search, knowledge, rows, level))
         level = _split(search, rows, level)
-    return _in_preorder(features, rows, len(weight), levels)
+    sums_of_all = sparse.vstack(sums, format="csr")
+    return _apart(*_in_preorder(features, levels, sums_of_all, settings), starts)
+
+
+def _sums_of_masses(search: Search, knowledge: Knowledge, rows: IntArray, level: Level) -> Any:
+    """Weighted sums of masses, sparse (N, F), of the rows of each node, added in their order."""
+    here = rows[places_of(level.first, level.last)]
+    start = np.append(0, np.cumsum(level.last - level.first))
+    shape = len(level.first), len(knowledge.bets)
+    shares = sparse.csr_array((search.weight[here], search.item[here], start), shape=shape)
+    return shares @ knowledge.masses
 
 
 def _split(search: Search, rows: IntArray, level: Level) -> Level:
@@ -44,54 +73,76 @@ def _split(search: Search, rows: IntArray, level: Level) -> Level:
     first, last, feature = level.first[inner], level.last[inner], level.feature[inner]
     sizes = last - first
     begin = np.cumsum(sizes) - sizes
-    within = np.arange(sizes.sum()) - np.repeat(begin, sizes)
-    at = within + np.repeat(first, sizes)
+    at = places_of(first, last)
     here = rows[at]
-    code = search.codes.reshape(-1).take(np.repeat(feature * search.codes.shape[1], sizes) + here)
+    line = np.repeat(feature * search.codes.shape[1], sizes)
+    code = search.codes.reshape(-1).take(line + search.item[here])
     left = code <= np.repeat(level.low[inner], sizes)
     if (level.missing_left[inner] == 1).any():
         missing = np.where(level.missing_left[inner] == 1, search.n_levels[feature], LEAF)
         left |= code == np.repeat(missing, sizes)
     n_left = np.add.reduceat(left, begin, dtype=np.int64) if len(inner) else sizes
-    front = within < np.repeat(n_left, sizes)
+    middle = first + n_left
+    front = at < np.repeat(middle, sizes)
     here[front], here[~front] = here[left], here[~left]
     rows[at] = here
-    state, middle = level.state[inner], first + n_left
+    state = level.state[inner]
     states = state * 16807 % MODULUS, np.maximum((state * 69621 + 1) % MODULUS, 1)
     pairs = ([first, middle], [middle, last], states)
     return Level.begin(*(np.stack(pair, axis=1).reshape(-1) for pair in pairs))
 
 
-def _in_preorder(features: Features, rows: IntArray, n_rows: int, levels: list[Level]) -> Grown:
-    """The nodes from left to right and from above; `rows` are in the order of leaves."""
+def _in_preorder(
+    features: Features, levels: list[Level], sums: Any, settings: Settings
+) -> tuple[Tree, IntArray]:
+    """Nodes of all trees as if of one, from left to right and from above; their first rows."""
     nodes = Level._make([np.concatenate(each) for each in zip(*levels, strict=True)])
     depth = np.repeat(np.arange(len(levels)), [len(level.first) for level in levels])
     order = np.lexsort((depth, nodes.first))
-    nodes = Level._make([each[order] for each in nodes])
-    inner, outer = np.flatnonzero(nodes.feature >= 0), np.flatnonzero(nodes.feature < 0)
-    left, right = np.full((2, len(order)), LEAF)
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    # In each level, two children follow in the next one for each inner node.
-    is_inner = np.empty(len(order), bool)
-    is_inner[order] = nodes.feature >= 0
-    parents = np.flatnonzero(is_inner)
-    children = np.arange(1, 1 + 2 * len(parents)).reshape(-1, 2)
-    left[number[parents]], right[number[parents]] = number[children].T
+    left, right = _children(nodes.feature >= 0, order, len(levels[0].first))
+    nodes, held = Level._make([each[order] for each in nodes]), nodes.weight[order]
+    inner = np.flatnonzero(nodes.feature >= 0)
     threshold, missing_left = np.full(len(order), np.nan), np.zeros(len(order), bool)
     threshold[inner] = thresholds(
         features, nodes.feature[inner], nodes.low[inner], nodes.high[inner]
     )
     # As learned, or else to the heavier side.
-    held, missing = nodes.weight, nodes.missing_left[inner]
-    heavier = held[left[inner]] > held[right[inner]]
+    missing, heavier = nodes.missing_left[inner], held[left[inner]] > held[right[inner]]
     missing_left[inner] = np.where(missing >= 0, missing > 0, heavier)
-    sizes = nodes.last - nodes.first
-    leaf = np.full(n_rows, LEAF, np.int64)
-    leaf[rows] = np.repeat(outer, sizes[outer])
-    return Grown(
-        left, right, nodes.feature, threshold, missing_left, nodes.cost / held, sizes, held, leaf
-    )
+    sizes, impurity = nodes.last - nodes.first, nodes.cost / held
+    masses = node_masses(sums[order], held, settings.vacuous_weight)
+    asked = left, right, nodes.feature, threshold, missing_left
+    return Tree(*asked, impurity, sizes, held, *masses), nodes.first
+
+
+def _children(
+    is_inner: NDArray[np.bool_], order: IntArray, n_roots: int
+) -> tuple[IntArray, IntArray]:
+    """Numbers of the children of nodes that are put in order from level after level."""
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    # For each inner node of a level, two children follow in the next one.
+    parents = np.flatnonzero(is_inner)
+    children = np.arange(n_roots, n_roots + 2 * len(parents)).reshape(-1, 2)
+    left, right = np.full((2, len(order)), LEAF)
+    left[number[parents]], right[number[parents]] = number[children].T
+    return left, right
+
+
+def _apart(together: Tree, first: IntArray, starts: IntArray) -> list[Tree]:
+    """The trees, one by one, whose nodes have first rows, and whose segments start somewhere."""
+    ends = np.append(np.searchsorted(first, starts), len(first)).tolist()
+    trees = []
+    for begin, end in pairwise(ends):
+        arrays = {name: getattr(together, name)[begin:end].copy() for name in NODE_ARRAYS}
+        for name in ("children_left", "children_right"):
+            arrays[name][arrays[name] >= 0] -= begin
+        start = together.mass_start[begin : end + 1]
+        held = slice(start[0], start[-1])
+        column, value = together.mass_column[held].copy(), together.mass_value[held].copy()
+        masses = {"mass_start": start - start[0], "mass_column": column, "mass_value": value}
+        trees.append(Tree(**arrays, **masses))
+    return trees
 
 
 def thresholds(features: Features, feature: IntArray, low: IntArray, high: IntArray) -> FloatArray:

@@ -92,8 +92,15 @@ class Sums(NamedTuple):
 
 
 class Search(NamedTuple):
-    """All that is the same for each level of a tree."""
+    """All that is the same for each level.
 
+    item : int (r,)
+        Which of the items of `codes` each row of each tree is.
+    weight : float (r,)
+    """
+
+    item: IntArray
+    weight: FloatArray
     codes: NDArray[np.int32]
     n_levels: IntArray
     has_missing: BoolArray
@@ -103,24 +110,30 @@ class Search(NamedTuple):
 
 
 def begin_search(
-    features: Features, knowledge: Knowledge, weight: FloatArray, settings: Settings
+    features: Features,
+    knowledge: Knowledge,
+    item: IntArray,
+    weight: FloatArray,
+    settings: Settings,
 ) -> Search:
-    """Prepare the search of a tree."""
+    """Prepare the search in rows, each with its item and weight."""
     return Search(
+        item,
+        weight,
         features.codes,
         features.n_levels,
         features.has_missing,
         knowledge.inside.shape[1],
-        _sums_of(knowledge, weight, settings),
+        _sums_of(knowledge, item, weight, settings),
         settings,
     )
 
 
-def _sums_of(knowledge: Knowledge, weight: FloatArray, settings: Settings) -> Sums:
+def _sums_of(knowledge: Knowledge, item: IntArray, weight: FloatArray, settings: Settings) -> Sums:
     """Rows as numbers that add up; see `growth_kernels`."""
     masses, discord = knowledge.masses, settings.discord_weight
-    parts = [np.ones((len(weight), 1)), masses[:, [-1]], masses[:, :-1]]
-    rows = sparse.hstack([sparse.csr_array(part) for part in parts], format="csr")
+    parts = [np.ones((masses.shape[0], 1)), masses[:, [-1]], masses[:, :-1]]
+    rows = sparse.hstack([sparse.csr_array(part) for part in parts], format="csr")[item]
     sizes, n = np.append([0, 0], knowledge.sizes[:-1]), rows.shape[1]
     spread = np.log2(np.append(knowledge.sizes[[-1, -1]], knowledge.sizes[:-1]))
     fewest, lightest = settings.min_samples_leaf, settings.min_weight_leaf
@@ -203,6 +216,13 @@ def _judge_by_chance(search: Search, rows: IntArray, level: Level, nodes: IntArr
         nodes, state, order, begin = nodes[constant], state[constant], order[:, constant], end
 
 
+def places_of(first: IntArray, last: IntArray) -> IntArray:
+    """The numbers from each first up to each last, one range after the other."""
+    sizes = last - first
+    end = np.cumsum(sizes)
+    return np.arange(end[-1] if len(end) else 0) + np.repeat(first - end + sizes, sizes)
+
+
 class Together(NamedTuple):
     """Nodes that are sorted together: their rows, one node after the other.
 
@@ -210,6 +230,7 @@ class Together(NamedTuple):
     """
 
     rows: IntArray
+    items: IntArray
     sizes: IntArray
     begin: IntArray
     end: IntArray
@@ -222,11 +243,10 @@ def _put_together(search: Search, rows: IntArray, first: IntArray, last: IntArra
     sizes = last - first
     end = np.cumsum(sizes)
     begin = end - sizes
-    at = np.arange(end[-1])
     bits, code_bits = int(end[-1]).bit_length(), _code_bits(search)
-    plain = np.repeat(np.arange(len(sizes)) << (bits + code_bits), sizes) + at
-    here = rows[at + np.repeat(first - begin, sizes)]
-    return Together(here, sizes, begin, end, plain, bits, code_bits)
+    plain = np.repeat(np.arange(len(sizes)) << (bits + code_bits), sizes) + np.arange(end[-1])
+    here = rows[places_of(first, last)]
+    return Together(here, search.item[here], sizes, begin, end, plain, bits, code_bits)
 
 
 def _judge(
@@ -277,10 +297,10 @@ def _sort(search: Search, those: Together, slots: Slots, fresh: int) -> IntArray
     lines = pairs[fresh:, :-1]
     if slots.feature.ndim == 1:
         for line, feature in zip(lines, slots.feature.tolist(), strict=True):
-            line[:] = search.codes[feature].take(those.rows)
+            line[:] = search.codes[feature].take(those.items)
     else:
         place = np.repeat(slots.feature * search.codes.shape[1], those.sizes, axis=1)
-        lines[:] = search.codes.reshape(-1).take(place + those.rows)
+        lines[:] = search.codes.reshape(-1).take(place + those.items)
     for i in np.flatnonzero(slots.missing_left):
         missing = search.n_levels[slots.feature[i]]
         is_missing = lines[i] == (missing if missing.ndim == 0 else np.repeat(missing, those.sizes))

@@ -1,0 +1,268 @@
+"""Long CSV of one line for each row, read in compiled loops: most columns straight into codes.
+
+Who answered what is in few distinct cells: to find these while the text is cut costs less than to
+write every cell as text first. It takes numba, whose import costs more than a million rows gain, so
+that a first file is left to Arrow unless numba is there already. So are tables of measurements, and
+what is not plain: quotes or line ends within quotes, lines of different lengths, empty lines.
+"""
+
+import csv
+import mmap
+import re
+import sys
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plausible.tables.codes import Coded, distinct
+from plausible.tables.errors import arrow
+from plausible.tables.kinds import MISSING
+from plausible.tables.threads import N_THREADS, at_once
+
+LOOK = 1024  # rows that tell which columns are worth codes
+LOOK_BYTES = 1 << 20
+PIECE = 1 << 17
+BEHIND = 7  # bytes that are read behind text, eight at a time
+NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
+BOM = b"\xef\xbb\xbf"
+FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
+NOT_ASCII = 0x8080808080808080
+LONGEST_MISSING = max(map(len, MISSING))
+N_PLACES = 1 << 12  # of a table of cells, in the beginning
+IntArray = NDArray[np.int64]
+
+
+class Lines(NamedTuple):
+    """Text that was cut.
+
+    text : its bytes, which stay where they are
+    words : its eight bytes from every place on
+    ends : of all cells, after one place more in front of the first
+    n_columns : cells of a line
+    n_returns : bytes that end a line beside its last one
+    is_ascii : whether all letters are
+    has_quotes : whether there are quotes, which enclose cells
+    """
+
+    text: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+    ends: NDArray[np.int32]
+    n_columns: int
+    n_returns: int
+    is_ascii: bool
+    has_quotes: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Lines."""
+        return (len(self.ends) - 1) // self.n_columns
+
+    def column(self, number: int) -> tuple[Any, ...]:
+        """What compiled loops are told about a column."""
+        cut = self.n_returns if number == self.n_columns - 1 else 0
+        return self.words, self.ends, number, self.n_columns, cut
+
+    def sizes(self, number: int, rows: IntArray) -> IntArray:
+        """Bytes of the cells of a column in some rows."""
+        cells = rows * self.n_columns + number
+        cut = self.n_returns if number == self.n_columns - 1 else 0
+        sizes: IntArray = self.ends[cells + 1].astype(np.int64) - self.ends[cells]
+        return sizes - 1 - cut
+
+
+_n_files = 0
+
+
+def is_worth_compiling() -> bool:
+    """Whether compiled loops pay: numba is there already, or long files come again and again."""
+    global _n_files
+    _n_files += 1
+    return sys.byteorder == "little" and ("numba" in sys.modules or _n_files > 1)
+
+
+def read_plain(whole: Any, n_before: int, delimiter: str, n_columns: int) -> list[Any] | None:
+    """The columns of plain text, which has `n_before` lines above its header; None for other text.
+
+    They are `Coded`, or arrays of text of Arrow where cells are mostly different fractions.
+    """
+    start = _first_row(whole, n_before)
+    measured = None if start is None else _measured(whole, start, delimiter, n_columns)
+    if start is None or measured is None or 2 * len(measured) > n_columns:
+        return None
+    lines = _cut(whole, start, delimiter, n_columns)
+    if lines is None:
+        return None
+    tasks = [partial(_text if k in measured else _coded, lines, k) for k in range(n_columns)]
+    try:
+        return at_once(tasks, lines.n_rows)
+    except arrow().ArrowInvalid:  # letters that are not UTF-8
+        return None
+
+
+def _first_row(whole: Any, n_before: int) -> int | None:
+    """Where the line behind the header begins, if that is a plain line."""
+    head = bytes(memoryview(whole)[:LOOK_BYTES])
+    at = len(BOM) if head.startswith(BOM) else 0
+    for _ in range(n_before + 1):
+        end = head.find(NEW_LINE, at)
+        if end < 0 or not head[at:end].strip(RETURN):
+            return None
+        at = end + 1
+    is_plain = head.count(QUOTE, 0, at) % 2 == 0 and RETURN not in head[: at - 2]
+    return at if is_plain else None
+
+
+def _measured(whole: Any, start: int, delimiter: str, n_columns: int) -> set[int] | None:
+    """Columns whose first cells are mostly different fractions; None if lines are not alike."""
+    head = bytes(memoryview(whole)[start : start + LOOK_BYTES]).decode("latin-1")
+    try:
+        rows = list(csv.reader(head.split("\n", LOOK)[:LOOK], delimiter=delimiter))
+    except csv.Error:
+        return None
+    rows = rows[:-1] if len(rows) > 1 else rows  # the last one may be cut off
+    if n_columns < 2 or any(len(row) != n_columns for row in rows):
+        return None
+    return {
+        number
+        for number, cells in enumerate(zip(*rows, strict=True))
+        if len(set(cells)) > len(cells) // 4
+        and 2 * sum(FRACTION.fullmatch(cell.strip()) is not None for cell in cells) > len(cells)
+    }
+
+
+def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None:
+    """Where all cells end; None if lines are not alike."""
+    from plausible.tables.cells_compiled import split
+
+    text = _readable(whole)
+    parts = list(pairwise(_part_starts(text, start)))
+    counts = at_once([partial(_n_lines, text[a:b]) for a, b in parts], len(text))
+    places = np.cumsum([0, *counts]) * n_columns
+    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
+    ends = np.empty(places[-1] + 1, np.int32)
+    ends[0] = start - 1
+    tasks = [
+        partial(split, words, *part, ord(delimiter), n_columns, ends[p + 1 : q + 1])
+        for part, (p, q) in zip(parts, pairwise(places), strict=True)
+    ]
+    found = at_once(tasks, len(text))
+    if [part[0] for part in found] != np.diff(places).tolist():
+        return None
+    n_returns = int(any(part[3] for part in found))
+    if n_returns and not _all_return(text[start:], ends[n_columns::n_columns] - start):
+        return None
+    is_ascii = not any(int(part[1]) & NOT_ASCII for part in found)
+    has_quotes = any(part[2] for part in found)
+    return Lines(text, words, ends, n_columns, n_returns, is_ascii, has_quotes)
+
+
+def _readable(whole: Any) -> NDArray[np.uint8]:
+    """Text that ends with a line end, behind which seven bytes more may be read.
+
+    What is on the same page of memory may be read; else the text is copied.
+    """
+    text = np.frombuffer(whole, np.uint8)
+    room = -(text.ctypes.data + len(text)) % mmap.PAGESIZE
+    if text[-1] == ord(NEW_LINE) and room >= BEHIND:
+        return text
+    is_open = text[-1] != ord(NEW_LINE)
+    copy = np.zeros(len(text) + is_open + BEHIND, np.uint8)
+    copy[: len(text)] = text
+    if is_open:
+        copy[len(text)] = ord(NEW_LINE)
+    copy.flags.writeable = False  # as is the text that is given: loops are compiled for that
+    return copy[:-BEHIND]
+
+
+def _part_starts(text: NDArray[np.uint8], start: int) -> list[int]:
+    """Where parts for threads begin, at starts of lines, and the end."""
+    starts = [start]
+    for number in range(1, N_THREADS):
+        at = start + (len(text) - start) * number // N_THREADS
+        end = text[at : at + LOOK_BYTES].tobytes().find(NEW_LINE)
+        if end >= 0 and at + end + 1 > starts[-1]:
+            starts.append(at + end + 1)
+    return [*starts, len(text)]
+
+
+def _n_lines(text: NDArray[np.uint8]) -> int:
+    """Lines of a text, counted in pieces that stay in the cache."""
+    starts = range(0, len(text), PIECE)
+    return sum(int(np.count_nonzero(text[at : at + PIECE] == ord(NEW_LINE))) for at in starts)
+
+
+def _all_return(text: NDArray[np.uint8], line_ends: NDArray[np.int32]) -> bool:
+    """Whether all lines, and nothing else, have a return before their end."""
+    returns = np.flatnonzero(text == ord(RETURN))
+    return np.array_equal(returns + 1, line_ends)
+
+
+def _coded(lines: Lines, number: int) -> Coded:
+    """A column by its distinct cells."""
+    codes, first = _codes(lines, number)
+    cells, is_quoted = _cells(lines, number, first)
+    there = is_quoted | ~_are_missing(cells)
+    places = np.where(there, np.cumsum(there) - 1, -1)
+    if not there.all():
+        cells = cells.filter(arrow().array(there))
+    if is_quoted.any() and not is_quoted.all():  # "a" and a are one
+        again, cells = distinct(cells)
+        places = np.append(again, -1)[places]
+    if np.array_equal(places, np.arange(len(first))):
+        return Coded(codes, cells)
+    return Coded(places[codes], cells)
+
+
+def _codes(lines: Lines, number: int) -> tuple[IntArray, IntArray]:
+    """The code of each cell of a column, and the first row of each code."""
+    from plausible.tables.cells_compiled import encode, fill
+
+    codes = np.empty(lines.n_rows, np.int64)
+    table, first = np.zeros((N_PLACES, 3), np.uint64), np.empty(N_PLACES, np.int64)
+    row, n_codes = encode(*lines.column(number), codes, 0, table, first, 0)
+    while row < len(codes):
+        known, table = table, np.zeros((4 * len(table), 3), np.uint64)
+        fill(known, table)
+        first = np.concatenate([first, np.empty(len(table) - len(first), np.int64)])
+        row, n_codes = encode(*lines.column(number), codes, row, table, first, n_codes)
+    return codes, first[:n_codes]
+
+
+def _text(lines: Lines, number: int) -> Any:
+    """A column as text, in which some cells may be missing."""
+    rows = np.arange(lines.n_rows)
+    cells, is_quoted = _cells(lines, number, rows)
+    is_short = lines.sizes(number, rows) <= LONGEST_MISSING
+    short = np.flatnonzero(is_short & ~is_quoted)
+    missing = _are_missing(cells.take(arrow().array(short)))
+    if missing.any():
+        is_gap = np.zeros(lines.n_rows, bool)
+        is_gap[short[missing]] = True
+        gap = arrow().scalar(None, arrow().string())
+        cells = arrow(".compute").if_else(arrow().array(is_gap), gap, cells)
+    return arrow().chunked_array([cells])
+
+
+def _are_missing(cells: Any) -> NDArray[np.bool_]:
+    return np.asarray(arrow(".compute").is_in(cells, arrow().array(MISSING)), bool)
+
+
+def _cells(lines: Lines, number: int, rows: IntArray) -> tuple[Any, NDArray[np.bool_]]:
+    """The cells of a column in some rows as an array of Arrow, and which of them are in quotes."""
+    from plausible.tables.cells_compiled import gather
+
+    letters = np.empty(int(lines.sizes(number, rows).sum()) + 1 + BEHIND, np.uint8)
+    places = np.empty(len(rows) + 1, np.int32)
+    at_every = np.ndarray((len(letters) - BEHIND,), "<u8", letters, 0, (1,))
+    gather(*lines.column(number), rows, places, at_every)
+    buffers = map(arrow().py_buffer, (places, letters))
+    cells = arrow().StringArray.from_buffers(len(rows), *buffers)
+    if not lines.is_ascii:
+        cells.validate(full=True)
+    is_quoted = np.zeros(len(rows), bool)
+    if lines.has_quotes:
+        is_quoted = lines.text[lines.ends[rows * lines.n_columns + number] + 1] == ord(QUOTE)
+    return cells, is_quoted
