@@ -34,7 +34,7 @@ def check_cells(table: "CsvSource") -> None:
     expected = len(table.names) + table.n_blank
     wrong, last = [], 0
     for last, record in table.records():
-        if record.n_cells != expected:
+        if record.n_cells != expected and last:  # the header was read already
             wrong.append((last, record))
     if not wrong:
         return
