@@ -232,3 +232,32 @@ def test_features_whose_names_are_written_otherwise_are_named():
         read_new({"item": ["x"], "Size ": [1.0], "DEPTH": [2.0]}, ["size", "depth"])
     with pytest.raises(TableError, match=r"lacks 'size'; .* Add them\."):
         read_new({"item": ["x"], "depth": [2.0]}, ["size", "depth"])
+
+
+@pytest.mark.parametrize(
+    ("tick", "none"), [("x", ""), ("\u2713", ""), ("ja", "nein"), ("TRUE", "FALSE")]
+)
+def test_ticks_are_no_answers_of_people(tick, none):
+    rows = [(f"i{k}", *(tick if k % 3 == c else none for c in range(3))) for k in range(6)]
+    table = text(rows, ("photo", *CLASSES))
+    with pytest.raises(TableError, match=r"as if it ticked the class; write 1 .* say kind='set'"):
+        read_annotations(io.StringIO(table))
+    ones = [(f"i{k}", *(int(k % 3 == c) for c in range(3))) for k in range(6)]
+    mended = text(ones, ("photo", *CLASSES))
+    assert read_known(io.StringIO(mended), kind="set").labels.crisp().tolist() == list(CLASSES) * 2
+    asked = read_annotations(io.StringIO(table), layout="annotators")
+    assert asked.annotators.tolist() == list(CLASSES)
+
+
+def test_people_who_say_yes_or_no_are_people():
+    rows = [(f"i{k}", *("yes" if (k >> c) % 2 else "no" for c in range(3))) for k in range(8)]
+    found = read_annotations(io.StringIO(text(rows, ("photo", "ann", "bob", "cy"))))
+    assert found.annotators.tolist() == ["ann", "bob", "cy"]
+    assert found.classes.tolist() == ["no", "yes"]
+
+
+def test_people_beside_what_they_said_in_one_row_are_refused():
+    rows = [(f"i{k}", "ann", CLASSES[k % 3], "bob", CLASSES[k % 2]) for k in range(6)]
+    head = ("item", "annotator1", "label1", "annotator2", "label2")
+    with pytest.raises(TableError, match="several in a row.*wide_to_long in pandas"):
+        read_annotations(io.StringIO(text(rows, head)))
