@@ -1,6 +1,6 @@
 """Ids as people write them: a file read in pieces gives what it gives in memory, or is refused too.
 
-Every case is read in memory, then with features in pieces, then with answers in parts as well.
+Every case is read in memory, and then with features in pieces, or with answers in parts as well.
 """
 
 import csv
@@ -55,7 +55,7 @@ ONLY_CSV = {
     "1.0 in features": (["1", "2", "3"], ["3.0", "1.0", "2.0", "4.0"], None),
     "1.0 in answers": (["1.0", "2.0", "3.0"], ["3", "1", "2", "4"], None),
 }
-WAYS = ["pieces", "pieces and parts"]
+PARTS = "pieces and parts"
 
 
 def written(columns, path):
@@ -74,7 +74,7 @@ def in_pieces(monkeypatch):
 
     def patch(way):
         monkeypatch.setattr("plausible.tables.text.KEPT", 0)
-        if way == "pieces and parts":
+        if way == PARTS:
             monkeypatch.setattr("plausible.io.pieces.MANY_ITEMS", 0)
             monkeypatch.setattr("plausible.io.pieces.LARGE", 0)
 
@@ -113,14 +113,13 @@ def streamed(paths, **options):
     return found, [note for note in training.notes if " matched without " in note]
 
 
-BOTH = [(kind, *case) for kind in ("csv", "parquet") for case in MATCHED.items()]
-MORE = [("parquet", *case) for case in ONLY_TEXT.items()]
-MORE += [("csv", *case) for case in ONLY_CSV.items()]
+EVERY = [("csv", PARTS, *case) for case in [*MATCHED.items(), *ONLY_CSV.items()]]
+EVERY += [("parquet", "pieces", *case) for case in [*MATCHED.items(), *ONLY_TEXT.items()]]
+EVERY += [("parquet", PARTS, name, MATCHED[name]) for name in ("zeros in answers", "capitals")]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("kind", "called", "case"), [*BOTH, *MORE])
-def test_ids_are_matched_in_pieces_as_in_memory(kind, called, case, way, tmp_path, in_pieces):
+@pytest.mark.parametrize(("kind", "way", "called", "case"), EVERY)
+def test_ids_are_matched_in_pieces_as_in_memory(kind, way, called, case, tmp_path, in_pieces):
     items, names, told = case
     paths = files(items, names, tmp_path, kind)
     training = read_training(*paths)
@@ -134,8 +133,7 @@ def test_ids_are_matched_in_pieces_as_in_memory(kind, called, case, way, tmp_pat
     assert told is None or told in there[0]
 
 
-@pytest.mark.parametrize("drop", [False, True])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("drop", "way"), [(False, PARTS), (True, "pieces")])
 @pytest.mark.parametrize(("called", "case"), REFUSED.items())
 def test_ids_that_could_mean_another_are_refused_both_ways(
     called, case, way, drop, tmp_path, in_pieces
@@ -177,7 +175,7 @@ def test_ids_leave_as_they_came(ids, tmp_path, in_pieces, monkeypatch):
     here, there = tmp_path / "here.csv", tmp_path / "there.csv"
     write_predictions(model, read_new(features, names), here, names=names)
     known = read_known(answers)
-    in_pieces("pieces and parts")
+    in_pieces(PARTS)
     monkeypatch.setattr("plausible.io.large_answers.PART_BYTES", 80)
     stream_predictions(model, features, there, piece_rows=3, names=names)
     assert there.read_text().split() == here.read_text().split()

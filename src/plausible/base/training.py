@@ -149,31 +149,44 @@ def training_rows(
             )
         return _from_rows(estimator, X, n_classes, with_shares)
     if is_dask(X):
-        from plausible.engine import DaskRows
-
-        columns = list(getattr(y, "columns", ()))
-        names = columns if len(columns) > 1 else None
-        shares: tuple[Any, ...] = ()
-        if y is not None and not is_dask(y):  # in memory: its classes are known at once
-            labels = as_labels(y)
-            y, names, shares = labels.contour, labels.classes.tolist(), (labels.is_probability,)
-        rows = DaskRows(X, y, sample_weight, *shares)
-        rows.classes = names
-        return _from_rows(estimator, rows, n_classes, with_shares)
-    sparse = "csr" if accept_sparse else False
-    finite: Any = "allow-nan" if allow_missing else True
+        return _from_rows(estimator, _dask_rows(X, y, sample_weight), n_classes, with_shares)
     data = check_features(
         estimator,
         X,
         dtype=(np.float64, np.float32),
-        accept_sparse=sparse,
-        ensure_all_finite=finite,
+        accept_sparse="csr" if accept_sparse else False,
+        ensure_all_finite="allow-nan" if allow_missing else True,
     )
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
     labels, _ = check_labels_and_weights(estimator, y, None, data.shape[0], X)
+    _check_n_classes(n_classes, labels)
+    marks = [labels.is_probability] if labels.is_probability.any() else []
+    if marks and not with_shares:
+        warn_of_sharpening(estimator)
+        marks = []
+    return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
+
+
+def _dask_rows(X: Any, y: Any, sample_weight: Any) -> Rows:
+    """Rows of collections of Dask; labels may be in memory."""
+    from plausible.engine import DaskRows
+
+    columns = list(getattr(y, "columns", ()))
+    names = columns if len(columns) > 1 else None
+    shares: tuple[Any, ...] = ()
+    if y is not None and not is_dask(y):  # in memory: its classes are known at once
+        labels = as_labels(y)
+        y, names, shares = labels.contour, labels.classes.tolist(), (labels.is_probability,)
+    rows = DaskRows(X, y, sample_weight, *shares)
+    rows.classes = names
+    return rows
+
+
+def _check_n_classes(n_classes: int | None, labels: Labels) -> None:
+    """Refuse a number of classes beside labels that have another one."""
     if n_classes is not None and n_classes != labels.n_classes:
         raise InputError(
             f"n_classes={n_classes} should be left out where labels are given",
@@ -182,11 +195,6 @@ def training_rows(
             parameter="n_classes",
             value=n_classes,
         )
-    marks = [labels.is_probability] if labels.is_probability.any() else []
-    if marks and not with_shares:
-        warn_of_sharpening(estimator)
-        marks = []
-    return TrainingRows(ArrayRows(data, labels.contour, weights, *marks), labels.classes)
 
 
 def warn_of_order(first: Any, second: Any, called: tuple[str, str] = ("X", "y")) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Number
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible.base import warn_of_order
 from plausible.belief import class_names
 from plausible.checks import as_array, as_floats, shown
-from plausible.errors import InputError
+from plausible.errors import InputError, Note
 from plausible.experts.columns import (
     as_table,
     check_names,
@@ -43,6 +43,51 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 ANYONE = "anyone"  # the annotator of answers that were only counted
+
+
+class Given(NamedTuple):
+    """Items, authors, statements and doubts of answers."""
+
+    item: Codes
+    annotator: Codes
+    cells: Statements
+    doubts: FloatArray | None
+
+    def gathered(self, numbers: tuple[str, FloatArray]) -> "Given":
+        """One answer of all rows of a person about an item, each with a number for a class."""
+        item, annotator, cells, doubts = self
+        pair = item.codes * max(len(annotator.names), 1) + annotator.codes
+        group = factorize(pair, "answers")
+        cells, first = gather_answers(cells, group, *numbers)
+        doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
+        return Given(item.taken(first), annotator.taken(first), cells, doubts)
+
+    def with_known_doubts(self) -> "tuple[Given, list[Note]]":
+        """The same with doubts that are not known filled in."""
+        doubts, cells = self.doubts, self.cells
+        if doubts is None or (doubts < 1).all():
+            return self, []
+        facts = StatementFacts(cells.contours)
+        says = (facts.says_something | facts.is_empty)[cells.codes]
+        doubts, told = fill_unknown(doubts, self.annotator.codes, says)
+        return self._replace(doubts=doubts), told
+
+    def taken(self, kept: IntArray) -> "Given":
+        """Some of the answers."""
+        cells = self.cells._replace(codes=self.cells.codes[kept])
+        doubts = None if self.doubts is None else self.doubts[kept]
+        return Given(self.item.taken(kept), self.annotator.taken(kept), cells, doubts)
+
+
+def _who_and_what(
+    items: ArrayLike, annotators: ArrayLike | None, n_rows: int
+) -> tuple[Codes, Codes, list[Note]]:
+    """Items and people by their names, with what was assumed about these."""
+    item, notes = tidy_names(factorize(items, "items"), "items")
+    if annotators is None:
+        return item, Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE])), notes
+    annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
+    return item, annotator, [*notes, *told]
 
 
 class Constructors:
@@ -145,38 +190,24 @@ class Constructors:
         )
         for other, called in ((annotators, "annotators"), (labels, "labels")):
             warn_of_order(items, other, ("items", called))
-        item, notes = tidy_names(factorize(items, "items"), "items")
-        annotator = Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
-        if annotators is not None:
-            annotator, told = tidy_names(factorize(annotators, "annotators"), "annotators")
-            notes += told
-        is_each = all(degree is None for degree in (plausibility, probability, mass))
-        is_each = is_each and annotators is not None  # so that people may have answered again
+        item, annotator, notes = _who_and_what(items, annotators, n_rows)
+        numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
+        # Only where each row is an answer may somebody have answered again.
+        is_each = numbers is None and annotators is not None
         search = begin_search(item.codes, annotator.codes) if is_each else None
         doubts, told = doubts_of(doubt, confidence, words, n_rows)
-        notes += told
-        numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
         cells = parse_cells(labels, classes, separator, abstain, none, map)
+        given = Given(item, annotator, cells, doubts)
         if numbers is not None:
-            pair = item.codes * max(len(annotator.names), 1) + annotator.codes
-            group = factorize(pair, "answers")
-            cells, first = gather_answers(cells, group, *numbers)
-            item, annotator = item.taken(first), annotator.taken(first)
-            doubts = None if doubts is None else one_doubt(doubts, group.codes, first)
-        if doubts is not None and not (doubts < 1).all():  # or not known
-            facts = StatementFacts(cells.contours)
-            says = (facts.says_something | facts.is_empty)[cells.codes]
-            doubts, told = fill_unknown(doubts, annotator.codes, says)
-            notes += told
+            given = given.gathered(numbers)
+        given, filled = given.with_known_doubts()
+        again: list[Note] = []
         if search is not None:
-            repeated = settle_repeats(search(), cells.codes, doubts, repeats)
-            notes += repeated.notes
-            if repeated.kept is not None:
-                kept = repeated.kept
-                item, annotator = item.taken(kept), annotator.taken(kept)
-                cells = cells._replace(codes=cells.codes[kept])
-                doubts = None if doubts is None else doubts[kept]
-        return cls._made(item, annotator, cells, doubts, [*notes, *cells.notes])
+            repeated = settle_repeats(search(), given.cells.codes, given.doubts, repeats)
+            again, kept = repeated.notes, repeated.kept
+            given = given if kept is None else given.taken(kept)
+        every: list[str] = [*notes, *told, *filled, *again, *given.cells.notes]
+        return cls._made(given.item, given.annotator, given.cells, given.doubts, every)
 
     @classmethod
     def from_words(

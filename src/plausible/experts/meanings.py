@@ -13,6 +13,7 @@ from plausible.errors import InputError, Note
 from plausible.experts.slips import (
     MOST,
     answers,
+    check_votes,
     first_few,
     number_of,
     quoted,
@@ -110,6 +111,8 @@ def _target_of(meant: Any, how: Manner) -> Names:
 def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[Names], list[Note]]:
     """What different cells mean, each of which stands in `counts` answers."""
     read = [_read_cell(cell, how) for cell in cells]
+    unread = [cell for cell, one in zip(cells, read, strict=True) if one.way == ""]
+    check_votes([cell for cell in unread if isinstance(cell, str) and not is_known(cell, how)])
     said = alike([one.names for one in read], how.classes)
     notes = [*_tell_words(cells, counts, read, how), *_tell_unused(cells, how)]
     said, merged = _merge_spellings(cells, counts, said, how)

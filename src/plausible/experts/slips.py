@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plausible.checks import shown
-from plausible.errors import Note
+from plausible.errors import InputError, Note
 from plausible.experts.words import (
     CANNOT_TELL,
     PERHAPS_NOT_KNOWING,
+    are_votes,
+    bare_name,
     fold,
     hedged_in,
     is_typo_of,
@@ -22,7 +24,13 @@ FEW_ANSWERS = 20  # below which such a share tells nothing
 RARE, MANY_ANSWERS = 2, 200  # answers for a class, and for all together
 MOST_COMPARED = 500  # names that are compared with each other
 NO_ANSWER = {-9, -99, -999, 77, 88, 98, 99, 777, 888, 998, 999, 9999}  # as surveys code it
-ONE_WORD = ({"yes", "y", "true", "t", "1"}, {"no", "n", "false", "f", "0"})
+ONE_WORD = (
+    {"yes", "y", "true", "t", "1", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sim", "vero",
+     "verdadero", "verdadeiro", "tak", "prawda", "да", "истина", "是", "はい"},
+    {"no", "n", "false", "f", "0", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nee",
+     "nie", "fałsz", "нет", "ложь", "否", "いいえ"},
+)  # fmt: skip
+IN_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 FREQUENT = 10  # times as many answers has the name that a typo was meant to be
 
 
@@ -52,6 +60,17 @@ def is_free_text(n_classes: int, n_said: int) -> bool:
     return n_said >= FEW_ANSWERS and n_classes >= FREE_TEXT * n_said
 
 
+def check_votes(cells: list[str]) -> None:
+    """Refuse cells each of which counts votes of several classes."""
+    if cells and all(map(are_votes, cells)):
+        raise InputError(
+            "An answer should name classes",
+            f"{shown(cells[0], 60)} was found, which looks like votes or shares of several classes",
+            "write a column for each class with its number, which is read as kind 'count' or "
+            "'probability'",
+        )
+
+
 def tell_free_text(names: Counter[Any], n_said: int) -> list[Note]:
     """A note on answers of which nearly every one is a class of its own."""
     fractions = [name for name in names if isinstance(name, float) and name % 1]
@@ -72,6 +91,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
     texts = {name: count for name, count in names.items() if isinstance(name, str)}
     free = {name: count for name, count in texts.items() if name not in fixed}
     notes = [*_tell_codes(names, fixed), *_tell_yes_and_no(free, names)]
+    notes += [*_tell_numbers_in_words(free, names), *_tell_same(free, names)]
     hedged = _hedged(names, free, separator)
     if hedged:
         notes.append(
@@ -141,6 +161,30 @@ def _tell_yes_and_no(free: Mapping[str, int], names: Counter[Any]) -> list[Note]
         return []
     listed = quoted((n, names[n]) for n in keys)
     return [Note(f"read as {len(keys)} classes: {listed}; {{map}} if they are two", map=change)]
+
+
+def _tell_numbers_in_words(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
+    """A note on "one" beside "1", which may be one class."""
+    numbers = {number_of(name) for name in names}
+    meant = {name: IN_WORDS.index(fold(name)) for name in free if fold(name) in IN_WORDS}
+    change = {name: str(number) for name, number in meant.items() if number in numbers}
+    if not change:
+        return []
+    listed = quoted((name, free[name]) for name in change)
+    told = f"read as classes beside the same numbers: {listed}; {{map}} if they are one"
+    return [Note(told, map=first_few(change))]
+
+
+def _tell_same(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
+    """A note on names that are another one with a code or a mark, or with damaged letters."""
+    place = {fold(str(name)): str(name) for name in names}
+    meant = {name: place.get(bare_name(name), name) for name in free}
+    change = {name: other for name, other in meant.items() if fold(other) != fold(name)}
+    if not change:
+        return []
+    listed = quoted((name, free[name]) for name in change)
+    told = f"read as classes of their own: {listed}; {{map}} if they are others with a code or mark"
+    return [Note(told, map=first_few(change))]
 
 
 def _tell_codes(names: Counter[Any], fixed: set[Any]) -> list[Note]:

@@ -5,16 +5,22 @@ word means is only settled here where it is certain; everything else is told, or
 """
 
 import ast
+import html
 import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from plausible.checks import shown
 from plausible.errors import InputError
 
 JOINTS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W\d_])")
+# Blanks without width, soft hyphens, marks of byte order, and marks that vary how a sign is drawn.
+INVISIBLE = re.compile("[\u00ad\u200b\u200c\u2060\ufe00-\ufe0f\ufeff]")
+QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u2018": "\u2019",
+          "\u201a": "\u2018", "\u00ab": "\u00bb", "\u00bb": "\u00ab"}  # fmt: skip
 WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
 EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
 TOGETHER = re.compile(r"\s*[,;&+#]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
@@ -24,6 +30,21 @@ HEDGED = re.compile(
     r"(?P<denied>not|no))\s+)(?P<after>.+)|(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
     r"\((?:probably|maybe|perhaps|possibly|likely|unsure|not sure)\))",
     re.IGNORECASE,
+)
+
+# Letters of Cyrillic and Greek that look like those of Latin.
+LOOK_ALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425"
+    "\u03bf\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxiABEKMHOPCTXoABEHIKMNOPTX",
+)
+CODED = re.compile(  # "2: oak", "2 - oak", "oak (2)"
+    r"\d+\s*[:.)=-]\s*(?P<name>[^\W\d].*)|(?P<other>[^\W\d].*?)\s*[(\[]\d+[)\]]"
+)
+# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "cat (3)".
+VOTES = re.compile(
+    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|"
+    r"[^()]*[^\W\d][^()]*\(\s*\d+(\.\d+)?\s*%?\s*\)"
 )
 
 CANNOT_TELL, NONE_OF_THESE = "cannot tell", "none of these"
@@ -62,6 +83,8 @@ PERHAPS_NOT_KNOWING = frozenset(
 def fold(name: str) -> str:
     """What two names have in common that differ by case, blanks, ``_`` or ``-`` alone.
 
+    Quotes around a name, and marks that nobody sees, do not count either.
+
     Examples
     --------
     >>> fold(" Hip-Hop ") == fold("hip  hop") == fold("HIP_HOP")
@@ -69,7 +92,10 @@ def fold(name: str) -> str:
     >>> fold("A-"), fold("-1"), fold("2-1"), fold("3.0")  # signs and numbers stay
     ('a-', '-1', '2-1', '3')
     """
-    text = " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+    text = INVISIBLE.sub("", unicodedata.normalize("NFKC", name))
+    text = " ".join(text.split()).casefold()
+    if len(text) > 2 and text[-1] == QUOTES.get(text[0]):
+        text = text[1:-1].strip()
     found = WHOLE_AS_FRACTION.fullmatch(text)
     return found.group(1) if found else JOINTS.sub(" ", text)
 
@@ -93,6 +119,40 @@ def word_key(text: str) -> str:
 def says_nothing(text: str) -> bool:
     """Whether a word certainly says that somebody does not know."""
     return word_key(text) in NOT_KNOWING
+
+
+def bare_name(name: str) -> str:
+    """A name as `fold` has it, without a code before or behind it, end marks, and damage.
+
+    Damage is what programs do to letters: entities of HTML, UTF-8 that was read as Latin-1, and
+    letters of other scripts that look the same.
+
+    Examples
+    --------
+    >>> [bare_name(name) for name in ("2: oak", "oak (2)", "Oak.", "oak&nbsp;", "o\u0430k")]
+    ['oak', 'oak', 'oak', 'oak', 'oak']
+    """
+    text = html.unescape(name)
+    with suppress(UnicodeError):
+        text = text.encode("latin-1").decode("utf-8")
+    text = fold(text.translate(LOOK_ALIKES))
+    found = CODED.fullmatch(text)
+    text = text if found is None else found["name"] or found["other"]
+    return text.rstrip(" .!,;:")
+
+
+def are_votes(text: str) -> bool:
+    """Whether a cell counts votes, or shares, of several classes.
+
+    Examples
+    --------
+    >>> are_votes("cat:3;dog:2"), are_votes("cat=60%, dog=40%"), are_votes("3x cat; 2x dog")
+    (True, True, True)
+    >>> are_votes("10:30"), are_votes("cat; dog"), are_votes("type 1: cat")
+    (False, False, False)
+    """
+    parts = [part.strip() for part in re.split(r"[;,|]", text)]
+    return len(parts) > 1 and all(VOTES.fullmatch(part) for part in parts)
 
 
 def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:

@@ -33,7 +33,7 @@ from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
 from plausible.io.label_files import read_unit
-from plausible.io.last_rows import check_last_answer
+from plausible.io.last_rows import check_first_answer, check_last_answer
 from plausible.io.wide_sureness import doubts_beside
 from plausible.tables import Source, TableError, floats, open_table
 
@@ -214,6 +214,9 @@ def _read_long(
     spoken = [found[meaning] for meaning in CODED[1:] if meaning in found]
     spoken_of = table.encoded(found["item"])
     check_last_answer(table, found["item"], spoken_of, [table.encoded(n) for n in spoken])
+    if not plan.choices:
+        said = [spoken_of, *(table.encoded(name) for name in spoken)]
+        check_first_answer(table, said, given["classes"] is not None)
     item = coded(table, found["item"])
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None

@@ -17,6 +17,7 @@ from plausible.io.likely_columns import HINTS
 from plausible.tables import Source, TableError, choose
 
 CODES = ("code", "codes", "value", "values", "key", "level", "number", "classid", "labelid")
+MEANT = ("name", "classname", "labelname", "meaning", "means", "description", "definition", "title")
 NEARLY_ALL = 0.95  # of the rows
 SIGNS = ("annot", "worker", "user", "assign", "rater", "coder", "review", "email", "labeler", "who",
          "completedby", "createdby", "labeledby", "person", "expert")  # fmt: skip
@@ -39,15 +40,15 @@ def check_one_label(
 
 def check_codebook(table: Source, found: Mapping[str, str]) -> None:
     """Refuse a list of classes with their codes, in which each class comes once."""
-    codes = [name for name in choose(table, None) if plainly(name) in CODES]
+    codes = [name for name in choose(table, None) if plainly(name) in (*CODES, *MEANT)]
     if not codes or "item" in found or len(table.names) > 3:
         return
     looks = look_at(table, [codes[0], found["label"]])
     if all(len(look.values) == len(look.codes) > 1 for look in looks.values()):
         raise TableError(
             f"{table.name} should hold labels of items",
-            f"it looks like a list of classes, each of which comes once, with its code "
-            f"({codes[0]!r})",
+            f"it looks like a list of classes, each of which comes once, with what it is called "
+            f"or its code ({codes[0]!r})",
             ("give the table of answers", "say {names} if these are items"),
             settings={"names": {"item": codes[0]}},
         )
@@ -121,6 +122,7 @@ def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     if "item" not in found:
         _check_spoken_of(table, rest)
     signed = [n for n in rest if any(hint in plainly(n) for hint in SIGNS)]
+    _check_lists_of_people(table, signed)
     if not signed or len(rest) < 2:
         return
     looks = look_at(table, rest)
@@ -135,6 +137,19 @@ def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str])
                 f"{who!r} looks like people who spoke of the same items, {name!r}",
                 ("say {names} if so", "{form} if each row is an item of its own"),
                 settings={"names": {"item": name, "annotator": who}, "form": "labels"},
+            )
+
+
+def _check_lists_of_people(table: Source, signed: Sequence[str]) -> None:
+    """Refuse a table whose cells list the people who answered."""
+    for name, look in look_at(table, signed).items() if signed else ():
+        lists = [value for value in look.values if isinstance(value, str) and "," in value]
+        if lists and all(value.strip()[:1] + value.strip()[-1:] == "[]" for value in lists):
+            raise TableError(
+                f"{table.name} should have a row for each answer",
+                f"{name!r} lists several people in one cell, such as {lists[0][:60]!r}",
+                "write a row for each of them, with the columns item, annotator and label (explode "
+                "in pandas, unnest_longer in R)",
             )
 
 

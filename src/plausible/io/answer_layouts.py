@@ -23,6 +23,7 @@ from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
 from plausible.io.wide_columns import (
     check_marked,
+    check_numbered,
     check_shares,
     check_turned,
     check_wide,
@@ -139,6 +140,7 @@ def _with_sureness(table: Source, found: Mapping[str, str], wish: Wish) -> Wish:
     free = [name for name in choose(table, None) if name not in (*found.values(), *ignore)]
     sure = sureness_beside(free if columns is None else columns)
     if columns is None and layout is None and (raters := named_raters(free)):
+        check_numbered(table, free, raters)
         layout, columns = "annotators", raters
     if columns is not None:
         sure = sure | sureness_beside([*columns, *free])

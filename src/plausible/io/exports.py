@@ -176,6 +176,12 @@ def tool_in(source: Any) -> str | None:
         record = _whole_object(source)
     if record is None:
         return None
+    if "imagePath" in record and isinstance(record.get("shapes"), list):
+        raise TableError(
+            f"{shown_name(source)} should hold answers about whole items",
+            "it is a file of LabelMe, of the outlines in one image",
+            "write a table with a row for each image, and the columns item and label",
+        )
     tool = tool_of(record)
     is_nested = tool is None and inner_field(record) is not None
     if is_nested or (tool == "doccano" and names_people(record)):

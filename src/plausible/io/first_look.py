@@ -7,6 +7,7 @@ import numpy as np
 
 from plausible.io.features import find_named_id
 from plausible.io.lookup import Lookup
+from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, give_back, pieces
 from plausible.io.streamed_matching import (
     Items,
@@ -67,8 +68,9 @@ def look_through(
     if items is None or exact is None:
         named = _in_order(table, known, free, sample.table(), n_rows)
         return Looked(named, None, sample.table(), n_rows, n_rows, [], last, [])
-    for name, column in names_in(table, [name for name in names if name not in valued]):
-        exact.add(name, column)
+    if not any(name == called or is_usual(name) for name in exact.whole()):
+        for name, column in names_in(table, [name for name in names if name not in valued]):
+            exact.add(name, column)
     found = find_column(table, items, exact, called)
     lost = check_counts(table, found, items, on_unmatched)
     n_found = int((found.counts > 0).sum())

@@ -156,6 +156,11 @@ def read_known(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule, doubt, dependence and gold out."
         )
+    return _known_labels(table, found, options)
+
+
+def _known_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> Known:
+    """What is known from a table of labels."""
     if "item" in found and not isinstance(table, Piece):
         check_last_row(table, found["item"])
     idle = [name for name in choose(table, None) if not _is_used(name, found, options, table)]

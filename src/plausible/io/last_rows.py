@@ -10,6 +10,10 @@ from plausible.tables import Source, TableError, arrow, choose
 SUMS = {"total", "totals", "grand total", "sum", "sums", "mean", "average", "summe", "gesamt",
         "total general", "totale", "somme", "suma"}  # fmt: skip
 MARKS = ("#", "*", "//")  # with which notes begin
+TYPES = {"string", "str", "text", "int", "integer", "float", "double", "number", "numeric", "char",
+         "varchar", "category", "categorical", "factor", "bool", "boolean", "object", "date",
+         "datetime", "int64", "float64"}  # fmt: skip
+LEAST_ROWS = 6  # from which a row can be unlike all others
 N_OTHERS = 100  # names that tell whether items are called by several words
 
 
@@ -18,7 +22,8 @@ def check_last_row(table: Source, name: str) -> None:
     names = table.named(name)
     if not arrow().types.is_string(names.type) or len(names) < 2 or not names[-1].is_valid:
         return
-    check_names_again(table, name, arrow(".compute").index(names, name).as_py())
+    for again in (name, f"\ufeff{name}"):  # a file that was put below another keeps its mark
+        check_names_again(table, name, arrow(".compute").index(names, again).as_py())
     last = names[-1].as_py()
     if last.strip(" :").casefold() in SUMS:
         raise TableError(
@@ -86,7 +91,9 @@ def check_last_answer(table: Source, called: str, item: Any, others: Sequence[An
     """
     codes, names = item
     is_text = names.dtype.kind in "UO"
-    again = np.flatnonzero(names == called) if is_text else np.zeros(0, dtype=np.int64)
+    again = np.zeros(0, dtype=np.int64)
+    if is_text:
+        again = np.flatnonzero((names == called) | (names == f"\ufeff{called}"))
     if len(again):
         check_names_again(table, called, int(np.argmax(codes == again[0])))
     if len(codes) < 2 or codes[-1] < 0 or any(other[0][-1] >= 0 for other in others):
@@ -95,3 +102,39 @@ def check_last_answer(table: Source, called: str, item: Any, others: Sequence[An
     rest = [name for name in map(str, names[:N_OTHERS].tolist()) if name != last]
     if is_note(last) and not any(map(is_note, rest)):
         refuse_note(table, len(codes), last)
+
+
+def check_first_answer(table: Source, columns: Sequence[Any], is_told: bool) -> None:
+    """Refuse a first row of answers that is a second line of names: units, types or questions.
+
+    `columns` are codes and names of items, people and labels. All that such a row holds comes
+    nowhere else, while people and labels come again in all other rows; or it names types.
+    """
+    n_rows = len(columns[0][0])
+    if is_told or n_rows < LEAST_ROWS or any(codes[0] < 0 for codes, _ in columns):
+        return
+    if any((codes[1:] == codes[0]).any() for codes, _ in reversed(columns)):
+        return
+    said = [str(names[codes[0]]) for codes, names in columns]
+    counts = [np.bincount(codes[1:][codes[1:] >= 0]) for codes, _ in columns[1:]]
+    comes_again = len(columns) == 3 and all((count != 1).all() for count in counts)
+    if comes_again or all(map(is_type, said)):
+        raise TableError(
+            f"{table.name} should have one line of names, and below it a row for each answer",
+            f"the first row ({table.places([1])[0]}) says {', '.join(map(repr, said))}, which "
+            "comes nowhere else, as a second line of names or units does",
+            ("delete it", "list the {classes} if it is an answer"),
+            settings={"classes": None},
+        )
+
+
+def is_type(cell: str) -> bool:
+    """Whether a cell names a type, or stands in brackets, as units do.
+
+    Examples
+    --------
+    >>> is_type("string"), is_type("(mm)"), is_type("oak")
+    (True, True, False)
+    """
+    word = cell.strip().casefold()
+    return word in TYPES or (word[:1] + word[-1:] in ("()", "[]", "{}", "<>") and len(word) > 2)

@@ -18,7 +18,9 @@ from plausible.tables import Source, TableError, arrow, counted, listed, plain
 
 IntArray = NDArray[np.int64]
 # What does not count; accents are written in two ways.
-WAYS = ("", "blanks and how accents are written", "leading zeros", "capital letters")
+WAYS = (
+    "", "blanks and how accents are written", "leading zeros or apostrophes", "capital letters",
+)  # fmt: skip
 
 
 class Match(NamedTuple):
@@ -102,7 +104,7 @@ def loosened(text: Any, way: int) -> Any:
         text = pc.utf8_trim_whitespace(pc.utf8_normalize(text, "NFKC"))
         text = pc.replace_substring_regex(text, r"\s+", " ")
     if way >= 2:
-        text = pc.replace_substring_regex(text, r"^([+-]?)0*([0-9]+)(\.0*)?$", r"\1\2")
+        text = pc.replace_substring_regex(text, r"^'?([+-]?)0*([0-9]+)(\.0*)?$", r"\1\2")
     return pc.utf8_lower(text) if way >= 3 else text
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from plausible.base import FeatureTable, NamedArray
 from plausible.belief import Decision
 from plausible.checks import check_kind, check_text, check_texts, check_whole, shown
+from plausible.io.answer_columns import plainly
 from plausible.io.features import (
     ROWS,
     Features,
@@ -78,7 +79,8 @@ def read_new(
         raise TableError(
             f"{table.name} should have the features that the model has learned, but lacks "
             f"{listed([shown(name) for name in lost])}; its columns are "
-            f"{listed([repr(name) for name in stream.names])}. Add them."
+            f"{listed([repr(name) for name in stream.names])}. "
+            f"{_said_otherwise(lost, stream.names)}"
         )
     name = id_of_new(table, names, id, usual)
     if name is not None and not isinstance(table, Piece):  # of which the last one is checked
@@ -87,6 +89,15 @@ def read_new(
     check_usable(read, table, n_features)
     others = _kept_columns(table, read, keep)
     return replace(read, others=others, notes=[*table.notes, *read.notes])
+
+
+def _said_otherwise(lost: Sequence[str], names: Sequence[str]) -> str:
+    """What to do about features that are not there, or are written in another way."""
+    plain = {plainly(name): name for name in names}
+    pairs = [(plain[plainly(name)], name) for name in lost if plainly(name) in plain]
+    if len(pairs) < len(lost):
+        return "Add them."
+    return f"Rename {listed([f'{ours!r} to {theirs!r}' for ours, theirs in pairs])}."
 
 
 def id_of_new(

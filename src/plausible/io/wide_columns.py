@@ -21,8 +21,19 @@ from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
+MANY_COLUMNS = 9  # for few rows, so that columns may be items
 NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
 SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
+WHEN = {"timestamp", "zeitstempel", "horodateur", "marcatemporal", "submittedat", "submissiondate",
+        "starttime", "completiontime"}  # fmt: skip
+CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_003.jpg
+    r"(?i)(item|photo|image|img|im|picture|pic|question|q|task|doc|document|sample|text|case|i)"
+    r"[ _.-]*[0-9]+|.+\.(jpe?g|png|tiff?|txt|wav|mp[34]|pdf)"
+)
+NUMBERED_LABEL = re.compile(r"(label|answer|class|choice|response|annotation|category)s?[0-9]+")
+TICKS = {"x", "\u2713", "\u2714", "\u2611", "*", "yes", "y", "true", "ja", "oui", "si", "s\u00ed",
+         "wahr", "vrai", "on", "checked", "ticked"}  # fmt: skip
+NOT_TICKED = {"no", "n", "false", "nein", "non", "falsch", "faux", "off", "-", "unchecked", ""}
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
     "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
@@ -70,6 +81,8 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     looks = look_at(table, [who, *(name for name in free if name != who)])
     people = looks.pop(who)
     alike = columns_alike(looks)
+    if any(plainly(name) in WHEN for name in free) and len(alike) < 3:
+        alike = [name for name in looks if plainly(name) not in WHEN]  # a form, surely
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
         raise refuse_turned(table, alike, f"each row is of another person ({who!r})")
 
@@ -86,9 +99,29 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
+    _check_ticks(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
+    _check_items(table, names, looks)
+
+
+def _check_items(table: Source, names: Sequence[str], looks: Mapping[str, Look]) -> None:
+    """Refuse columns that are called as items are: each row may be of another person."""
+    n_rows = max((len(look.codes) for look in looks.values()), default=0)
+    are_many = len(names) >= MANY_COLUMNS and 3 * n_rows <= len(names)
+    if are_many or (len(names) >= 3 and all(map(CALLED_ITEMS.fullmatch, names))):
+        what = f"are {len(names)}, for {n_rows} rows" if are_many else "are called as items are"
+        raise TableError(
+            f"{table.name} should have a row for each item, or for each answer",
+            f"its columns {listed([repr(name) for name in names])} {what}",
+            (
+                "write a row for each answer, with the columns item, annotator and label (melt in "
+                "pandas, pivot_longer in R)",
+                "say {layout} if each of them holds the answers of one person",
+            ),
+            settings={"layout": "annotators"},
+        )
 
 
 def _check_one_row(
@@ -202,6 +235,45 @@ def check_marked(table: Source, looks: Mapping[str, Look]) -> None:
                 "say {kind}, and {ignore}, if so" if others else "say {kind} if so",
                 settings={"kind": "set"} | ({"ignore": others} if others else {}),
             )
+
+
+def check_numbered(table: Source, free: Sequence[str], people: Sequence[str]) -> None:
+    """Refuse people beside what they said, in ``annotator1``, ``label1``, ``annotator2``, ..."""
+    labels = [name for name in free if NUMBERED_LABEL.fullmatch(plainly(name))]
+    numbers = [{re.sub(r"\D+", "", name) for name in names} for names in (labels, people)]
+    if len(labels) > 1 and numbers[0] == numbers[1]:
+        raise TableError(
+            f"{table.name} should have a row for each answer",
+            f"has several in a row: {listed([repr(name) for name in [*people, *labels]])}",
+            "write a row for each of them, with the columns item, annotator and label "
+            "(wide_to_long in pandas, pivot_longer in R)",
+        )
+
+
+def _check_ticks(table: Source, looks: Mapping[str, Look]) -> None:
+    """Refuse a mark, or a word for yes, in one of the columns, which may be classes."""
+    words = [[str(value).strip().casefold() for value in look.values] for look in looks.values()]
+    every = {word for column in words for word in column}
+    if len(looks) < 2 or not every or not every <= TICKS | NOT_TICKED or not every & TICKS:
+        return
+    ticks = np.column_stack([
+        np.array([*(word in TICKS for word in column), False])[look.codes]
+        for column, look in zip(words, looks.values(), strict=True)
+    ])  # fmt: skip
+    is_one = (ticks.sum(axis=1) == 1).all() and len(looks) > 2 and len(ticks) > 3
+    if is_one or (len(every) == 1 and any((look.codes < 0).any() for look in looks.values())):
+        cells = [str(value) for look in looks.values() for value in look.values]
+        mark = next(cell for cell in cells if cell.strip().casefold() in TICKS)
+        raise TableError(
+            f"{table.name} should hold answers",
+            f"its columns {listed([repr(name) for name in looks])} have {mark!r} in some rows, as "
+            "if it ticked the class",
+            (
+                "write 1 for it and 0 for all else, and say {kind}, if so",
+                "{layout} if each column holds the answers of one person",
+            ),
+            settings={"kind": "set", "layout": "annotators"},
+        )
 
 
 def cells_of(looks: Mapping[str, Look]) -> Any:

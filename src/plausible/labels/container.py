@@ -32,39 +32,24 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from plausible import belief
-from plausible.belief import MAX_CLASSES, SparseMasses, check_values
+from plausible.belief import SparseMasses
 from plausible.checks import as_floats, as_list, counted
 from plausible.errors import InputError
 from plausible.labels import contours
-from plausible.labels.contours import check_conflict, check_contour, check_possible, check_width
+from plausible.labels.constructors import Constructors
+from plausible.labels.contours import check_conflict, check_contour
 from plausible.labels.hardening import note_hardening
-from plausible.labels.masses import (
-    check_fit,
-    contour_of_masses,
-    masses_on_classes,
-    reordered_masses,
-    sparse_masses,
-)
+from plausible.labels.masses import check_fit, reordered_masses
 from plausible.labels.notebooks import brief_list, labels_page
-from plausible.labels.parsing import (
-    NO_MARKER,
-    check_classes,
-    check_n_items,
-    check_same_classes,
-    contour_of_hard,
-    contour_of_sets,
-    index_of_rows,
-    names_or_numbers,
-    unlabeled_mark,
-)
-from plausible.labels.warnings import ApproximationWarning, MinusOneWarning, warn
+from plausible.labels.parsing import check_classes, check_same_classes, index_of_rows
+from plausible.labels.warnings import ApproximationWarning, warn
 from plausible.short_rows import row_max, row_sum
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 
 
-class Labels:
+class Labels(Constructors):
     """What is known about the classes of n items: a plausibility for each item and class.
 
     Use the constructors that say what the numbers mean: `from_crisp`, `from_sets`,
@@ -128,180 +113,6 @@ class Labels:
         self.conflict = check_conflict(conflict, len(self.contour))
         self._shares = contours.check_shares(is_probability, self.contour)
         self._crisp: NDArray[Any] | None = None
-
-    # Constructors: each says what the numbers mean.
-
-    @classmethod
-    def from_crisp(
-        cls, y: ArrayLike, classes: Sequence[Hashable] | None = None, missing: Any = NO_MARKER
-    ) -> Self:
-        """Hard labels, of which some may be missing.
-
-        Parameters
-        ----------
-        y : array-like (n,)
-        classes : sequence, optional
-            Order of the classes; by default those that occur, sorted.
-        missing : value or list of values
-            What stands for "not labeled": None, ``np.nan``, "" or -1. Nothing does unless you say
-            so; a `MinusOneWarning` tells of -1 beside several classes that count from 0 or 1, and
-            of "nan" and the like beside several names.
-
-        Examples
-        --------
-        >>> Labels.from_crisp([0, 1, -1], missing=-1).contour
-        array([[1., 0.],
-               [0., 1.],
-               [1., 1.]])
-        """
-        contour, names = contour_of_hard(y, classes, missing)
-        if classes is None and (mark := unlabeled_mark(names)) is not None:
-            others = [name for name in names.tolist() if name != mark]
-            warn(
-                f"Classes should be told apart from a mark for 'not labeled', but {mark!r} stands "
-                f"beside {others[0]} to {others[-1]} and was read as a class; say missing={mark!r} "
-                "in Labels.from_crisp if it is such a mark, or list the classes.",
-                MinusOneWarning,
-            )
-        return cls._trusted(contour, names)
-
-    @classmethod
-    def from_sets(
-        cls, sets: Iterable[Any] | ArrayLike, classes: Sequence[Hashable] | None = None
-    ) -> Self:
-        """Sets of possible classes, one for each item.
-
-        Parameters
-        ----------
-        sets : iterable of collections of class names, or bool array (n, K)
-            None stands for all classes.
-        classes : sequence, optional
-            Order of the classes; by default those that occur, sorted.
-
-        Examples
-        --------
-        >>> Labels.from_sets([{"a"}, {"b", "c"}, None]).contour
-        array([[1., 0., 0.],
-               [0., 1., 1.],
-               [1., 1., 1.]])
-        """
-        contour, names = contour_of_sets(sets, classes)
-        check_width(contour, len(names))
-        check_possible(contour)
-        return cls._trusted(contour, names)
-
-    @classmethod
-    def from_plausibility(
-        cls, plausibility: ArrayLike, classes: Sequence[Hashable] | None = None
-    ) -> Self:
-        """Plausibilities of the classes, (n, K) in [0, 1]: 1 possible without reserve, 0 excluded.
-
-        They act as likelihoods of the classes, also where rows happen to sum to one: the reading
-        that Côme et al. (2008) give to a Bayesian label.
-
-        Examples
-        --------
-        >>> Labels.from_plausibility([[1.0, 0.3], [0.2, 1.0]], classes=["a", "b"]).contour
-        array([[1. , 0.3],
-               [0.2, 1. ]])
-        """
-        return cls(plausibility, names_or_numbers(classes, plausibility))
-
-    @classmethod
-    def from_probability(
-        cls, probability: ArrayLike, classes: Sequence[Hashable] | None = None
-    ) -> Self:
-        """Probabilities of the classes, (n, K), each row summing to one.
-
-        Estimators take them for shares: items with the label (0.2, 0.8) should get these
-        probabilities. Give `from_plausibility` the same numbers for a label that acts as a
-        likelihood, of which many of a kind make a model sure.
-
-        Examples
-        --------
-        >>> labels = Labels.from_probability([[0.2, 0.8]], classes=["a", "b"])
-        >>> labels.contour, labels.is_probability
-        (array([[0.2, 0.8]]), array([ True]))
-        """
-        names = check_classes(names_or_numbers(classes, probability))
-        given = as_floats(probability, "probabilities")
-        check_width(given, len(names))
-        contour = check_values(given, "probabilities", "divide each row by its sum").copy()
-        if len(names) > MAX_CLASSES:
-            made = cls(contour, names)
-        else:
-            made = cls._trusted(contour, names, masses_on_classes(contour))
-        made._shares = contours.check_shares(np.ones(len(contour), dtype=bool), contour)
-        return made
-
-    @classmethod
-    def from_doubt(
-        cls,
-        y: ArrayLike,
-        doubt: ArrayLike,
-        classes: Sequence[Hashable] | None = None,
-        missing: Any = NO_MARKER,
-    ) -> Self:
-        """Hard labels that are doubted: plausibility 1 for the label, `doubt` for the others.
-
-        Parameters
-        ----------
-        y : array-like (n,)
-        doubt : float or array-like (n,) in [0, 1]
-            0 sure, 1 says nothing.
-        classes, missing
-            As for `from_crisp`.
-
-        Examples
-        --------
-        >>> Labels.from_doubt(["a", "b"], doubt=[0.1, 0.6]).contour
-        array([[1. , 0.1],
-               [0.6, 1. ]])
-        """
-        return cls.from_crisp(y, classes, missing).discount(doubt)
-
-    @classmethod
-    def from_masses(
-        cls,
-        masses: ArrayLike | SparseMasses | Sequence[Mapping[Any, float]],
-        classes: Sequence[Hashable] | None = None,
-        conflict: ArrayLike | None = None,
-    ) -> Self:
-        """Mass functions: dense (n, 2^K), `SparseMasses`, or dictionaries {set of names: mass}.
-
-        Parameters
-        ----------
-        masses : array (n, 2^K), SparseMasses (n, F), or sequence of n mappings
-        classes : sequence, optional
-            Order of the classes; by default numbers, or the names that occur, sorted.
-        conflict : array-like (n,), optional
-            Conflict among the sources behind the masses, kept with the labels.
-
-        Examples
-        --------
-        >>> Labels.from_masses([{("a",): 0.7, ("a", "b"): 0.3}], classes=["a", "b"]).contour
-        array([[1. , 0.3]])
-        """
-        sparse, names = sparse_masses(masses, classes)
-        contour = contour_of_masses(sparse)
-        check_width(contour, len(names))
-        if 0 in sparse.focal_sets:
-            check_possible(contour)
-        made = cls._trusted(contour, names, sparse)
-        made.conflict = check_conflict(conflict, len(contour))
-        return made
-
-    @classmethod
-    def unknown(cls, n: int, classes: Sequence[Hashable]) -> Self:
-        """Nothing known about n items.
-
-        Examples
-        --------
-        >>> Labels.unknown(2, classes=["a", "b"]).is_unknown
-        array([ True,  True])
-        """
-        names = check_classes(classes)
-        return cls._trusted(np.ones((check_n_items(n), len(names))), names)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:

@@ -34,7 +34,7 @@ def check_cells(table: "CsvSource") -> None:
     expected = len(table.names) + table.n_blank
     wrong, last = [], 0
     for last, record in table.records():
-        if record.n_cells != expected:
+        if record.n_cells != expected and last:  # the header was read already
             wrong.append((last, record))
     if not wrong:
         return
@@ -44,11 +44,18 @@ def check_cells(table: "CsvSource") -> None:
         f"row {row} on line {record.line} has {counted(record.n_cells, 'cell')}"
         for row, record in wrong[:MOST]
     ]
+    remedy = (
+        f"put quotes around cells that contain {table.delimiter!r}, and fill in what is missing"
+    )
+    if len(wrong) == last and all(record.n_cells == expected + 1 for _, record in wrong):
+        remedy = (
+            f"put quotes around cells that contain {table.delimiter!r}, or write the file without "
+            "row names if the first cells are such (row.names = FALSE in R)"
+        )
     raise TableError(
         f"Every row of {table.name} should have {counted(expected, 'cell')}, like its header, but "
         f"{counted(len(wrong), 'row')} {'does' if len(wrong) == 1 else 'do'} not "
-        f"({listed(places, len(wrong))}); put quotes around cells that contain "
-        f"{table.delimiter!r}, and fill in what is missing."
+        f"({listed(places, len(wrong))}); {remedy}."
     )
 
 

@@ -24,6 +24,7 @@ TOLD_UNNAMED = (
     f"its first column has no name, as row names of R and pandas; it is called {UNNAMED!r}"
 )
 TOLD = re.compile(r"sep=([,;\t])\r?\n?")  # a first line that Excel writes and heeds
+INVISIBLE = "\ufeff\u200b\u2060"  # marks of byte order and blanks without width around names
 LONGEST = 1 << 24
 N_LINES = 20
 LONGEST_LINE = 1 << 16
@@ -76,17 +77,40 @@ def read_header(text: Text, is_tabbed: bool) -> Header:
     _check_title(text.name, names, more, delimiter)
     noted = delimiter != "," and not is_tabbed
     notes = [f"{text.name}: {DELIMITERS[delimiter]} separate its cells"] if noted else []
+    if not any(cell.strip() for cell in [*names, *more]):
+        raise TableError(
+            f"{text.name} should be a CSV file that begins with the names of its columns, but "
+            "it holds nothing but blanks; write a header and one line for each row."
+        )
+    plain = [name.strip(INVISIBLE) for name in names]
+    is_plain, names = plain == names, plain
     names, n_blank, is_renamed = _without_end(names, more, delimiter)
     if is_renamed:
         mark = f"{delimiter!r}" if delimiter != "\t" else "tab"
         notes.append(
             f"{text.name}: a {mark} at the end of lines makes no column, since nothing follows it"
         )
+    elif _lacks_first(first, names, more, delimiter):
+        names, is_renamed = ["", *names], True
     if has_row_names(names, is_alone):
         names[0], is_renamed = UNNAMED, True
         notes.append(f"{text.name}: {TOLD_UNNAMED}")
+    is_renamed = is_renamed or not is_plain
     check_names(text.name, names)
     return Header(delimiter, names, is_alone, notes, 1 if said else 0, is_renamed, n_blank)
+
+
+def _lacks_first(first: str, names: list[str], lines: list[str], delimiter: str) -> bool:
+    """Whether rows begin with quoted names of their own, which write.table of R gives no header."""
+    if len(names) < 2 or not lines or not all(line.startswith('"') for line in [first, *lines]):
+        return False
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return False
+    rows = rows[:-1] if len(lines) >= N_LINES and len(rows) > 1 else rows  # which may be cut off
+    are_longer = all(len(row) == len(names) + 1 for row in rows)
+    return are_longer and len({row[0] for row in rows}) == len(rows) > 1
 
 
 def _without_end(names: list[str], lines: list[str], delimiter: str) -> tuple[list[str], int, bool]:
