@@ -1,5 +1,7 @@
 """Predictive masses of one calibrated score: against brute force, and by their laws."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -9,6 +11,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
+from plausible.engine import in_order
+from plausible.models.calibration import profile_compiled
 from plausible.models.calibration.predictive import calibrate
 
 POINTS = np.array([-30.0, -2.0, 0.3, 0.9, 4.0])
@@ -243,3 +247,25 @@ def test_the_table_is_as_good_as_it_says(apart, monkeypatch):
     masses = calibrate(*given).masses(points)
     monkeypatch.setattr("plausible.models.calibration.predictive.TABLE_TOLERANCE", 1e-10)
     np.testing.assert_allclose(masses, calibrate(*given).masses(points), atol=3e-6)
+
+
+def test_threads_share_the_points_of_a_table_and_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=60)
+    contour = np.where(np.eye(2)[y] > 0, 1.0, rng.choice([0.0, 0.2, 0.6], (60, 1)))
+    given = rng.normal(size=60) + 1.5 * y, contour, rng.uniform(0.5, 2.0, 60)
+    used = []
+
+    def parts_of(function, items, n_threads):
+        used.append(n_threads)
+        return in_order(function, items, n_threads)
+
+    tables = []
+    for n_threads in (1, 3):
+        monkeypatch.setattr(profile_compiled, "one_blas_thread", lambda n=n_threads: nullcontext(n))
+        monkeypatch.setattr(profile_compiled, "in_order", parts_of)
+        monkeypatch.setattr(profile_compiled, "MUCH_WORK", 0)
+        tables.append(calibrate(*given).table)
+    np.testing.assert_array_equal(tables[0].c, tables[1].c)
+    np.testing.assert_array_equal(tables[0].x, tables[1].x)
+    assert {1, 3} == set(used)
