@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 from plausible.io import TableError, read_annotations, read_known, read_label_studio
 from plausible.io.large_answers import pool_in_parts
+from plausible.io.pieces import pieces
 from plausible.tables import open_table
 
 HEAD = ["item", "annotator", "label", "doubt"]
@@ -60,6 +62,7 @@ def test_left_out_is_as_if_the_rows_were_not_in_the_file(columns):
 def test_answers_in_parts_are_those_in_memory(asked, monkeypatch, tmp_path):
     """Some parts hold nothing but rejected answers; counts are those of the whole file."""
     monkeypatch.setattr("plausible.io.large_answers.PART_BYTES", 200)
+    monkeypatch.setattr("plausible.io.large_answers.pieces", partial(pieces, rows=4))
     options = {} if asked is None else {"on_rejected": asked}
     path = tmp_path / "answers.csv"
     path.write_text(table([*ROWS, *((f"v{k}", "ann", "dog", "0.1", "bad") for k in range(9))]))

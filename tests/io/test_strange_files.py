@@ -261,3 +261,35 @@ def test_people_beside_what_they_said_in_one_row_are_refused():
     head = ("item", "annotator1", "label1", "annotator2", "label2")
     with pytest.raises(TableError, match="several in a row.*wide_to_long in pandas"):
         read_annotations(io.StringIO(text(rows, head)))
+
+
+def of_items(column, name="size"):
+    """Features of all items, in text, with one more column."""
+    rows = [(f"i{k}", f"{k % 3 + 0.1 * k:.2f}", cell) for k, cell in enumerate(column)]
+    return io.StringIO(text(rows, ("item", "depth", name)))
+
+
+@pytest.mark.parametrize("unit", ["{} mm", "${}", "{} \u20ac", "{}kg", "{} years", "{} \u00b0C"])
+def test_numbers_with_a_unit_are_neither_categories_nor_left_out(unit):
+    features = of_items([unit.format(k % 4 + 0.5) for k in range(6)])
+    with pytest.raises(
+        TableError, match="'size' .* numbers with a unit, such as .* alone"
+    ) as caught:
+        read_training(io.StringIO(text(SAID)), features, kinds="any")
+    features.seek(0)
+    found = read_training(io.StringIO(text(SAID)), features, kinds=caught.value.settings["kinds"])
+    assert found.kinds["size"] == "category"
+    codes = of_items([f"{k % 3}b" for k in range(6)])  # which are no units
+    assert read_training(io.StringIO(text(SAID)), codes, kinds="any").kinds["size"] == "category"
+
+
+def test_a_feature_that_repeats_the_labels_is_refused():
+    said = [(f"i{k}", CLASSES[k % 3]) for k in range(15)]
+    labels = text(said, ("item", "label"))
+    with pytest.raises(TableError, match="'tree' holds the classes themselves") as caught:
+        read_training(io.StringIO(labels), of_items([c for _, c in said], "tree"), kinds="any")
+    found = read_training(io.StringIO(labels), of_items([c for _, c in said], "tree"),
+                          kinds=caught.value.settings["kinds"])  # fmt: skip
+    assert found.names == ["depth"]
+    near = [CLASSES[(k + (k % 4 == 0)) % 3] for k in range(15)]  # such as what stands beside it
+    assert "tree" in read_training(io.StringIO(labels), of_items(near, "tree"), kinds="any").names

@@ -1,5 +1,6 @@
 """Columns of any kind from a table: numbers with gaps, dates, categories; and what is left out."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,13 @@ from plausible.tables import Source, TableError, arrow, counted, floats, listed,
 
 CODES = {-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0}  # for "no value"
 FEW_NUMBERS = 10  # in which one may be far from the others by chance
+FIRST_CELLS, FEW_UNITS = 1000, 3  # cells that tell of units, and how many must be different
+WITH_UNIT = re.compile(  # 5.2 mm, $1,200.50, 12 €
+    r"(?i)[$€£¥]\s*[+\u2212-]?\d[\d.,' ]*[km]?|[+\u2212-]?\d[\d.,']*\s*"
+    r"([$€£¥]|[nµmckMG]?m[²³23]?|[nµmk]?g|[mcd]?l|[nµm]?s|sec|min|h|hrs?|[kMG]?hz|[kmM]?w|[kmM]?v|"
+    r"°\s*[cf]?|px|inch|ft|lbs?|oz|kb|mb|gb|usd|eur|gbp|chf|years?|yrs?|days?|months?|weeks?|"
+    r"km/h|mph|mmhg|bpm|kcal)\.?"
+)
 MOSTLY = 0.5  # share of numbers from which other cells of a column are faults
 
 
@@ -48,6 +56,8 @@ def read_mixed(
             continue
         if values.dtype.kind == "f":
             infinite.add(np.isinf(values), 0, name, column)
+        if values.dtype.kind == "O" and kinds.get(name) is None:
+            _check_units(table, name, values)
         found = _kind_of_column(values, name, kinds.get(name), name in asked)
         if found.kind == LEFT_OUT:
             left_out[name] = found.reason
@@ -73,6 +83,18 @@ def read_mixed(
             f"{infinite.places(table, 'infinite')}; correct them, or leave the cells empty."
         )
     return MixedColumns(data, left_out)
+
+
+def _check_units(table: Source, name: str, values: NDArray[Any]) -> None:
+    """Refuse numbers that stand beside their unit, or currency, in every cell."""
+    cells = list(dict.fromkeys(cell for cell in values[:FIRST_CELLS].tolist() if cell is not None))
+    if len(cells) >= FEW_UNITS and all(map(WITH_UNIT.fullmatch, cells)):
+        raise TableError(
+            f"Column {name!r} of {table.name} should hold numbers, dates or names",
+            f"it holds numbers with a unit, such as {cells[0]!r}",
+            ("write the numbers alone, all in one unit", "say {kinds} if these are names"),
+            settings={"kinds": {name: CATEGORY}},
+        )
 
 
 def _kind_of_column(values: NDArray[Any], name: str, given: str | None, asked: bool) -> Kind:

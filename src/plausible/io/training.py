@@ -43,6 +43,8 @@ from plausible.tables import (
     stream_table,
 )
 
+FEW_LABELS = 10  # with which a feature may agree by chance
+
 
 class Training(NamedTuple):
     """Features and what is known about their rows; what `read_training` returns.
@@ -176,18 +178,35 @@ def check_no_labels(
     called = {plainly(name) for name in (*ALIASES["label"], *RESULTS, "target", "y")}
     classes = set(known.labels.classes.tolist())
     for i, name in enumerate(read.names):
-        if plainly(name) not in called or (kinds or {}).get(name) == "left out":
+        if (kinds or {}).get(name) == "left out":
             continue
         column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
         values = {value for value in column.tolist() if value is not None and value == value}
-        is_same = values <= classes or (rows is not None and _are_codes(column[rows], known.labels))
+        if plainly(name) in called:
+            is_same = values <= classes or (
+                rows is not None and _are_codes(column[rows], known.labels)
+            )
+        else:
+            is_said = name in (kinds or {}) or rows is None or not values <= classes
+            is_same = not is_said and _are_labels(column[rows], known.labels)
         if len(values) > 1 and is_same:
             raise TableError(
                 f"Features in {table.name} should be known before an item is labeled",
                 f"{name!r} holds the classes themselves",
-                "leave it out with {kinds}, or call it otherwise if it is a feature",
+                "leave it out with {kinds}, or call it otherwise if it is a feature"
+                if plainly(name) in called
+                else "leave it out with {kinds}, or say that it is a category if it is a feature",
                 settings={"kinds": {name: "left out"}},
             )
+
+
+def _are_labels(column: Any, labels: Any) -> bool:
+    """Whether a column names the most plausible class of nearly all rows that are labeled."""
+    said = labels.informativeness > 0
+    if said.sum() < FEW_LABELS or not isinstance(labels, Labels):
+        return False
+    same = np.asarray(column)[said] == labels.crisp()[said]
+    return bool(np.mean(same) >= NEARLY_ALL)
 
 
 def _are_codes(column: Any, labels: Any) -> bool:
