@@ -181,10 +181,12 @@ def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> 
 def _portions(search: Search, level: Level, nodes: IntArray, n_slots: int) -> Iterator[IntArray]:
     """Nodes that are sorted together: one, or as many as numbers and memory have room for."""
     most = min(ENTRIES // n_slots, 1 << (KEY_BITS - _code_bits(search)) // 2)
+    most_nodes = 4 * ENTRIES // len(search.codes)  # which draw an order of all features
     ends, at = np.cumsum((level.last - level.first)[nodes]), 0
     while at < len(nodes):
         before = ends[at - 1] if at else 0
-        end = max(int(np.searchsorted(ends, before + most, "right")), at + 1)
+        end = int(np.searchsorted(ends, before + most, "right"))
+        end = max(min(end, at + most_nodes), at + 1)
         yield nodes[at:end]
         at = end
 
