@@ -76,15 +76,15 @@ class Slots(NamedTuple):
 class Sums(NamedTuple):
     """What `scan` adds up, and room to work in; the names are those of its arguments."""
 
-    start: IntArray
-    column: NDArray[np.int32]
+    start: NDArray[np.uint64]
+    column: NDArray[np.uint32]
     value: FloatArray
-    begin: IntArray
+    begin: NDArray[np.uint64]
     members: IntArray
     traits: FloatArray
     limits: FloatArray
     own: IntArray
-    place: IntArray
+    place: NDArray[np.uint64]
     current: FloatArray
     whole: FloatArray
     table: FloatArray
@@ -160,11 +160,11 @@ def _sums_of(knowledge: Knowledge, item: IntArray, weight: FloatArray, settings:
 
 def bring_near(search: Search, rows: IntArray) -> Search:
     """The same with rows numbered in this order, so that those of a node are near in memory."""
-    start, column, value = search.sums[:3]
-    sizes = np.diff(start.view(np.int64))[rows]
-    at = places_of(start.view(np.int64)[rows], start.view(np.int64)[rows] + sizes)
-    ends = np.append(0, np.cumsum(sizes)).view(np.uint64)
-    sums = search.sums._replace(start=ends, column=column[at], value=value[at])
+    start: IntArray = search.sums.start.astype(np.int64)
+    begin, end = start[rows], start[rows + 1]
+    at, ends = places_of(begin, end), np.append(0, np.cumsum(end - begin))
+    column, value, places = search.sums.column[at], search.sums.value[at], ends.astype(np.uint64)
+    sums = search.sums._replace(start=places, column=column, value=value)
     return search._replace(item=search.item[rows], weight=search.weight[rows], sums=sums)
 
 
