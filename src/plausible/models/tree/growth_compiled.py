@@ -45,7 +45,8 @@ def grow_compiled(
     seeds: Sequence[int],
 ) -> list[Tree]:
     """Grow trees on rows with weights (T, n); see `growth.grow`."""
-    tree, item = np.nonzero(weights > 0.0)
+    # Copies without gaps: for arrays with gaps, loops would be compiled once more.
+    tree, item = (part.copy() for part in np.nonzero(weights > 0.0))
     search = begin_search(features, knowledge, item, weights[tree, item], settings)
     ends = np.cumsum(np.bincount(tree, minlength=len(weights)))
     starts = np.append(0, ends[:-1])
