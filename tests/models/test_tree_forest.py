@@ -161,6 +161,19 @@ def test_trees_that_grow_together_are_the_tree_of_their_bag(monkeypatch):
         assert np.allclose(alone.predict_mass(FRESH).values, tree.predict_mass(FRESH).values)
 
 
+def test_loops_of_growth_are_compiled_for_one_kind_of_arrays(monkeypatch):
+    """Whatever grows: for arrays with gaps, say, a first fit would wait once more."""
+    for module in (forest, classifier):
+        monkeypatch.setattr(module, "use_compiled", lambda *sizes: True)
+    BeliefForestClassifier(3, random_state=0).fit(X, LABELS)
+    BeliefForestClassifier(2, bootstrap=False, max_features=None).fit(X, CODES)
+    BeliefTreeClassifier().fit(np.asfortranarray(X), LABELS, np.arange(len(X)) % 3)
+    from plausible.models.tree import growth_kernels
+
+    assert len(growth_kernels.scan.signatures) == 1
+    assert len(growth_kernels.partition.signatures) == 1
+
+
 @pytest.mark.parametrize(("n_trees", "n_rows", "jobs", "sizes"), [
     (60, 1_000, None, [60]),
     (60, 1_000, 2, [30, 30]),

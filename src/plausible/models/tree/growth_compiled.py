@@ -20,12 +20,21 @@ from scipy import sparse
 
 from plausible.models.tree.growth import MODULUS, TIE, Settings, node_masses
 from plausible.models.tree.growth_kernels import partition
-from plausible.models.tree.growth_search import Level, Search, begin_search, find_splits, places_of
+from plausible.models.tree.growth_search import (
+    Level,
+    Search,
+    begin_search,
+    bring_near,
+    find_splits,
+    places_of,
+)
 from plausible.models.tree.problem import Features, Knowledge
 from plausible.models.tree.structure import LEAF, NODE_ARRAYS, Tree
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+NEAR = 1 << 10  # rows of a node that a core's first-level cache has room for
 
 
 def grow_compiled(
@@ -36,15 +45,19 @@ def grow_compiled(
     seeds: Sequence[int],
 ) -> list[Tree]:
     """Grow trees on rows with weights (T, n); see `growth.grow`."""
-    tree, item = np.nonzero(weights > 0.0)
+    # Copies without gaps: for arrays with gaps, loops would be compiled once more.
+    tree, item = (part.copy() for part in np.nonzero(weights > 0.0))
     search = begin_search(features, knowledge, item, weights[tree, item], settings)
     ends = np.cumsum(np.bincount(tree, minlength=len(weights)))
     starts = np.append(0, ends[:-1])
     rows = np.arange(len(item))
     levels: list[Level] = []
-    sums = []
+    sums: list[Any] = []
+    is_near = False
     level = Level.begin(starts, ends, np.asarray(seeds, dtype=np.int64))
     while len(level.first):
+        if levels and not is_near and len(rows) < NEAR * len(level.first):
+            search, rows, is_near = bring_near(search, rows), np.arange(len(rows)), True
         find_splits(search, rows, level, len(levels) >= settings.max_depth)
         levels.append(level)
         sums.append(_sums_of_masses(search, knowledge, rows, level))

@@ -76,15 +76,15 @@ class Slots(NamedTuple):
 class Sums(NamedTuple):
     """What `scan` adds up, and room to work in; the names are those of its arguments."""
 
-    start: IntArray
-    column: NDArray[np.int32]
+    start: NDArray[np.uint64]
+    column: NDArray[np.uint32]
     value: FloatArray
-    begin: IntArray
+    begin: NDArray[np.uint64]
     members: IntArray
     traits: FloatArray
     limits: FloatArray
     own: IntArray
-    place: IntArray
+    place: NDArray[np.uint64]
     current: FloatArray
     whole: FloatArray
     table: FloatArray
@@ -158,6 +158,16 @@ def _sums_of(knowledge: Knowledge, item: IntArray, weight: FloatArray, settings:
     )
 
 
+def bring_near(search: Search, rows: IntArray) -> Search:
+    """The same with rows numbered in this order, so that those of a node are near in memory."""
+    start: IntArray = search.sums.start.astype(np.int64)
+    begin, end = start[rows], start[rows + 1]
+    at, ends = places_of(begin, end), np.append(0, np.cumsum(end - begin))
+    column, value, places = search.sums.column[at], search.sums.value[at], ends.astype(np.uint64)
+    sums = search.sums._replace(start=places, column=column, value=value)
+    return search._replace(item=search.item[rows], weight=search.weight[rows], sums=sums)
+
+
 def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> None:
     """Write down weights, impurities and best splits of all nodes; see `growth.can_be_split`."""
     settings, d = search.settings, len(search.codes)
@@ -181,10 +191,12 @@ def find_splits(search: Search, rows: IntArray, level: Level, is_deep: bool) -> 
 def _portions(search: Search, level: Level, nodes: IntArray, n_slots: int) -> Iterator[IntArray]:
     """Nodes that are sorted together: one, or as many as numbers and memory have room for."""
     most = min(ENTRIES // n_slots, 1 << (KEY_BITS - _code_bits(search)) // 2)
+    most_nodes = 4 * ENTRIES // len(search.codes)  # which draw an order of all features
     ends, at = np.cumsum((level.last - level.first)[nodes]), 0
     while at < len(nodes):
         before = ends[at - 1] if at else 0
-        end = max(int(np.searchsorted(ends, before + most, "right")), at + 1)
+        end = int(np.searchsorted(ends, before + most, "right"))
+        end = max(min(end, at + most_nodes), at + 1)
         yield nodes[at:end]
         at = end
 
