@@ -240,14 +240,14 @@ def _numbers(column: Any, likely: set[str]) -> Any:
 
 
 @cache
-def _form(kind: str) -> re.Pattern[str]:
+def _pattern(kind: str) -> re.Pattern[str]:
     """What cells of a kind look like, for Python."""
     return re.compile(RULES[kind].pattern.replace(r"\x{a0}", "\xa0").replace(r"\x{202f}", "\u202f"))
 
 
 def _may_be(kind: str, cell: str) -> bool:
     """Whether a cell looks like one of a kind: to rule out most kinds, without a call of Arrow."""
-    return _form(kind).search(cell) is not None
+    return _pattern(kind).search(cell) is not None
 
 
 def suits(kind: str, cells: Any) -> bool:
