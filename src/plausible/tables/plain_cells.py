@@ -24,7 +24,7 @@ from plausible.tables.threads import N_THREADS, at_once
 
 LOOK = 1024  # rows that tell which columns are worth codes
 LOOK_BYTES = 1 << 20
-PIECE = 1 << 17
+PIECE = 1 << 17  # bytes that stay in the cache
 BEHIND = 7  # bytes that are read behind text, eight at a time
 NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
 BOM = b"\xef\xbb\xbf"
@@ -61,16 +61,15 @@ class Lines(NamedTuple):
         return (len(self.ends) - 1) // self.n_columns
 
     def column(self, number: int) -> tuple[Any, ...]:
-        """What compiled loops are told about a column."""
+        """What compiled loops are told about a column; last, how many bytes end its cells."""
         cut = self.n_returns if number == self.n_columns - 1 else 0
         return self.words, self.ends, number, self.n_columns, cut
 
     def sizes(self, number: int, rows: IntArray) -> IntArray:
         """Bytes of the cells of a column in some rows."""
-        cells = rows * self.n_columns + number
-        cut = self.n_returns if number == self.n_columns - 1 else 0
-        sizes: IntArray = self.ends[cells + 1].astype(np.int64) - self.ends[cells]
-        return sizes - 1 - cut
+        cells, cut = rows * self.n_columns + number, self.column(number)[-1]
+        sizes: IntArray = self.ends[cells + 1].astype(np.int64) - self.ends[cells] - 1 - cut
+        return sizes
 
 
 _n_files = 0
