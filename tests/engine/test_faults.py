@@ -64,7 +64,8 @@ def same(found, expected):
 MODELS = [
     mixture(),
     DiscriminantClassifier(tol=0.0, max_iter=N_ITER),
-    PartialLogisticRegression(max_iter=N_ITER, tol=0.0, n_init=1, random_state=0),
+    # Few enough that it has not converged: where it stops then is a matter of rounding.
+    PartialLogisticRegression(max_iter=6, tol=0.0, n_init=1, random_state=0),
 ]
 
 

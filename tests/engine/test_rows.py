@@ -310,3 +310,16 @@ def test_map_does_not_copy_columns_that_change_places():
     mixed = rows.map(lambda columns: (columns[0] if columns[0][0, 0] < 20 else -columns[0],))
     expected = np.where(np.arange(20)[:, None] < 12, X, -X)
     np.testing.assert_array_equal(mixed.columns[0], expected)
+
+
+@pytest.mark.parametrize(("n", "n_chunks"), [(900, 1), (2500, 4), (6500, 8), (11_000, 12)])
+def test_chunks_are_of_one_length_and_as_many_as_threads_can_share(n, n_chunks, monkeypatch):
+    monkeypatch.setattr(rows_module, "CHUNK_BYTES", 8000)  # a thousand numbers
+    rows = ArrayRows(np.arange(float(n)))
+    sizes = [len(columns[0]) for columns in rows.chunks()]
+    assert len(sizes) == n_chunks
+    assert max(sizes) - min(sizes) < n_chunks
+    longer = [len(columns[0]) for columns in rows.coarser(3).chunks()]
+    assert len(longer) < n_chunks or n_chunks == 1
+    assert max(longer) - min(longer) < n_chunks
+    assert sum(longer) == sum(sizes) == n

@@ -67,7 +67,7 @@ def _check_timeout(timeout: float | str | None) -> float:
 
 
 def _as_block(number: int, *columns: Any) -> Columns:
-    # What comes through a connection begins anywhere in memory, and sums of it take half as long again.
+    # What comes through a connection begins anywhere in memory, and is slow to read at each pass.
     block = tuple(None if column is None else np.require(column, None, "A") for column in columns)
     lengths = [len(column) for column in block if column is not None]
     if len(set(lengths)) != 1:

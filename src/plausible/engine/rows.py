@@ -326,7 +326,7 @@ class ArrayRows(Rows):
         self.order = order if order is None else row_numbers(order, lengths[0], "order")
         row_bytes = sum(map(n_bytes, given)) // max(lengths[0], 1)
         size = int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
-        self.chunk_rows = max([size, *map(_rows_worth_a_sum, given)])
+        self.chunk_rows = self._evenly(max([size, *map(_rows_worth_a_sum, given)]))
         if chunk_rows is not None:
             self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)
 
@@ -396,7 +396,7 @@ class ArrayRows(Rows):
 
     def coarser(self, factor: int) -> "ArrayRows":
         """The same rows in chunks some times as long."""
-        size = check_whole(factor, "factor", 1) * self.chunk_rows
+        size = self._evenly(check_whole(factor, "factor", 1) * self.chunk_rows)
         return ArrayRows(*self.columns, order=self.order, chunk_rows=size)
 
     def sample(self, n_rows: int, random: np.random.RandomState) -> Columns:
@@ -405,6 +405,14 @@ class ArrayRows(Rows):
         if len(wanted) == self.n_rows:
             return self._chunk(0, self.n_rows)
         return take(self.columns, wanted if self.order is None else self.order[wanted])
+
+    def _evenly(self, size: int) -> int:
+        """Rows of chunks that are about as long, all alike, and as many as threads can share."""
+        n_chunks = -(-self.n_rows // size)
+        if n_chunks > 1:
+            n_chunks += -n_chunks % (2 if n_chunks <= 4 else 4)
+            size = -(-self.n_rows // n_chunks)
+        return size
 
     def _starts(self) -> range:
         return range(0, self.n_rows, self.chunk_rows)
