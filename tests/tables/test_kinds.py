@@ -21,6 +21,9 @@ CASES = [
     (["-0,25", "1.234,5"], [-0.25, 1234.5], "decimal commas"),
     (["1.234.567", "0,5"], [1234567.0, 0.5], "decimal commas"),
     (["1\xa0234,5", "7"], [1234.5, 7.0], "decimal commas"),
+    (["6,1e-05", "1,5E+3", "7", "2e-06"], [6.1e-05, 1500.0, 7.0, 2e-06], "decimal commas"),
+    ([",5", "-,25", "Inf"], [0.5, -0.25, float("inf")], "5' was read as "),
+    (["1.234e5", "0,5"], ["1.234e5", "0,5"], ""),
     (["1,234.5", "7"], [1234.5, 7.0], "thousands"),
     (["1,234,567", "7"], [1234567.0, 7.0], "thousands"),
     (["1 234", "5"], [1234.0, 5.0], "thousands separators: '1 234' was read as 1234"),
@@ -110,6 +113,20 @@ def test_points_in_a_file_with_decimal_commas():
     assert read(["1.234", "5.678"])[0] == [1.234, 5.678]
 
 
+def test_powers_of_ten_in_a_file_with_decimal_commas():
+    table = read_table(io.StringIO("a;b\n5e-05;1,5\n0;2,25\n"))
+    assert table.to_pydict() == {"a": [5e-05, 0.0], "b": [1.5, 2.25]}
+
+
+def test_what_many_columns_have_is_told_once():
+    opened = open_table(io.StringIO("a;b;c;d;e\n1,5;1,25;1,234;2,5;5,678\n2;3;4,567;7;8,901\n"))
+    read_table(opened)
+    commas, doubt = opened.notes[1:]
+    assert commas.endswith("3 columns ('a', 'b', 'd') have decimal commas: '1,5' was read as 1.5")
+    assert "2 columns ('c', 'e') have cells such as '1,234'" in doubt
+    assert doubt.endswith("They were read as text")
+
+
 def test_names_stay_as_they_are_written():
     """Dates and decimal commas are values; as names of items they keep their spelling."""
     for cells in (["31.01.2024", "01.02.2024"], ["1,5", "2,5"], ["45 %", "7 %"], ["007", "8"]):
@@ -122,7 +139,8 @@ def test_names_stay_as_they_are_written():
 
 WORDS = """
     1 25 007 1.5 0.25 1,5 1.234 1,234 1,234.5 1.234,5 12.345,678 45% 3,5% 1e5 true FALSE 2024-01-31
-    2024-02-31 31.12.2024 01/02/2024 13/02/2024 02/13/2024 NA x +5 -3 inf 1234567890123456789 0x1F
+    6,1e-05 ,5 2024-02-31 31.12.2024 01/02/2024 13/02/2024 02/13/2024 NA x +5 -3 inf
+    1234567890123456789 0x1F
 """
 words = st.sampled_from(WORDS.split())
 

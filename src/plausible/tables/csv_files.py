@@ -210,9 +210,9 @@ class CsvSource(Source):
         """What kind of values a column holds."""
         if name not in self._kinds:
             typing = self._typing(name)
-            kind, note = typing.resolve(self.delimiter, self._has_decimal_commas)
+            kind, assumed = typing.resolve(self.delimiter, self._has_decimal_commas)
             self._kinds[name] = kind
-            self.notes += [f"{self.name}: column {name!r} {note}"] if note else []
+            self._tell(name, assumed, kind == TEXT)
         return self._kinds[name]
 
     def lines(self, rows: Sequence[int]) -> list[int]:

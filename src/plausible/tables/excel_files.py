@@ -212,9 +212,9 @@ class ExcelSource(Source):
             return column
         typing = Typing()
         typing.add(column)
-        kind, note = typing.resolve(",", lambda: False)
+        kind, assumed = typing.resolve(",", lambda: False)
         self._kinds[name] = kind
-        self.notes += [f"{self.name}: column {name!r} {note}"] if note else []
+        self._tell(name, assumed, kind == TEXT)
         return as_kind(column, kind)
 
 

@@ -32,10 +32,18 @@ class Rule(NamedTuple):
     pattern: str
     type: str
     steps: tuple[tuple[str, str], ...] = ()
-    said: str = ""  # what a note says about it
+    said: str = ""  # what a note says that the cells have
 
 
-WHOLE = r"0|[1-9]\d{0,18}"
+class Assumed(NamedTuple):
+    """What cells have that can be read in more than one way, and which way was taken."""
+
+    key: str  # the same for columns of which the same was assumed
+    said: str
+
+
+WHOLE, POWER = r"0|[1-9]\d{0,18}", r"[eE][+-]?\d+"
+CLEAR = rf"(?i)^[+-]?(\d+({POWER})?|inf|infinity)$"  # that have one reading
 CODE = r"^\s*\d+([eE]\d+)?\s*$"
 DAY, CLOCK = r"\d{4}-\d\d-\d\d", r"[T ]\d\d:\d\d(:\d\d(\.\d{1,%d})?)?"
 ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
@@ -46,21 +54,22 @@ RULES: dict[str, Rule] = {
     INT: Rule("", "int64"),
     FLOAT: Rule("", "float64"),
     SPACED: Rule(
-        rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}(['\x{{a0}}\x{{202f}} ]\d{{3}})+)$", "float64",
-        (("[' \\x{a0}\\x{202f}]", ""),), "has thousands separators",
+        rf"^[+-]?(({WHOLE})({POWER})?|[1-9]\d{{0,2}}(['\x{{a0}}\x{{202f}} ]\d{{3}})+)$", "float64",
+        (("[' \\x{a0}\\x{202f}]", ""),), "thousands separators",
     ),
     COMMA: Rule(
-        rf"^[+-]?({WHOLE}|[1-9]\d{{0,2}}([.'\x{{a0}}\x{{202f}} ]\d{{3}})+)(,\d+)?$", "float64",
-        (("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "has decimal commas",
+        rf"^[+-]?((({WHOLE})(,\d+)?|,\d+)({POWER})?"
+        r"|[1-9]\d{0,2}([.'\x{a0}\x{202f} ]\d{3})+(,\d+)?|(?i:inf|infinity))$", "float64",
+        (("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "decimal commas",
     ),
     GROUPED: Rule(  # or simply numbers
         rf"(?i)^[+-]?((({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d*)?|\.\d+)"
         r"(e[+-]?\d+)?|inf|infinity)$", "float64",
-        (("[,' \\x{a0}\\x{202f}]", ""),), "has thousands separators",
+        (("[,' \\x{a0}\\x{202f}]", ""),), "thousands separators",
     ),
     PERCENT: Rule(
         r"^[+-]?(0|[1-9]\d*)(\.\d+|,\d{1,2}|,\d{4,})?[ \x{a0}\x{202f}]?%$", "float64",
-        (("[ %\\x{a0}\\x{202f}]", ""), (",", ".")), "has percent signs",
+        (("[ %\\x{a0}\\x{202f}]", ""), (",", ".")), "percent signs",
     ),
     "date": Rule(rf"^{DAY}$", "date32"),
     "moment": Rule(rf"^{DAY}{CLOCK % 6}$", "us"),
@@ -71,16 +80,16 @@ RULES: dict[str, Rule] = {
 
 # Days in other orders: the form, what is swapped, and what a note says.
 ORDERS = {
-    "year first": (r"\d{4}/\d{1,2}/\d{1,2}", (r"^(\d+)/(\d+)/(\d+)", r"\1-\2-\3"), "has dates"),
+    "year first": (r"\d{4}/\d{1,2}/\d{1,2}", (r"^(\d+)/(\d+)/(\d+)", r"\1-\2-\3"), "dates"),
     "dotted": (
-        r"\d{1,2}\.\d{1,2}\.\d{4}", (r"^(\d+)\.(\d+)\.(\d+)", r"\3-\2-\1"), "has dates, day first"
+        r"\d{1,2}\.\d{1,2}\.\d{4}", (r"^(\d+)\.(\d+)\.(\d+)", r"\3-\2-\1"), "dates, day first"
     ),
     DAY_FIRST: (
-        r"\d{1,2}[/-]\d{1,2}[/-]\d{4}", (r"^(\d+).(\d+).(\d+)", r"\3-\2-\1"), "has dates, day first"
+        r"\d{1,2}[/-]\d{1,2}[/-]\d{4}", (r"^(\d+).(\d+).(\d+)", r"\3-\2-\1"), "dates, day first"
     ),
     MONTH_FIRST: (
         r"\d{1,2}[/-]\d{1,2}[/-]\d{4}", (r"^(\d+).(\d+).(\d+)", r"\3-\1-\2"),
-        "has dates, month first",
+        "dates, month first",
     ),
 }  # fmt: skip
 for _name, (_form, _swap, _said) in ORDERS.items():
@@ -120,7 +129,7 @@ class Typing:
     is_tidy : bool
         Whether numbers stand without blanks around them, if it is a column of numbers.
     example : str or None
-        A cell that is not simply a number.
+        A cell that is not simply a number, if there is one.
     is_code : bool
         Whether cells that are no whole numbers look like 12e3: as names they are codes, since no
         program writes numbers so.
@@ -173,19 +182,19 @@ class Typing:
         if open_:
             cells = trim(column.drop_null())
             likely = sure | {kind for kind in open_ if suits(kind, cells)}
-            if likely - {FLOAT, BOOL} and (self.example is None or self.example.isdigit()):
-                is_whole = arrow(".compute").match_substring_regex(cells, r"^[+-]?[0-9]+$")
-                index = is_whole.index(False).as_py()
+            if likely - {FLOAT, BOOL} and (self.example is None or re.search(CLEAR, self.example)):
+                is_clear = arrow(".compute").match_substring_regex(cells, CLEAR)
+                index = is_clear.index(False).as_py()
                 self.example = cells[max(index, 0)].as_py()
         return frozenset(likely)
 
-    def resolve(self, delimiter: str, has_commas: Callable[[], bool]) -> tuple[str, str]:
-        """The kind, and a note on what was assumed.
+    def resolve(self, delimiter: str, has_commas: Callable[[], bool]) -> tuple[str, Assumed | None]:
+        """The kind, and what was assumed, if anything was.
 
         `has_commas` tells whether other columns of the file surely have decimal commas.
         """
         if not self.n_cells:
-            return NULL, ""
+            return NULL, None
         kind = next((kind for kind in RULES if kind in self.possible), TEXT)
         doubt = ""
         is_pointed = kind == FLOAT and COMMA in self.possible and SPACED not in self.possible
@@ -197,13 +206,13 @@ class Typing:
         if kind == COMMA and delimiter == "," and not doubt:
             doubt = COMMA_IN_CELLS
         if doubt:
-            return TEXT, f"has cells such as {self.example!r}, {doubt}. It was read as text"
+            return TEXT, Assumed(doubt, f"cells such as {self.example!r}, {doubt}")
         said = RULES[kind].said if kind in RULES else ""
         if not said:
-            return kind, ""
+            return kind, None
         value = as_kind(arrow().array([self.example]), kind)[0].as_py()
         value = f"{value:.15g}" if isinstance(value, float) else value
-        return kind, f"{said}: {self.example!r} was read as {value}"
+        return kind, Assumed(said, f"{said}: {self.example!r} was read as {value}")
 
     @property
     def has_decimal_commas(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from plausible.tables.codes import Encoded, encode
 from plausible.tables.columns import names_of
 from plausible.tables.errors import MOST, arrow, counted, listed
+from plausible.tables.kinds import Assumed
 
 CHUNK_ROWS = 16384
 
@@ -39,6 +40,22 @@ class Source:
         self.index: set[str] = set()
         self._codes: dict[str, Encoded] = {}
         self.notes: list[str] = []
+        self._assumed: dict[str, tuple[int, str, list[str]]] = {}
+
+    def _tell(self, name: str, assumed: Assumed | None, is_text: bool) -> None:
+        """Note what was assumed of a column, once for all of which it is the same."""
+        if assumed is None:
+            return
+        place, said, names = self._assumed.setdefault(
+            assumed.key, (len(self.notes), assumed.said, [])
+        )
+        names.append(name)
+        which, has, it = f"column {name!r}", "has", "It was"
+        if len(names) > 1:
+            which = f"{len(names)} columns ({listed([repr(each) for each in names])})"
+            has, it = "have", "They were"
+        end = f". {it} read as text" if is_text else ""
+        self.notes[place : place + 1] = [f"{self.name}: {which} {has} {said}{end}"]
 
     def schema(self, columns: Sequence[str]) -> Any:
         """Names and types of some columns."""
