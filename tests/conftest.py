@@ -1,5 +1,9 @@
 import os
 
+# Tests run in as many processes as there are cores, whose threads should not wait by spinning.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 from hypothesis import Phase, settings
 
 # Fast and repeatable by default; HYPOTHESIS_PROFILE=long searches further, with fresh cases.
