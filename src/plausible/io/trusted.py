@@ -28,6 +28,7 @@ PARTS = (
     "plausible.experts.reliability.Reliability",
     "plausible.labels.container.Labels",
     "plausible.neighbors.search.Search",
+    "plausible.models.auto.steps.QuantileSteps",
     "plausible.models.gaussian.parameters.Gaussians",
     "plausible.models.gaussian.parameters.Prior",
     "plausible.models.calibration.predictive.Calibration",

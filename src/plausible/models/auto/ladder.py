@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from plausible.labels import Labels
 from plausible.models.any_learner import SoftLabelClassifier
 from plausible.models.auto.choice import SHARPNESS
+from plausible.models.auto.steps import QuantileSteps
 from plausible.models.gaussian import DiscriminantClassifier, GaussianMixtureClassifier
 from plausible.models.learners import fit_learner
 from plausible.models.logistic import PartialLogisticRegression
@@ -89,7 +90,7 @@ def boosted_trees() -> SoftLabelClassifier:
     trees = HistGradientBoostingClassifier(
         learning_rate=RATE, max_iter=N_BOOSTED, max_leaf_nodes=N_LEAVES, early_stopping=False
     )
-    return SoftLabelClassifier(trees, "maximum_entropy")
+    return SoftLabelClassifier(make_pipeline(QuantileSteps(), trees), "maximum_entropy")
 
 
 def logistic(criterion: str, alpha: float, tol: float = 1e-5) -> PartialLogisticRegression:
