@@ -3,9 +3,11 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from plausible.errors import InputError
 from plausible.labels import Labels
@@ -16,8 +18,9 @@ from plausible.models import (
     PartialLogisticRegression,
     SoftNearestCentroid,
 )
-from plausible.models.auto import choice
+from plausible.models.auto import choice, trials
 from plausible.models.auto.ladder import Rung, default_ladder, fit_rung, read_as
+from plausible.models.auto.steps import QuantileSteps
 
 CLASSES = ["c", "a", "b"]
 LADDER = [
@@ -338,3 +341,33 @@ def test_bets_are_as_sure_as_probabilities_and_no_surer(data):
     order = [CLASSES.index(name) for name in model.classes_]
     expected = (weight @ p / weight.sum())[order]
     np.testing.assert_allclose(model.predict_proba(X).mean(axis=0), expected, atol=0.05)
+
+
+def test_features_as_numbers_of_quantiles_leave_trees_the_same_cuts():
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=900), rng.integers(4, size=900), rng.exponential(size=900)]
+    )
+    X[::50, 2] = np.nan
+    codes = QuantileSteps().fit(X).transform(X)
+    for column, code in zip(X.T, codes.T, strict=True):
+        there = ~np.isnan(column)
+        assert (np.isnan(code) == ~there).all()
+        order = np.argsort(column[there], kind="stable")
+        assert (np.diff(code[there][order]) >= 0).all()
+        assert len(np.unique(code[there])) == min(255, len(np.unique(column[there])))
+        assert np.unique(code[there], return_counts=True)[1].max() <= max(
+            4, np.unique(column[there], return_counts=True)[1].max()
+        )
+    y = rng.integers(3, size=900)
+    y[X[:, 0] > 0] = 2
+    trees = HistGradientBoostingClassifier(max_iter=5, early_stopping=False)
+    plain, coded = (clone(trees).fit(part, y).predict_proba(part) for part in (X, codes))
+    np.testing.assert_allclose(plain, coded, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "n_threads"), [(40, 1), (80, 2)])
+def test_candidates_share_few_rows_among_no_threads(n, n_threads, monkeypatch):
+    monkeypatch.setattr(trials, "FEW_BYTES", 40 * 3 * 8)
+    with threadpool_limits(2), trials.threads_for(np.zeros((n, 3))):
+        assert {pool["num_threads"] for pool in threadpool_info()} == {n_threads}

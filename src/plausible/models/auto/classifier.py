@@ -45,7 +45,14 @@ from plausible.models.auto.choice import (
 )
 from plausible.models.auto.ladder import Rung, default_ladder, fit_rung, seeded
 from plausible.models.auto.results import summarize, tabulate
-from plausible.models.auto.trials import Rows, Settings, Trial, climb, compared_rows
+from plausible.models.auto.trials import (
+    Rows,
+    Settings,
+    Trial,
+    climb,
+    compared_rows,
+    threads_for,
+)
 from plausible.models.ensemble.members import (
     Named,
     NamedEnsemble,
@@ -207,9 +214,10 @@ class AutoClassifier(NamedEnsemble):
         rng = random_from(self.random_state)
         rungs = self._rungs(int(rng.randint(LARGEST_SEED)))
         rows = compared_rows(scaled, labels, weight, folds, self.max_rows)
-        trials = self._climb(rungs, rows, len(weight))
-        votes = self._vote(trials, rows, rng)
-        self._fit_voters(rungs, votes, scaled, labels, weight)
+        with threads_for(scaled):
+            trials = self._climb(rungs, rows, len(weight))
+            votes = self._vote(trials, rows, rng)
+            self._fit_voters(rungs, votes, scaled, labels, weight)
         return self
 
     def _check_options(self) -> None:

@@ -3,11 +3,13 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from plausible.engine import Progress
 from plausible.errors import InputError
@@ -27,6 +29,8 @@ from plausible.models.folds import row_ranks
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+FEW_BYTES = 3 << 20  # of features: a cache of one core holds them, or nearly
 
 
 class Settings(NamedTuple):
@@ -122,6 +126,15 @@ def compared_rows(
             ("give more rows that are different", "choose one model, such as logistic regression"),
         )
     return rows
+
+
+def threads_for(X: FloatArray) -> AbstractContextManager[Any]:
+    """Leave libraries the threads that they have, or one of them where the rows are few.
+
+    Threads of many short steps wait for each other, and on a busy machine ten times as long as the
+    steps take.
+    """
+    return threadpool_limits(1) if X.nbytes <= FEW_BYTES else nullcontext()
 
 
 def bets_on_fold(rung: Rung, rows: Rows, fold: int) -> FloatArray:
