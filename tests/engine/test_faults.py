@@ -64,7 +64,8 @@ def same(found, expected):
 MODELS = [
     mixture(),
     DiscriminantClassifier(tol=0.0, max_iter=N_ITER),
-    PartialLogisticRegression(max_iter=N_ITER, tol=0.0, n_init=1, random_state=0),
+    # At its optimum, rounding decides which step is the last: it is stopped before.
+    PartialLogisticRegression(max_iter=N_ITER // 2, tol=0.0, n_init=1, random_state=0),
 ]
 
 
