@@ -1,10 +1,14 @@
 import os
 
-# Tests run in as many processes as there are cores, whose threads should not wait by spinning.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
 from hypothesis import Phase, settings
+
+# Several processes that test at once compute on one thread each: those of BLAS and OpenMP wait for
+# each other in loops, which takes most of the time where cores are shared. This must come before
+# numpy. Tests of threads say how many there are; in one process, everything has those it finds.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # where a test asks for more
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 # Fast and repeatable by default; HYPOTHESIS_PROFILE=long searches further, with fresh cases.
 settings.register_profile("fast", max_examples=25, deadline=None, derandomize=True)

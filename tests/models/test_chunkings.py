@@ -17,6 +17,8 @@ from plausible.models import (
     PartialLogisticRegression,
 )
 
+pytestmark = pytest.mark.usefixtures("two_threads")
+
 NAMES = np.array(["cow", "ant", "bee"])
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(3, size=36)

@@ -39,6 +39,8 @@ from plausible.models.calibration.predictive import calibrate
 from plausible.models.dealing import RARE, Rarest, deal
 from plausible.neighbors import ContextualNeighborsClassifier, EvidentialNeighborsClassifier
 
+pytestmark = pytest.mark.usefixtures("two_threads")
+
 N = 90
 RNG = np.random.default_rng(0)
 TRUTH = np.sort(RNG.integers(3, size=N))  # so that the first chunks are of one class

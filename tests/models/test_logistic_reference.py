@@ -17,6 +17,7 @@ import scipy.sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from plausible.base import EmptyClassWarning
 from plausible.engine import ArrayRows, DaskRows, StreamRows
@@ -892,8 +893,10 @@ def blas_threads():
         return n_threads
 
 
+@threadpool_limits.wrap(limits=2, user_api="blas")
 def test_blas_has_its_threads_again_after_an_error_in_a_climb():
     before = blas_threads()
+    assert before == 2
 
     def criterion(x):
         with one_blas_thread() as lent, one_blas_thread() as nested:
@@ -907,6 +910,7 @@ def test_blas_has_its_threads_again_after_an_error_in_a_climb():
     assert blas_threads() == before
 
 
+@threadpool_limits.wrap(limits=2, user_api="blas")
 def test_fits_in_threads_leave_warnings_and_blas_alone():
     X, truth = some_data(3, n=300, d=5)
     pl = some_labels("sets", truth, 3)

@@ -27,6 +27,7 @@ HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 COPIED = ("src", "tests", "pyproject.toml")
 SECONDS = 300  # that the tests of one mistake may take
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for each of several processes, as in conftest.py
 # Processes that test begin with what takes long to import; nothing of this library is among it.
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(

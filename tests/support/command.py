@@ -24,8 +24,11 @@ QUIET = {
     "COLUMNS": "80",
     "TERM": "xterm-256color",
 }
-ROOMS = "io", "experts", "models", "metrics", "report", "web"
-MODULES = "email.policy", "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress"
+ROOMS = "cluster", "io", "experts", "models", "metrics", "neighbors", "report", "web"
+MODULES = (
+    "email.policy", "encodings.cp437", "encodings.utf_8_sig", "pyarrow.csv",
+    "pyarrow.pandas_compat", "pyarrow.parquet", "skops.io", "rich.progress",
+)  # fmt: skip
 PATIENCE = 120.0  # seconds
 
 
@@ -148,8 +151,12 @@ def serve() -> None:
     import gc
     import importlib
 
-    for module in (*(f"plausible.{room}" for room in ROOMS), *MODULES):
+    for module in MODULES:
         importlib.import_module(module)
+    for room in ROOMS:
+        module = importlib.import_module(f"plausible.{room}")
+        for name in dir(module):  # what is imported only when it is asked for
+            getattr(module, name)
     importlib.import_module("plausible.cli.main").build_parser()
     gc.freeze()  # children then share the memory
     for line in sys.stdin:
