@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from plausible.engine.gradient import climb
+from plausible.engine.gradient import climb, steadied
 from plausible.engine.threads import one_blas_thread
 
 RNG = np.random.default_rng(0)
@@ -161,3 +161,30 @@ def test_threads_are_lent_to_the_next_caller_only():
             assert (lent, passed_on) == (2, 2)
     with one_blas_thread() as mine, one_blas_thread() as left:
         assert left == 1
+
+
+def test_last_digits_of_sums_do_not_change_a_steady_climb():
+    def valley(x):
+        value, gradient = banana(x)
+        return value / 100, gradient / 100
+
+    def shaken(x):  # as sums of the same rows in other chunks are
+        value, gradient = valley(x)
+        return value * (1 + 2e-16), gradient * (1 + 2e-16 * RNG.choice([-1, 1], size=2))
+
+    start = np.array([-1.2, 1.0])
+    first, second = (climb(one, start, tol=1e-5, steady=True) for one in (valley, shaken))
+    assert (first.parameters == second.parameters).all()
+    assert (first.history == second.history).all()
+    assert first.converged
+
+
+def test_a_steady_climb_ends_where_its_tolerance_says():
+    found = climb(banana, np.array([-1.2, 1.0]), tol=1e-6, steady=True)  # gains far below a grain
+    assert np.linalg.norm(banana(found.parameters)[1]) <= 1e-6
+    np.testing.assert_allclose(found.parameters, 1.0, atol=1e-6)
+
+
+def test_a_climb_without_a_tolerance_keeps_all_digits():
+    value, gradient = steadied(banana, 0.0)(np.array([0.1, 0.3]))
+    assert (value, *gradient) == (banana([0.1, 0.3])[0], *banana([0.1, 0.3])[1])

@@ -330,3 +330,17 @@ def test_a_start_is_kept_while_twenty_gains_like_its_last_would_win(behind, wins
         )
     assert result.best_start == int(wins)
     np.testing.assert_allclose(result.criteria[1], 40 - behind if wins else 5 - behind)
+
+
+class Mirrored(Twins):
+    """Two tops of one height, but for the last digits of a sum."""
+
+    def height(self, x):
+        return -1e3 - float(((np.abs(x) - 2) ** 2).sum()) + 1e-12 * float(x[0] > 0)
+
+
+def test_of_starts_that_tie_but_for_rounding_the_first_is_kept():
+    starts = [(np.array([-1.0]),), (np.array([1.0]),)]
+    result = climb(Mirrored([0.0]), starts)
+    assert result.criteria.argmax() == 1
+    assert result.best_start == 0

@@ -99,8 +99,8 @@ CLASSIFIERS = {
     "discriminant": (DiscriminantClassifier, ["means_", "covariances_"], 1e-9),
     "logistic": (PartialLogisticRegression, ["coef_", "intercept_"], 1e-6),
     "network": (
-        lambda: EvidentialNetworkClassifier(4, max_iter=15, tol=1e-2, random_state=0),
-        ["prototypes_"], 1e-6),
+        lambda: EvidentialNetworkClassifier(max_iter=80, random_state=0),
+        ["prototypes_", "gamma_"], 1e-9),
     "neighbors": (EvidentialNeighborsClassifier, ["gamma_"], 1e-9),
     "contextual": (
         lambda: ContextualNeighborsClassifier(max_mass=0.9, gamma=0.5), ["gamma_"], 1e-9),

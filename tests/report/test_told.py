@@ -197,3 +197,13 @@ def test_a_report_is_still_the_dictionary_of_its_numbers(answers, tmp_path):
     assert type(report.summary) is dict
     assert json.loads(json.dumps(report)) == numbers
     assert render(report) == report.html
+
+
+def test_a_page_in_a_notebook_needs_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = label_report(labels=["cat", "dog", "dog"], date="1 May 2026")
+    written = label_report("page.html", ["cat", "dog", "dog"], date="1 May 2026")
+    assert report.html == written.html
+    assert report._repr_html_().startswith("<iframe")
+    assert repr(report) == repr(written).replace(" in page.html", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]

@@ -43,12 +43,15 @@ from plausible.base.class_order import refuse_order as refuse_order
 from plausible.base.class_order import remember_order as remember_order
 from plausible.base.class_order import stack_by_class as stack_by_class
 from plausible.base.elsewhere import are_elsewhere as are_elsewhere
+from plausible.base.elsewhere import with_names as with_names
 from plausible.base.features import check_names as check_names
+from plausible.base.features import remember_features as remember_features
 from plausible.base.gathering import check_room as check_room
 from plausible.base.gathering import fill as fill
 from plausible.base.gathering import gather as gather
 from plausible.base.mass import combined as combined
 from plausible.base.refusals import reject_for as reject_for
+from plausible.base.training import is_mark as is_mark
 from plausible.base.training import warn_of_order as warn_of_order
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
 

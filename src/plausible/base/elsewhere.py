@@ -17,6 +17,8 @@ from plausible.base.training import is_dask
 from plausible.engine import Columns, DaskRows, Rows
 from plausible.errors import InputError
 
+NAME_THEM = "name features=list(model.feature_names_in_) where they are read"
+
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 
 
@@ -35,7 +37,15 @@ def believe_elsewhere(model: Any, X: Any, labels: Any = None) -> Beliefs:
             parameter="labels",
         )
     rows = X if isinstance(X, Rows) else DaskRows(_checked(model, X), persist=False)
+    check_names_of_rows(model, rows.feature_names)
     return Beliefs.concatenate(rows.reduce(partial(_believe_chunk, model=model)).parts)
+
+
+def check_names_of_rows(model: Any, names: Any, remedy: str = NAME_THEM) -> None:
+    """Refuse features of rows, if these know their names, that a model knows by others."""
+    learned = getattr(model, "feature_names_in_", None)
+    if learned is not None and names is not None:
+        check_names(list(learned), list(names), type(model).__name__, remedy)
 
 
 class _Parts:
@@ -96,10 +106,8 @@ def _map_blocks(function: Callable[[Any], Any], model: Any, X: Any) -> Any:
 
 def _checked(model: Any, X: Any) -> Any:
     """A Dask array with all features in one block; names of a data frame are compared."""
-    learned = getattr(model, "feature_names_in_", None)
     if hasattr(X, "columns"):
-        if learned is not None:
-            check_names(list(learned), list(X.columns), type(model).__name__)
+        check_names_of_rows(model, list(X.columns), "write X[list(model.feature_names_in_)]")
         X = X.to_dask_array()
     if X.ndim != 2:
         raise InputError(

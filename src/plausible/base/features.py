@@ -4,6 +4,7 @@ scikit-learn says clearly what is wrong with most features. Where it would let e
 (text, categories, dates, two columns of one name), the columns are named, and what to do.
 """
 
+from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
@@ -71,7 +72,10 @@ def _validate_named(estimator: Any, X: NamedArray, reset: bool = True, **options
     return check_array(np.asarray(X), input_name="X", estimator=estimator, **options)
 
 
-def check_names(learned: list[str], names: list[str], model: str) -> None:
+SELECT = "write X.select(model.feature_names_in_)"
+
+
+def check_names(learned: list[str], names: list[str], model: str, remedy: str = SELECT) -> None:
     """Refuse features that are not those of a model, or stand in another order."""
     if names == learned:
         return
@@ -85,9 +89,26 @@ def check_names(learned: list[str], names: list[str], model: str) -> None:
     raise FeatureNameError(
         f"X should have the features that the {model} has learned, in their order "
         f"({shown(learned, 200)}), but {came or 'has them in another order'}; "
-        f"{'add the columns' if lost else 'write X.select(model.feature_names_in_)'}, or read "
+        f"{'add the columns' if lost else remedy}, or read "
         "them with plausible.io.read_new(source, names)."
     )
+
+
+def remember_features(estimator: Any, names: Sequence[str] | None, n_features: int) -> None:
+    """Keep the number of features that are not in memory, and their names where these are known.
+
+    Examples
+    --------
+    >>> from plausible.models import SoftNearestCentroid
+    >>> model = SoftNearestCentroid()
+    >>> remember_features(model, ["length", "width"], 2)
+    >>> model.feature_names_in_
+    array(['length', 'width'], dtype=object)
+    """
+    estimator.n_features_in_ = n_features
+    vars(estimator).pop("feature_names_in_", None)  # of features that were fitted before
+    if names is not None and len(names) == n_features:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def count_rows(X: Any) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base.class_order import order_of_labels
+from plausible.base.elsewhere import with_names
 from plausible.base.training import training_rows
 from plausible.engine import Columns, Rows, is_sparse
 from plausible.errors import InputError
@@ -44,7 +45,8 @@ def gather(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> 
     data, contour, weight, *marks = fill(rows)
     assert contour is not None
     labels = Labels(contour, classes, is_probability=marks[0] if marks else None)
-    return Gathered(data, labels.reorder(order_of_labels(estimator) or classes.tolist()), weight)
+    ordered = labels.reorder(order_of_labels(estimator) or classes.tolist())
+    return Gathered(with_names(estimator, data), ordered, weight)
 
 
 def memory() -> int:

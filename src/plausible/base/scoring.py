@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from plausible.base.beliefs import believe
-from plausible.base.elsewhere import with_names
+from plausible.base.elsewhere import check_names_of_rows, with_names
 from plausible.base.training import training_rows
 from plausible.checks import check_whole
 from plausible.engine import Columns
@@ -80,7 +80,9 @@ def score_rows(
     """
     check_whole(n_bootstrap, "n_bootstrap", 1)
     check_whole(random_state, "random_state", 0)
-    rows, classes = training_rows(_Reader(), X, y, sample_weight, with_shares=True)
+    reader = _Reader()
+    rows, classes = training_rows(reader, X, y, sample_weight, with_shares=True)
+    check_names_of_rows(model, getattr(reader, "feature_names_in_", None))
     sums = rows.reduce(partial(_score_chunk, model=model, classes=classes.tolist()))
     return RowScores(sums.n_items, sums.n_counted, estimates(sums, n_bootstrap, random_state))
 

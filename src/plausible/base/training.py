@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from plausible.base.class_order import remember_order
-from plausible.base.features import check_features
+from plausible.base.features import check_features, remember_features
+from plausible.base.named import names_of_columns
 from plausible.base.warnings import RowOrderWarning, SharpenedLabelsWarning
 from plausible.checks import as_floats, name_rows
 from plausible.engine import ArrayRows, Columns, Rows, is_sparse
@@ -181,7 +182,7 @@ def _dask_rows(X: Any, y: Any, sample_weight: Any) -> Rows:
         labels = as_labels(y)
         y, names, shares = labels.contour, labels.classes.tolist(), (labels.is_probability,)
     rows = DaskRows(X, y, sample_weight, *shares)
-    rows.classes = names
+    rows.classes, rows.feature_names = names, names_of_columns(X)
     return rows
 
 
@@ -238,9 +239,7 @@ def _from_rows(
             f"has shape {np.shape(X)}",
             "give tuples of features, labels and weights",
         )
-    estimator.n_features_in_ = X.shape[1]
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_  # of a data frame that was fitted before
+    remember_features(estimator, rows.feature_names, X.shape[1])
     if y is not None and n_classes is not None:
         raise ValueError(
             f"n_classes={n_classes} should be left out where rows hold labels; leave it out."
@@ -270,7 +269,7 @@ def padded(columns: Columns) -> Columns:
 
     The last column is that of `Labels` in a stream.
     """
-    if len(columns) > 4 or (len(columns) == 4 and not _is_mark(columns[3])):
+    if len(columns) > 4 or (len(columns) == 4 and not is_mark(columns[3])):
         raise InputError(
             "Rows should have at most three columns, features, labels and weights",
             f"have {len(columns)}",
@@ -279,7 +278,7 @@ def padded(columns: Columns) -> Columns:
     return (*columns, None, None, None)[:4]
 
 
-def _is_mark(column: Any) -> bool:
+def is_mark(column: Any) -> bool:
     """Whether a column says True or False of each row."""
     return np.ndim(column) == 1 and np.asarray(column).dtype == bool
 

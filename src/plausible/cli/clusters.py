@@ -5,7 +5,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from plausible.errors import InputError
+
 TIMEOUT = 10  # seconds to wait for a scheduler
+REMEDIES = {
+    "scheduler": "name one that runs with --cluster",
+    "workers": "start workers, larger ones if these ran out of memory",
+    "progress": "replace these workers, or set DASK_PLAUSIBLE__TIMEOUT=1h if they were only slow",
+    "memory": "use larger or more workers, or leave --cluster out",
+    "rows": "let nobody restart the cluster or cancel its tasks",
+}
 
 
 def add_cluster(parser: argparse.ArgumentParser, what: str) -> None:
@@ -37,4 +46,31 @@ def connected(address: str | None) -> Iterator[Any]:
             " start one with 'dask scheduler', and check the address that it prints."
         ) from error
     with client:
-        yield client
+        try:
+            yield client
+        except BaseException as error:
+            told = _told(error, client.status, address)
+            if told is None:
+                raise
+            raise ConnectionError(told) from error
+
+
+def _told(error: BaseException, status: str, address: str) -> str | None:
+    """What was lost of a cluster, and what to do, in words of the command; None of other errors."""
+    from plausible.engine import ClusterLostError
+
+    again = "and run this command again"
+    if isinstance(error, ClusterLostError):
+        if error.checkpoint is not None:
+            again += f" with --resume, which goes on from iteration {error.iteration}"
+        return f"{error.what}; {REMEDIES[error.lost]}, {again}."
+    if type(error).__name__ == "KilledWorker":
+        found = "workers were killed one after another at the same task, as happens for memory"
+        return f"Workers at {address} should go on, but {found}; {REMEDIES['memory']}, {again}."
+    is_of_dask = isinstance(error, Exception) or type(error).__name__ == "CancelledError"
+    if status == "running" or isinstance(error, InputError) or not is_of_dask:
+        return None
+    found = "the connection is lost"
+    return (
+        f"The scheduler at {address} should answer, but {found}; {REMEDIES['scheduler']}, {again}."
+    )

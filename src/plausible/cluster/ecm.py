@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base import Clustered
+from plausible.base import Clustered, remember_features
 from plausible.belief import SparseMasses
 from plausible.checks import check_option, counted, random_from
 from plausible.cluster.focal_sets import FocalSets
@@ -217,9 +217,9 @@ class ECM(PrototypeClustering):
     def _fit_rows(self, rows: Rows) -> Self:
         """Centers of rows, wherever they are."""
         self._check_options()
-        rows = rows.kept()
+        names, rows = rows.feature_names, rows.kept()
         seen = look_over(rows)
-        self.n_features_in_ = len(seen.middle)
+        remember_features(self, names, len(seen.middle))
         spread = Spread(seen.n_items, seen.variance)
         self._check_count(spread)
         focal = self._focal(spread)
@@ -246,7 +246,7 @@ class ECM(PrototypeClustering):
 
     def _forget(self) -> None:
         """What an earlier fit of items in memory left behind."""
-        for name in ("partition_", "masses_", "labels_", "feature_names_in_"):
+        for name in ("partition_", "masses_", "labels_"):
             self.__dict__.pop(name, None)
 
     def _read(self, X: ArrayLike, reset: bool) -> Items:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.base import is_dask
+from plausible.base import is_dask, names_of_columns
 from plausible.checks import as_floats
 from plausible.cluster.kernels import Focal, Prototypes, Sums, lifted, summarize
 from plausible.engine import Columns, DaskRows, Rows
@@ -24,7 +24,11 @@ def is_stream(X: Any) -> bool:
 
 def as_rows(X: Any) -> Rows:
     """Rows of the engine, whose first column is features."""
-    return X if isinstance(X, Rows) else DaskRows(X)
+    if isinstance(X, Rows):
+        return X
+    rows = DaskRows(X)
+    rows.feature_names = names_of_columns(X)
+    return rows
 
 
 class Moments(NamedTuple):

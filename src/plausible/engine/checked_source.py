@@ -76,6 +76,8 @@ class CheckedSource:
         self.n_rows = int(known) if is_whole(known) else None
         names = getattr(source, "classes", None)
         self.classes: Sequence[Any] | None = None if names is None else list(names)
+        named = getattr(source, "feature_names", None)
+        self.feature_names: list[str] | None = None if named is None else list(named)
         self.layout: str | None = None
         self._head: Columns | None = None
 

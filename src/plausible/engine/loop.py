@@ -27,6 +27,7 @@ from plausible.engine.cluster import ClusterLostError
 from plausible.errors import InputError
 
 CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
+TIE = 1e-11  # part of a criterion that sums of the same rows in other chunks may differ by
 PATIENCE = 5  # maps before a start may be dropped
 OPTIMISM = 20  # a start is kept while this many more gains like its last would win
 
@@ -306,10 +307,15 @@ def _survivors(
 
 
 def best_of(ascents: list[Ascent], failures: dict[int, ValueError]) -> int:
-    """Number of the start with the highest criterion."""
-    return max(
-        (i for i in range(len(ascents)) if i not in failures), key=lambda i: ascents[i].criterion
-    )
+    """Number of the start with the highest criterion; of those that tie, the first.
+
+    Last digits depend on the chunks of the rows, and must not tell between two ways to number the
+    same clusters.
+    """
+    found = {i: ascent.criterion for i, ascent in enumerate(ascents) if i not in failures}
+    most = max(found.values())
+    least = most - TIE * abs(most) if np.isfinite(most) else most
+    return next(i for i, criterion in found.items() if criterion >= least)
 
 
 def progress(

@@ -185,6 +185,7 @@ class Rows(ABC):
     ----------
     classes : names of the classes, if the rows hold a column of plausibilities and know its names
     has_shares : whether some of these are probabilities; None if that is not known
+    feature_names : names of the features, if the rows know them
 
     Examples
     --------
@@ -195,6 +196,7 @@ class Rows(ABC):
 
     classes: Sequence[Any] | None = None
     has_shares: bool | None = None
+    feature_names: Sequence[str] | None = None
 
     @property
     @abstractmethod

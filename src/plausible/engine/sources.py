@@ -95,6 +95,11 @@ class TableSource:
         row_bytes = len(self.features) * self.dtype.itemsize + 8 * len(others)
         self.chunk_rows = rows_in_chunk(chunk_rows, row_bytes)
 
+    @property
+    def feature_names(self) -> list[str]:
+        """The columns of X, as `StreamRows` asks for them."""
+        return self.features
+
     def __iter__(self) -> Iterator[tuple[Array, Array | None, Array | None]]:
         for batch in self.table.batches(self.columns, rows=self.chunk_rows, gaps=False):
             for start in range(0, batch.num_rows, self.chunk_rows):

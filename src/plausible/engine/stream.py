@@ -80,7 +80,7 @@ class StreamRows(Rows):
         function without arguments that returns an iterator. A chunk is a tuple of columns, that is
         arrays or Labels of one length or None, or it is one array. If the source has an attribute
         `n_rows`, the rows need not be counted; an attribute `classes` names the columns of
-        plausibilities.
+        plausibilities, and `feature_names` those of the features.
     scratch : bool or path of a folder, default=True
         Whether what several passes need is kept on disk as the first one read it, so that the next
         ones need neither read the source nor decode it: up to half of the free disk, in a file
@@ -106,6 +106,7 @@ class StreamRows(Rows):
 
     def __init__(self, source: Source, scratch: bool | str | Path = True) -> None:
         self._source = CheckedSource(source)
+        self.feature_names = self._source.feature_names  # not of what maps make of them
         self._kept: KeptParts | None = None
         self._steps: tuple[Step, ...] = ()  # since the source, or since what is kept
         self._scratch: Path | None = None

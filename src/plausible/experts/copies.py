@@ -90,7 +90,10 @@ def _relative_variance(same: float, both: float, chance: float) -> float:
 
 
 def without_copies(annotations: Annotations, groups: list[IntArray]) -> Annotations:
-    """One answer of each group about each item; the members' own doubts are those of the first."""
+    """One answer of each group about each item: that of the member whose name comes first.
+
+    So it does not matter in which order answers came. Own doubts are those of that member.
+    """
     if not groups:
         return annotations
     group = np.arange(len(annotations.annotators))
@@ -98,7 +101,9 @@ def without_copies(annotations: Annotations, groups: list[IntArray]) -> Annotati
         group[members] = members[0]
     key = annotations.item.astype(np.int64) * len(group) + group[annotations.annotator]
     is_copy = np.isin(annotations.annotator, np.concatenate(groups))
-    first = np.unique(key, return_index=True)[1]
+    rank = np.argsort(np.argsort(annotations.annotators.astype(str)))[annotations.annotator]
+    in_order = np.lexsort((rank, key))
+    first = in_order[np.unique(key[in_order], return_index=True)[1]]
     keeps: Any = ~is_copy
     keeps[first] = True
     return annotations.select(keeps)

@@ -167,6 +167,16 @@ class AnnotationParts:
         return self._parts.made(partial(_of_aligned, function=function, align=self._align),
                                 self.n_answers > MANY_ANSWERS)  # fmt: skip
 
+    def mapped(self, function: Callable[[Annotations], Annotations]) -> "AnnotationParts":
+        """Parts of what a function makes of the answers of each."""
+        parts = object.__new__(AnnotationParts)
+        parts._set(self.made(function))
+        return parts
+
+    def one_by_one(self) -> Iterator[Annotations]:
+        """The parts, with the names of all of them."""
+        return self._parts.one_by_one(self._align)
+
     def template(self) -> Annotations:
         """Nobody's answers about no items, with the names of all parts."""
         first = self._parts.first(self._align)
@@ -190,9 +200,9 @@ class AnnotationParts:
         Parameters
         ----------
         rule, doubt
-            As for `Annotations.pool`. What has to be learned of people, because `doubt` is None or
-            the name of a model, is learned from all parts, before the first is pooled; who depends
-            on whom is not.
+            As for `Annotations.pool`; `doubt` may also name a model of reliability. What has to be
+            learned of people is learned from all parts, before the first is pooled; of more than
+            five million answers, who errs together from those of the first parts.
         **options
             Further options of `Annotations.pool`, but for `gold`.
         """
@@ -203,12 +213,9 @@ class AnnotationParts:
                 "write parts.pool(doubt=parts.reliability(gold=...))",
                 parameter="gold",
             )
-        if isinstance(doubt, str):
-            doubt = self.reliability(doubt)
-        elif doubt is None and self.template().doubt is None:
-            from plausible.experts.pooling import default_model
+        from plausible.experts.pooled_parts import learn_people
 
-            doubt = self.reliability(default_model(self))
+        doubt, options = learn_people(self, rule, doubt, options)
         pool = partial(_pool_part, rule=rule, doubt=doubt, options=options)
         return self._parts.one_by_one(partial(_of_aligned, function=pool, align=self._align))
 

@@ -37,7 +37,7 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     parts = [read(shared, start, stop) for start, stop in itertools.pairwise(bounds)]
     lengths = np.diff(bounds).tolist()
     rows = DaskRows.from_parts(parts, lengths, persist=fits(whole, workers))
-    rows.classes = reader.classes
+    rows.classes, rows.feature_names = reader.classes, reader.feature_names
     return rows
 
 

@@ -131,6 +131,11 @@ class Reader:
         """Names of the classes."""
         return self.labels.classes.tolist()
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; None of prepared ones, whose columns are others."""
+        return self.names if self.preparation is None else None
+
     def prepared_by(self, preparation: Any) -> "Reader":
         """The same rows, transformed."""
         return Reader(

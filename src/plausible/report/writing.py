@@ -18,8 +18,8 @@ class Report(dict[str, Any]):
 
     Attributes
     ----------
-    path : str
-        Where the page was written.
+    path : str or None
+        Where the page was written, if it was.
     summary : dict
         The numbers, as `summarize` gives them.
     html : str
@@ -34,7 +34,7 @@ class Report(dict[str, Any]):
     (3, '<!doctype html>')
     """
 
-    def __init__(self, summary: Mapping[str, Any], path: str) -> None:
+    def __init__(self, summary: Mapping[str, Any], path: str | None) -> None:
         super().__init__(summary)
         self.path = path
 
@@ -49,8 +49,9 @@ class Report(dict[str, Any]):
         return render(self.summary)
 
     def __repr__(self) -> str:
-        where = "standard output" if self.path == "-" else self.path
-        return f"<Report {self['title']!r} in {where}; .summary has the numbers, .html the page>"
+        where = "" if self.path is None else f" in {self.path}"
+        where = " in standard output" if self.path == "-" else where
+        return f"<Report {self['title']!r}{where}; .summary has the numbers, .html the page>"
 
     def _repr_html_(self) -> str:
         """The page in a frame, as notebooks show it; its links stay in the frame."""
@@ -60,7 +61,7 @@ class Report(dict[str, Any]):
 
 
 def label_report(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     labels: Any = None,
     annotations: Any = None,
     model: Any = None,
@@ -76,7 +77,8 @@ def label_report(
 
     Parameters
     ----------
-    path : path of the HTML file
+    path : path of the HTML file, optional
+        Without one no file is written: notebooks show the page, and `Report.html` is the page.
     labels, annotations, model, X, y_test, X_test, **options
         As for `summarize`. What `plausible.io.read_training` gives may stand in the place of
         labels, and brings annotations, X, names and notes along.
@@ -106,6 +108,8 @@ def label_report(
         labels, annotations = training.known.labels, training.known.annotations
         X, options = training.X[training.rows], _names_and_notes(training) | options
     summary = summarize(labels, annotations, model, X, y_test, X_test, **options)
+    if path is None:
+        return Report(summary, None)
     page = render(summary).encode("utf-8")
     with new_file(path) as file:
         file.write(page)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from plausible.base import order_of_labels, takes_labels, training_rows
+from plausible.base import order_of_labels, takes_labels, training_rows, with_names
 from plausible.checks import is_whole
 from plausible.engine import Columns, Rows, take
 from plausible.errors import InputError
@@ -182,7 +182,8 @@ def learn_elsewhere(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
         data, contour, given = _weighted(everything)
         assert contour is not None
         labels = Labels(contour, classes)
-        model._learn(data, labels.reorder(order_of_labels(model) or classes.tolist()), given)
+        ordered = labels.reorder(order_of_labels(model) or classes.tolist())
+        model._learn(with_names(model, data), ordered, given)
         return
     model._check_sums(weight, said)
     estimator = DiscriminantClassifier() if model.estimator is None else model.estimator

@@ -123,7 +123,8 @@ def spread_of(rows: Rows, weight: float) -> float:
             f"the sum of their squares is {float(second.sum()):g}",
             "scale them",
         )
-    return float(np.sqrt(variance)) if variance > 0 else 1.0
+    # A unit of length, of which chunks of rows must not change a digit.
+    return float(np.float32(np.sqrt(variance))) if variance > 0 else 1.0
 
 
 class EvidentialNetworkClassifier(MassClassifier):
@@ -338,6 +339,7 @@ class EvidentialNetworkClassifier(MassClassifier):
             evidence.pack(network, form),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
+            steady=True,
             callback=reporter(self.verbose, type(self).__name__, self.callback),
             advice=ADVICE,
         )

@@ -163,7 +163,7 @@ def _combine(strength, others, n_classes, products, scale):  # type: ignore[no-u
 @numba.njit(cache=True, **_options)
 def _lose(all_shares, all_targets, weights, kinds, slope):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The loss of rows; shares, the last of ignorance, become its slopes by log Q and log O."""
-    n_classes, value = len(slope), 0.0
+    n_classes, value, lost = len(slope), 0.0, 0.0
     part = 1.0 - 1.0 / n_classes
     for i in range(len(weights)):
         shares, b, targets = all_shares[i // BLOCK], i % BLOCK, all_targets[i]
@@ -190,7 +190,10 @@ def _lose(all_shares, all_targets, weights, kinds, slope):  # type: ignore[no-un
             slope[k] = weights[i] * (twice * bet - ratio * target)
             mean += slope[k] * bet
             total += slope[k]
-        value += loss * weights[i]
+        more = loss * weights[i] - lost  # Kahan: digits must not depend on where chunks end
+        before = value
+        value += more
+        lost = (value - before) - more
         for k in range(n_classes):
             shares[k, b] *= slope[k] - mean
         shares[n_classes, b] *= (n_classes - 1) * mean - part * total

@@ -22,7 +22,9 @@ from plausible.base import (
     check_features,
     check_weights,
     is_dask,
+    is_mark,
     refuse_order,
+    remember_features,
     remember_order,
 )
 from plausible.checks import (
@@ -343,12 +345,9 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     ) -> tuple[Rows, list[Any]]:
         """Rows of (features and assessments, plausibilities, weights), and the names of classes."""
         if is_dask(X):
-            from plausible.engine import DaskRows
+            from plausible.models.supervision.elsewhere import rows_of_dask
 
-            named = Z if isinstance(Z, Labels) and labels is None else None
-            Z, labels = (Z, labels) if named is None else (named.contour, named.is_probability)
-            X = DaskRows(X, Z, sample_weight, labels)
-            X.classes = None if named is None else named.classes.tolist()
+            X = rows_of_dask(X, Z, labels, sample_weight, classes, self.scale)
             Z = labels = sample_weight = None
         if isinstance(X, Rows):
             if not (Z is None and labels is None and sample_weight is None):
@@ -365,13 +364,13 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                     "give tuples (features, assessments) or (features, assessments, weights, "
                     "labels)",
                 )
-            self.n_features_in_ = np.shape(first[0])[1]
-            if X.classes is not None and len(first) == 4 and np.asarray(first[3]).dtype == bool:
+            remember_features(self, X.feature_names, np.shape(first[0])[1])
+            if X.classes is not None and len(first) == 4 and is_mark(first[3]):
                 names = check_names(classes or X.classes, len(X.classes))
                 read = partial(_read_labeled, names=names, read=self._reader(names))
                 return X.map(read).kept(), names
             n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
-            names = check_names(classes, n_classes)
+            names = check_names(classes or X.classes, n_classes)
             return X.map(self._reader(names)).kept(), names
         if Z is None:
             raise InputError(

@@ -1,0 +1,47 @@
+"""A cluster that is lost is told in words of the command, with what to do."""
+
+import distributed
+import pytest
+
+from plausible.cli.main import main
+from plausible.engine import ClusterLostError
+
+SILENT = ClusterLostError("The scheduler at tcp://x should answer, but is silent", "scheduler")
+KEPT = ClusterLostError("Workers at tcp://x should compute, but none does", "progress")
+KEPT.checkpoint, KEPT.iteration = "m.checkpoint", 12
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (SILENT, "running", "name one that runs with --cluster, and run this command again."),
+        (KEPT, "running", "again with --resume, which goes on from iteration 12."),
+        (distributed.KilledWorker("task", None, 3), "running", "use larger or more workers"),
+        (RuntimeError("comm"), "closed", "should answer, but the connection is lost; name one"),
+        (RuntimeError("other"), "running", "fault of plausible"),
+    ],
+)
+def test_what_was_lost_and_what_to_do(tmp_path, capsys, monkeypatch, error, status, words):
+    class Client:
+        def __init__(self, *_, **__):
+            self.status = status
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    def lose(*_, **__):
+        raise error
+
+    monkeypatch.setattr("distributed.Client", Client)
+    monkeypatch.setattr("plausible.cli.fit.learn", lose)
+    (tmp_path / "labels.csv").write_text("item,label\nx,cat\ny,dog\n")
+    (tmp_path / "features.csv").write_text("item,a\nx,1.5\ny,2.5\n")
+    monkeypatch.chdir(tmp_path)
+    command = "fit labels.csv features.csv -o m.skops --model mixture --quiet --cluster tcp://x"
+    assert main(command.split()) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert words in told
+    assert ("fault of plausible" in told) == (words == "fault of plausible")
