@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from plausible.cluster import ECM
-from plausible.engine import StreamRows, read_any
+from plausible.engine import DaskRows, StreamRows, read_any
 from plausible.io import stream_training
 from plausible.labels import Labels
 from plausible.models import (
@@ -39,6 +39,9 @@ def rows_of(frame):
 
 FITS = {
     "a Dask data frame": lambda model: model.fit(in_parts(FRAME), in_parts(pd.Series(Y))),
+    "rows of a Dask data frame": lambda model: model.fit(
+        DaskRows(in_parts(FRAME), np.eye(3)[np.unique(CLASSES).searchsorted(Y)])
+    ),
     "a stream of a table": lambda model: model.fit(rows_of(FRAME)),
     "features beside labels": lambda model: model.fit(
         stream_training({"item": range(N), "label": Y}, FRAME.assign(item=range(N))).stream()
@@ -67,6 +70,8 @@ def test_features_in_another_order_are_never_mixed_up(where, make):
     for asked in ASKED.values():
         with pytest.raises(ValueError, match="order"):
             model.predict(asked)
+    if where == "rows of a Dask data frame":  # whose classes have no names
+        in_memory = np.unique(CLASSES).searchsorted(in_memory)
     assert (model.predict(StreamRows(read_any(FRAME))) == in_memory).all()
     assert (
         model.predict(in_parts(TURNED)[list(model.feature_names_in_)]).compute() == in_memory

@@ -171,6 +171,9 @@ class DaskRows(Rows):
         aligned = zip(*([None] * n_blocks if b is None else b for b in columns), strict=True)
         delayed = [make(number, *block) for number, block in enumerate(aligned)]
         self._set(Blocks(delayed, persist, watch))
+        names = list(getattr(collections[0], "columns", ()))  # of a data frame
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names = names
 
     @classmethod
     def from_parts(
