@@ -45,3 +45,15 @@ def test_what_was_lost_and_what_to_do(tmp_path, capsys, monkeypatch, error, stat
     told = " ".join(capsys.readouterr().err.split())
     assert words in told
     assert ("fault of plausible" in told) == (words == "fault of plausible")
+
+
+def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("plausible.cli.fit.read", lambda *_: pytest.fail("was read"))
+    for name in ("labels.csv", "features.csv"):
+        (tmp_path / name).write_text("item,a\nx,1\n")
+    monkeypatch.chdir(tmp_path)
+    command = "fit labels.csv features.csv -o m.skops --model mixture --cluster tcp://127.0.0.1:1"
+    assert main(command.split()) == 1
+    assert "should answer at 'tcp://127.0.0.1:1'" in capsys.readouterr().err

@@ -1,9 +1,11 @@
 """Clusters of Dask, by their addresses."""
 
 import argparse
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from plausible.errors import InputError
 
@@ -25,6 +27,30 @@ def add_cluster(parser: argparse.ArgumentParser, what: str) -> None:
     )  # fmt: skip
 
 
+def check_answers(address: str | None) -> None:
+    """Refuse an address at which nothing answers, before hours of reading are spent."""
+    if address is None:
+        return
+    place = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        host, port = place.hostname, place.port
+    except ValueError:  # which dask explains
+        return
+    if host is None or port is None or place.scheme not in ("tcp", "tls"):
+        return
+    try:
+        socket.create_connection((host, port), TIMEOUT).close()
+    except OSError as error:
+        raise _unanswered(address) from error
+
+
+def _unanswered(address: str) -> ConnectionError:
+    return ConnectionError(
+        f"A Dask scheduler should answer at {address!r}, but none did within {TIMEOUT} seconds;"
+        " start one with 'dask scheduler', and check the address that it prints."
+    )
+
+
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """A client of a cluster; None without an address."""
@@ -41,10 +67,7 @@ def connected(address: str | None) -> Iterator[Any]:
     try:
         client = library.Client(address, timeout=TIMEOUT)
     except (OSError, TimeoutError, ValueError) as error:
-        raise ConnectionError(
-            f"A Dask scheduler should answer at {address!r}, but none did within {TIMEOUT} seconds;"
-            " start one with 'dask scheduler', and check the address that it prints."
-        ) from error
+        raise _unanswered(address) from error
     with client:
         try:
             yield client

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from plausible.cli import models, signals
-from plausible.cli.clusters import add_cluster, connected
+from plausible.cli.clusters import add_cluster, check_answers, connected
 from plausible.cli.coverage import (
     add_coverage,
     check_asked,
@@ -76,6 +76,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     if given.model is None:
         given.model = default_model(given, talk)
     check_asked(given)
+    check_answers(given.cluster)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
     if given.coverage is not None:
