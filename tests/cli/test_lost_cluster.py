@@ -50,7 +50,7 @@ def test_what_was_lost_and_what_to_do(tmp_path, capsys, monkeypatch, error, stat
 def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("plausible.cli.fit.read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr("plausible.io.stream_training", lambda *_, **__: pytest.fail("was read"))
     for name in ("labels.csv", "features.csv"):
         (tmp_path / name).write_text("item,a\nx,1\n")
     monkeypatch.chdir(tmp_path)

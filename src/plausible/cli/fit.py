@@ -76,7 +76,6 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     if given.model is None:
         given.model = default_model(given, talk)
     check_asked(given)
-    check_answers(given.cluster)
     model = models.make(given.model, given.settings, given.seed)
     chosen = feature_options(given) | known_options(given)
     if given.coverage is not None:
@@ -142,6 +141,7 @@ def read(given: argparse.Namespace, chosen: dict[str, Any]) -> Any:
         return read_training(given.answers, features, **chosen)
     if given.cluster is None and (given.features == "-" or not is_large(features)):
         return read_training(given.answers, features, **chosen)
+    check_answers(given.cluster)
     return stream_training(given.answers, given.features, **chosen)
 
 
