@@ -72,6 +72,7 @@ def compare_dawid_skene(columns: Columns) -> list[bool]:
     }
     times = interleave(runs, REPEATS)
     print(f"Dawid-Skene, {STEPS} steps, seconds:", {k: round(v, 2) for k, v in times.items()})
+    assert peer.probas_ is not None
     theirs = peer.probas_.loc[answers.items, answers.classes].to_numpy()
     gap = float(np.abs(theirs - dawid_skene(answers).posterior).max())
     ratio, whole = (times["crowd-kit"] / times[name] for name in ("fit", "build and fit"))
