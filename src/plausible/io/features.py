@@ -156,20 +156,29 @@ def ids_of(table: Source, name: str, given: Any) -> NDArray[Any]:
     column = names_of(given, name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any():
-        raise TableError(
-            f"Column {name!r} of {table.name} should name every row, but is empty in "
-            f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or name another column."
-        )
+        raise blank_names(table, name, (np.flatnonzero(blank) + 1).tolist())
     ids = values_of(column)
     twice = set(repeated(ids.tolist()))
     if twice:
         rows = [row for row, value in enumerate(ids.tolist(), 1) if value in twice]
-        raise TableError(
-            f"Column {name!r} of {table.name} should name every row differently, but repeats "
-            f"{ids.tolist()[rows[0] - 1]!r} and perhaps others in {table.where(rows)}; correct it, "
-            "or name another column."
-        )
+        raise repeated_names(table, name, ids.tolist()[rows[0] - 1], rows)
     return ids
+
+
+def blank_names(table: Source, name: str, rows: Sequence[int]) -> TableError:
+    """An error about rows without a name."""
+    return TableError(
+        f"Column {name!r} of {table.name} should name every row, but is empty in "
+        f"{table.where(rows)}; fill it, or name another column."
+    )
+
+
+def repeated_names(table: Source, name: str, value: Any, rows: Sequence[int]) -> TableError:
+    """An error about rows that are called alike."""
+    return TableError(
+        f"Column {name!r} of {table.name} should name every row differently, but repeats "
+        f"{value!r} and perhaps others in {table.where(rows)}; correct it, or name another column."
+    )
 
 
 def check_rows(table: Source, n_rows: int) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 from plausible.tables import MISSING
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
-NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+# Text such as 12e3 is rather a code: programs write numbers with a sign behind the letter.
+NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE][+-]))([eE][+-]?[0-9]+)?")
 CALLED = re.compile(r"(?:m|mass|bba)\s*\((.*)\)", re.DOTALL)  # as m({cat,dog})
 PREFIX = re.compile(r"(?:m|mass|bba)_(.+)", re.DOTALL)
 WHOLE_FRAME = {"omega", "theta", "frame", "all", "any", "unknown", "ignorance", "\u03a9", "\u0398"}

@@ -107,12 +107,17 @@ def id_of_new(
     usual: str | None,
 ) -> str | None:
     """The column that names new items, if there is one."""
-    free = [name for name in choose(table, None) if name not in (names or ())]
+    free = free_names(table, names)
     if id is not None and (check_text(id, "id") not in ROWS or id in table.names):
         return check_id(table, id)
     if id is not None:
         return None
     return usual if usual in free else find_named_id(table, free)
+
+
+def free_names(table: Source, names: Sequence[str] | None) -> list[str]:
+    """Columns that are no features."""
+    return [name for name in choose(table, None) if name not in (names or ())]
 
 
 def _kept_columns(table: Source, read: Features, keep: str | Sequence[str]) -> Any:

@@ -38,6 +38,7 @@ from plausible.tables import (
     without_nan,
 )
 
+MOST_COMPARED = 10_000  # labeled rows that show whether a feature repeats the labels
 FAST_ROWS = 1 << 15  # in a piece of which numbers alone are read
 
 
@@ -100,6 +101,8 @@ class StreamedTraining(NamedTuple):
                 count += len(says)
             if count >= most:
                 break
+        if not parts:
+            return self.X[:0], Labels.unknown(0, self.labels.classes.tolist())
         X = [part for part, _ in parts]
         return _joined_rows(X), Labels.concatenate([labels for _, labels in parts])
 
@@ -234,8 +237,7 @@ def stream_training(
     ----------
     known, features, id, columns, kinds, missing, on_unmatched, **options
         As for `read_training`. Items are matched as there, with the same notes and refusals; only
-        rows without labels that share a name are not looked for, and blanks around names are not
-        told.
+        blanks around names are not told.
 
     Examples
     --------
@@ -265,7 +267,6 @@ def stream_training(
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
     if name is not None:
         check_last_row(looked.last, name)
-    check_no_labels(known, read, table, wanted)
     is_path = isinstance(features, str | os.PathLike) and features != "-"
     labels = known.labels  # of very many items, the place -1 is that of an unknown one already
     if isinstance(known, Known) and looked.lookup is not None:
@@ -283,10 +284,12 @@ def stream_training(
     )
     n_labeled = looked.n_rows if looked.lookup is None else looked.n_found
     told = notes_of(table, known, looked, read, name)
-    return StreamedTraining(
+    training = StreamedTraining(
         read.X, known.labels, read.names, read.kinds, name, known, told, looked.n_rows, n_labeled,
         reader,
     )  # fmt: skip
+    check_no_labels(labels.classes, read, table, wanted, lambda: training.labeled(MOST_COMPARED))
+    return training
 
 
 def _read_what_is_known(

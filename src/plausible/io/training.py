@@ -1,6 +1,6 @@
 """What is known and the features that go with it, from two files, matched by item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,53 +163,64 @@ def read_training(
         check_last_row(table, name)
     if found is None:
         found = in_order(known, table, len(read.X))
-    check_no_labels(known, read, table, wanted, found.rows)
+    rows, labels = found.rows, known.labels
+    check_no_labels(labels.classes, read, table, wanted, lambda: (read.X[rows], labels))
     return joined(known, read, found, dropped, table)
 
 
 def check_no_labels(
-    known: Any,
+    classes: NDArray[Any],
     read: Features,
     table: Source,
     kinds: Mapping[str, str] | None,
-    rows: Any = None,
+    labeled: Callable[[], tuple[Any, Labels]],
 ) -> None:
-    """Refuse a feature that is called like labels, and holds the classes, or a number for each."""
+    """Refuse a feature that is called like labels, and holds the classes, or a number for each.
+
+    So is another one that holds the classes, and names those of nearly all rows that are labeled.
+    These and their labels are asked for only if a column may be such.
+    """
     called = {plainly(name) for name in (*ALIASES["label"], *RESULTS, "target", "y")}
-    classes = set(known.labels.classes.tolist())
+    known = set(classes.tolist())
     for i, name in enumerate(read.names):
         if (kinds or {}).get(name) == "left out":
             continue
-        column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
-        values = {value for value in column.tolist() if value is not None and value == value}
-        if plainly(name) in called:
-            is_same = values <= classes or (
-                rows is not None and _are_codes(column[rows], known.labels)
-            )
-        else:
-            is_said = name in (kinds or {}) or rows is None or not values <= classes
-            is_same = not is_said and _are_labels(column[rows], known.labels)
-        if len(values) > 1 and is_same:
+        values = {v for v in _feature(read.X, i, name).tolist() if v is not None and v == v}
+        is_called = plainly(name) in called
+        if len(values) < 2 or not (is_called or (values <= known and name not in (kinds or {}))):
+            continue
+        X, labels = labeled()
+        column = _feature(X, i, name)
+        if (
+            (values <= known or _are_codes(column, labels))
+            if is_called
+            else (_are_labels(column, labels))
+        ):
             raise TableError(
                 f"Features in {table.name} should be known before an item is labeled",
                 f"{name!r} holds the classes themselves",
                 "leave it out with {kinds}, or call it otherwise if it is a feature"
-                if plainly(name) in called
+                if is_called
                 else "leave it out with {kinds}, or say that it is a category if it is a feature",
                 settings={"kinds": {name: "left out"}},
             )
 
 
-def _are_labels(column: Any, labels: Any) -> bool:
+def _feature(X: Any, place: int, name: str) -> NDArray[Any]:
+    """One column of features."""
+    return X[name] if isinstance(X, FeatureTable) else X[:, place]
+
+
+def _are_labels(column: Any, labels: Labels) -> bool:
     """Whether a column names the most plausible class of nearly all rows that are labeled."""
     said = labels.informativeness > 0
-    if said.sum() < FEW_LABELS or not isinstance(labels, Labels):
+    if said.sum() < FEW_LABELS:
         return False
     same = np.asarray(column)[said] == labels.crisp()[said]
     return bool(np.mean(same) >= NEARLY_ALL)
 
 
-def _are_codes(column: Any, labels: Any) -> bool:
+def _are_codes(column: Any, labels: Labels) -> bool:
     """Whether each class has a value of its own in nearly all rows that are labeled."""
     said = labels.informativeness > 0
     values, codes = np.unique(np.asarray(column)[said].astype(str), return_inverse=True)
