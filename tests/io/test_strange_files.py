@@ -116,6 +116,8 @@ REFUSED = {
     "a form of Google": (FORM + "".join(
         f"3/{k}/2024 10:00,p{k}@x.org,oak,{'elm' if k else 'ash'},ash\n" for k in range(5)),
         "melt in pandas"),
+    "a form without times": (FORM.partition(",")[2] + "".join(
+        f"p{k}@x.org,oak,{CLASSES[k % 3]},ash\n" for k in range(5)), "melt in pandas"),
     "items in columns": (NO_FORM, "'photo 3' are called as items.*say layout='annotators'"),
     "a file of LabelMe": (json.dumps(LABELME), "a file of LabelMe.*a row for each image"),
     "votes in a cell": (VOTES, "'oak:3;elm:0' was found.*column for each class"),
@@ -143,6 +145,19 @@ def test_what_may_mean_something_else_is_refused_with_the_remedy(name, tmp_path)
     path.write_text(content)
     with pytest.raises(TableError, match=words):
         read_known(path)
+
+
+def test_answers_side_by_side_among_other_columns_are_no_people_and_items():
+    """As LimeSurvey writes them: nobody can tell whether rows are items or people."""
+    names = [f"photo[SQ{k}]" for k in range(1, 5)]
+    rows = [(k, "2024-01-01", 3, "en", *(CLASSES[(k * j) % 3] for j in range(1, 5)))
+            for k in range(1, 13)]  # fmt: skip
+    survey = text(rows, ("id", "submitdate", "lastpage", "startlanguage", *names))
+    with pytest.raises(TableError, match="hold the same answers.*melt in pandas") as caught:
+        read_annotations(io.StringIO(survey))
+    found = read_annotations(io.StringIO(survey), **caught.value.settings)
+    assert found.annotators.tolist() == names
+    assert found.items.tolist() == list(range(1, 13))
 
 
 def test_a_first_row_that_is_like_others_or_is_asked_for_is_an_answer():

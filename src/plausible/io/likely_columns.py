@@ -138,6 +138,8 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             f"has one column only, {shown(table.names[0], 60)}",
             "write a table with such columns, separated by commas",
         )
+    if "label" not in found and (same := _same_answers(looks, found)):
+        return _refuse_same(table, found, same)
     likely = likely_names(table, found, looks)
     names = listed([shown(name) for name in table.names])
     said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
@@ -169,6 +171,35 @@ def columns_alike(looks: Mapping[str, Look]) -> list[str]:
         name for name, values in sets.items()
         if sum(bool(values & other) for other in sets.values()) > least
     ]  # fmt: skip
+
+
+def _same_answers(looks: Mapping[str, Look], found: Mapping[str, str]) -> list[str]:
+    """Columns of words that hold the same few answers, if these are several."""
+    names = [
+        name for name in columns_alike(looks)
+        if name not in found.values() and not looks[name].is_whole
+        and len(looks[name].values) <= 0.7 * len(looks[name].codes)
+    ]  # fmt: skip
+    counts = [len(looks[name].values) for name in names]
+    union = {str(value).casefold() for name in names for value in looks[name].values}
+    are_few = bool(names) and len(union) <= 1.5 * np.median(counts) + 2
+    return names if are_few and len(names) >= MANY_ALIKE else []
+
+
+def _refuse_same(table: Source, found: Mapping[str, str], same: Sequence[str]) -> TableError:
+    """The error of a table in which answers stand side by side, among other columns."""
+    others = [n for n in choose(table, None) if n not in same and n != found.get("item")]
+    return TableError(
+        f"{table.name} should have a row for each item, or for each answer",
+        f"{listed([shown(name) for name in same])} hold the same answers, and "
+        f"{listed([shown(name) for name in others])} something else",
+        (
+            "say {layout}, and {ignore}, if each row is an item and each of these columns a person",
+            "write a row for each answer, with the columns item, annotator and label (melt in "
+            "pandas, pivot_longer in R), if each row is of one person",
+        ),
+        settings={"layout": "annotators", "ignore": others},
+    )
 
 
 def refuse_turned(table: Source, alike: Sequence[str], why: str) -> TableError:

@@ -143,7 +143,18 @@ def row_sums(table: NDArray[Any]) -> RowSums:
 
 
 def holds_shares(sums: RowSums) -> bool:
-    """Whether the numbers of a table are probabilities; rounded ones are refused."""
+    """Whether the numbers of a table are probabilities; rounded ones are refused.
+
+    So is a table of which most rows sum to one, and some do not.
+    """
+    if sums.to_one > sums.otherwise > 0:
+        raise InputError(
+            "All rows of y should sum to one if they are probabilities",
+            f"{sums.to_one} of them do and {sums.otherwise} do not",
+            "correct those with abs(P.sum(axis=1) - 1) > 1e-6 (a row of ones if nothing is known), "
+            "or give Labels.from_plausibility(P) if they are plausibilities",
+            parameter="y",
+        )
     if sums.otherwise or not (sums.to_one or sums.nearly):
         return False
     if sums.nearly:
@@ -190,5 +201,23 @@ def _as_hard(y: Any, table: NDArray[Any]) -> Any:
     if table.dtype.kind == "f":
         if np.isinf(table).any():
             raise ValueError("Input y contains infinity; labels should be classes.")
-        check_classification_targets(table[~np.isnan(table)])
+        try:
+            check_classification_targets(table[~np.isnan(table)])
+        except ValueError as error:
+            raise _continuous(table, str(error).partition(".")[0]) from None
     return y
+
+
+def _continuous(table: NDArray[np.float64], reason: str) -> InputError:
+    """The error of numbers that are no classes; scikit-learn's words are `reason`."""
+    are_shares = np.nanmin(table) >= 0.0 and np.nanmax(table) <= 1.0
+    fraction = table[np.isfinite(table) & (table % 1 != 0)][0]
+    return InputError(
+        "Hard labels should be classes",
+        f"are numbers such as {fraction:.4g} ({reason})",
+        "give Labels.from_probability(np.column_stack([1 - y, y])) if each is the probability of "
+        "the second of two classes"
+        if are_shares
+        else "cut them into classes, as with np.digitize, or take a regressor",
+        parameter="y",
+    )
