@@ -519,6 +519,8 @@ NUMBERED = {"item": [k for k in range(12) for _ in PEOPLE], "annotator": PEOPLE 
     [
         {"item": np.arange(12.0), "label": list(ANN.values())},
         {"Item": range(12), "Truth": list(ANN.values())},
+        {"photo": range(12), "label": list(ANN.values())},
+        {"photo": range(12), "true class": list(ANN.values()), "by": ["eve"] * 12},
         {"item": range(12), "label": [name.upper() for name in ANN.values()]},
         dict(enumerate(ANN.values())),
     ],

@@ -20,13 +20,14 @@ from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_checks import (
     check_hidden,
 )
-from plausible.io.answer_columns import find_columns
+from plausible.io.answer_columns import find_columns, look_at, plainly
 from plausible.io.answer_layouts import find_meanings, prefixed
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
 from plausible.io.features import column_of
 from plausible.io.label_tables import in_classes, read_label_table
 from plausible.io.matching import written
+from plausible.io.wide_columns import RESULTS
 from plausible.labels import Labels
 from plausible.tables import (
     Source,
@@ -239,7 +240,7 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
     if isinstance(gold, Mapping) and not all(np.ndim(value) for value in gold.values()):
         known = dict(gold)
     else:
-        found = _read_gold_table(gold)
+        found = _read_gold_table(gold, annotations.items)
         if found.items is None:
             raise TableError(
                 "The table of known classes should have a column of items, but has none; add one "
@@ -276,14 +277,25 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
     return kept
 
 
-def _read_gold_table(gold: Any) -> Known:
-    """A table of known classes: with a column of labels, or a single one beside the items."""
+def _read_gold_table(gold: Any, items: NDArray[Any]) -> Known:
+    """A table of known classes: its column of items is the one that names some of the answers'.
+
+    Labels have a column that says so, that is called truth or the like, or that is the only other.
+    """
     stream = stream_table(flattened(gold))
-    found = find_columns(stream.table, {})
-    free = [name for name in choose(stream.table, None) if name != found.get("item")]
-    is_plain = "label" not in found and "item" in found and len(free) == 1
-    names = {"label": free[0]} if is_plain and not prefixed(stream.table) else None
-    return read_known(stream, "labels", names=names)
+    table, found = stream.table, find_columns(stream.table, {})
+    names = {}
+    if "item" not in found:
+        wanted = {written(item) for item in items.tolist()}
+        looks = look_at(table, choose(table, None))
+        held = [name for name, look in looks.items() if wanted & set(map(written, look.values))]
+        names = {"item": held[0]} if len(held) == 1 else {}
+    free = [n for n in choose(table, None) if n not in (found.get("item"), names.get("item"))]
+    called = [name for name in free if plainly(name) in RESULTS]
+    likely = called if len(called) == 1 else free
+    if "label" not in found and (found | names).get("item") and len(likely) == 1:
+        names |= {} if prefixed(table) else {"label": likely[0]}
+    return read_known(stream, "labels", names=names or None)
 
 
 def told_dependence(together: Dependence) -> list[str]:

@@ -216,6 +216,14 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
         return "sets"
     if "label" in table.names and not present:
         return "doubt" if doubt or "doubt" in table.names else "crisp"
+    numbers = [name for name in ("probability", "plausibility") if name in present]
+    if len(numbers) == 2:
+        raise TableError(
+            f"The columns of {table.name} should say one kind of labels",
+            "say probability: and plausibility:, as decisions of a model do",
+            ("say {kind} to take the probabilities", "'plausibility'"),
+            settings={"kind": "probability"},
+        )
     raise TableError(
         f"The columns of {table.name} should say what kind of labels they are ('label', 'set', "
         "or 'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each "
