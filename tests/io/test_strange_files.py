@@ -160,6 +160,23 @@ def test_answers_side_by_side_among_other_columns_are_no_people_and_items():
     assert found.items.tolist() == list(range(1, 13))
 
 
+def test_row_names_beside_a_column_for_each_person_are_nobody():
+    rows = [(k, f"i{k}", CLASSES[k % 3], CLASSES[k % 2]) for k in range(6)]
+    found = read_annotations(io.StringIO(text(rows, ("", "item", "ann", "bob"))))
+    assert found.annotators.tolist() == ["ann", "bob"]
+    assert any("not used: 'unnamed'" in note for note in found.notes)
+
+
+def test_sums_below_columns_of_people_are_told():
+    rows = [(f"i{k}", *(CLASSES[(k + j) % 3] for j in range(3))) for k in range(12)]
+    wide = text([*rows, ("n_answered", 12, 12, 11)], ("item", "ann", "bob", "cy"))
+    found = read_annotations(io.StringIO(wide))
+    told = [note for note in found.notes if "though others are words" in note]
+    assert told[0].settings["map"] == {"11": "cannot tell", "12": "cannot tell"}
+    mended = read_annotations(io.StringIO(wide), map=told[0].settings["map"])
+    assert mended.classes.tolist() == sorted(CLASSES)
+
+
 def test_a_first_row_that_is_like_others_or_is_asked_for_is_an_answer():
     alone = [("new", "dan", "fir"), *SAID]
     with pytest.raises(TableError, match="list the classes="):
@@ -308,3 +325,31 @@ def test_a_feature_that_repeats_the_labels_is_refused():
     assert found.names == ["depth"]
     near = [CLASSES[(k + (k % 4 == 0)) % 3] for k in range(15)]  # such as what stands beside it
     assert "tree" in read_training(io.StringIO(labels), of_items(near, "tree"), kinds="any").names
+
+
+@pytest.mark.parametrize("form", ["{{'{}', '{}'}}", "('{}', '{}')", "['{}', '{}']"])
+def test_sets_as_python_prints_them_are_sets(form):
+    rows = [(f"i{k}", w, form.format(*CLASSES[:2]) if k == 2 else CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    found = read_annotations(io.StringIO(text(rows)))
+    assert found.classes.tolist() == sorted(CLASSES)
+    assert any("read as one of several classes" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("joint", [">", " -> ", " vs. ", "\\"])
+def test_classes_that_are_set_against_each_other_are_no_class(joint):
+    one, other = CLASSES[:2]
+    rows = [(f"i{k}", w, f"{one}{joint}{other}" if k == 2 else CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    with pytest.raises(ValueError, match="joins other classes") as caught:
+        read_annotations(io.StringIO(text(rows)))
+    change = caught.value.settings["map"]
+    assert len(read_annotations(io.StringIO(text(rows)), map=change).classes) == 3
+
+
+def test_items_that_differ_by_case_are_told():
+    rows = [(f"{'IMG' if w == 'bob' else 'img'}{k}", w, CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    found = read_annotations(io.StringIO(text(rows)))
+    assert len(found.items) == 12
+    assert sum("items whose names differ by case" in note for note in found.notes) == 1
