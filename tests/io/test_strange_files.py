@@ -315,6 +315,39 @@ def test_numbers_with_a_unit_are_neither_categories_nor_left_out(unit):
     assert read_training(io.StringIO(text(SAID)), codes, kinds="any").kinds["size"] == "category"
 
 
+@pytest.mark.parametrize("form", ["[{}.5, {}, 3]", "({}.5 {}.25)", "{}.5,{}", "{}.25;1.5;-{}e-3"])
+def test_several_numbers_in_a_cell_are_neither_categories_nor_left_out(form):
+    cells = [f'"{form.format(k, k * k)}"' for k in range(6)]
+    with pytest.raises(TableError, match="several numbers in a cell.*a column for each") as caught:
+        read_training(io.StringIO(text(SAID)), of_items(cells), kinds="any")
+    found = read_training(io.StringIO(text(SAID)), of_items(cells),
+                          kinds=caught.value.settings["kinds"])  # fmt: skip
+    assert found.names == ["depth"]
+
+
+def test_numbers_that_may_mean_two_things_say_so_where_nothing_else_is_left():
+    cells = "item,size\n" + "".join(f'i{k},"{k + 1},{k}45"\n' for k in range(6))
+    with pytest.raises(TableError, match="the comma may be decimal or separate thousands"):
+        read_training(io.StringIO(text(SAID)), io.StringIO(cells), kinds="any")
+
+
+@pytest.mark.parametrize("name", ["class_id", "Label code", "target_encoded", "y_true"])
+def test_numbers_of_classes_are_known_by_more_names(name):
+    said = [(f"i{k}", CLASSES[k % 3]) for k in range(15)]
+    labels = text(said, ("item", "label"))
+    codes = [str(2 - k % 3) for k in range(15)]
+    with pytest.raises(TableError, match=f"'{name}' holds the classes themselves"):
+        read_training(io.StringIO(labels), of_items(codes, name), kinds="any")
+    others = [str(k % 2) for k in range(15)]
+    assert name in read_training(io.StringIO(labels), of_items(others, name), kinds="any").names
+
+
+def test_features_without_any_names_of_items_need_them():
+    features = io.StringIO("length,width\n" + "".join(f"{k}.5,{k * k}.25\n" for k in range(6)))
+    with pytest.raises(TableError, match="none does; add a column with the items"):
+        read_training(io.StringIO(text(SAID)), features)
+
+
 def test_a_feature_that_repeats_the_labels_is_refused():
     said = [(f"i{k}", CLASSES[k % 3]) for k in range(15)]
     labels = text(said, ("item", "label"))
@@ -327,7 +360,7 @@ def test_a_feature_that_repeats_the_labels_is_refused():
     assert "tree" in read_training(io.StringIO(labels), of_items(near, "tree"), kinds="any").names
 
 
-@pytest.mark.parametrize("form", ["{{'{}', '{}'}}", "('{}', '{}')", "['{}', '{}']"])
+@pytest.mark.parametrize("form", ["\"{{'{}', '{}'}}\"", "\"('{}', '{}')\"", "\"['{}', '{}']\""])
 def test_sets_as_python_prints_them_are_sets(form):
     rows = [(f"i{k}", w, form.format(*CLASSES[:2]) if k == 2 else CLASSES[k % 3])
             for k in range(6) for w in ("ann", "bob")]  # fmt: skip

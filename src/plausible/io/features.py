@@ -358,7 +358,8 @@ def read_with_id(
         raise TableError(
             f"{table.name} should have features beside the id {id!r}",
             "all columns are left out "
-            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})",
+            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})"
+            + "".join(f"; {note}" for note in table.notes),
             ("add some", "name them with {columns}"),
             settings={"columns": None},
         )

@@ -143,8 +143,8 @@ def named_sets(names: Sequence[str]) -> list[str] | None:
     singles = [name for name in singles if name not in frames]
     if not any(parts) and (not frames or len(singles) < 2):
         return None
-    sets = zip(bare, parts, strict=True)
-    return ["|".join(singles if name in frames else part or [name]) for name, part in sets]
+    every = zip(bare, parts, strict=True)
+    return ["|".join(singles if name in frames else part or [name]) for name, part in every]
 
 
 def may_be_sets(names: Sequence[str]) -> bool:

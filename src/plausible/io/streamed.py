@@ -18,11 +18,12 @@ from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, read_with_id
 from plausible.io.first_look import Looked, look_through
 from plausible.io.known import Known
+from plausible.io.label_features import check_no_labels
 from plausible.io.large_known import read_large_known
 from plausible.io.last_rows import check_last_row
 from plausible.io.lookup import Lookup
 from plausible.io.pieces import Piece, give_back, has_many_items, pieces
-from plausible.io.training import check_no_labels, read_beside
+from plausible.io.training import read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER
 from plausible.tables import (

@@ -194,27 +194,26 @@ def _as_table(y: Any) -> NDArray[Any]:
 def _as_hard(y: Any, table: NDArray[Any]) -> Any:
     """One-dimensional hard labels, with scikit-learn's own warnings and refusals."""
     from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.multiclass import type_of_target
 
     if table.ndim == 2:
         table = y = column_or_1d(table, warn=True)
     if table.dtype.kind == "f":
         if np.isinf(table).any():
             raise ValueError("Input y contains infinity; labels should be classes.")
-        try:
-            check_classification_targets(table[~np.isnan(table)])
-        except ValueError as error:
-            raise _continuous(table, str(error).partition(".")[0]) from None
+        kind = type_of_target(table[~np.isnan(table)])
+        if kind == "continuous":
+            raise _continuous(table)
     return y
 
 
-def _continuous(table: NDArray[np.float64], reason: str) -> InputError:
-    """The error of numbers that are no classes; scikit-learn's words are `reason`."""
+def _continuous(table: NDArray[np.float64]) -> InputError:
+    """The error of numbers that are no classes, in which scikit-learn looks for its own words."""
     are_shares = np.nanmin(table) >= 0.0 and np.nanmax(table) <= 1.0
     fraction = table[np.isfinite(table) & (table % 1 != 0)][0]
     return InputError(
         "Hard labels should be classes",
-        f"are numbers such as {fraction:.4g} ({reason})",
+        f"are numbers such as {fraction:.4g} (Unknown label type: continuous)",
         "give Labels.from_probability(np.column_stack([1 - y, y])) if each is the probability of "
         "the second of two classes"
         if are_shares
