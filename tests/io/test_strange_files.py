@@ -386,3 +386,43 @@ def test_items_that_differ_by_case_are_told():
     found = read_annotations(io.StringIO(text(rows)))
     assert len(found.items) == 12
     assert sum("items whose names differ by case" in note for note in found.notes) == 1
+
+
+def test_tasks_of_single_answers_are_no_items():
+    rows = [(f"t{k}{w}", f"i{k}.jpg", w, CLASSES[k % 3]) for k in range(6) for w in ("ann", "bob")]
+    tasks = text(rows, ("task_id", "file", "worker_id", "label"))
+    with pytest.raises(TableError, match="'task_id' is another one in every row") as caught:
+        read_annotations(io.StringIO(tasks))
+    found = read_annotations(io.StringIO(tasks), **caught.value.settings)
+    assert len(found.items) == 6
+    batches = tasks.replace("file", "batch")  # which may be anything
+    assert len(read_annotations(io.StringIO(batches)).items) == 12
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"spans": [{"start": 0, "end": 3, "label": "oak"}]}, "mark parts of these .end, start"),
+        ({"boxes": [{"x": 1, "y": 3, "label": "oak"}]}, "mark parts of these .x, y"),
+        ({"soft_label": [0.25, 0.75]}, "a column for each of its numbers, as probability:CLASS"),
+    ],
+)
+def test_records_that_hold_no_class_of_the_item(record, words, tmp_path):
+    lines = [json.dumps({"item": f"i{k}"} | record) for k in range(6)]
+    (tmp_path / "said.jsonl").write_text("\n".join(lines))
+    with pytest.raises(TableError, match=words):
+        read_known(tmp_path / "said.jsonl")
+
+
+def test_scores_by_people_are_to_be_cut_into_classes():
+    rows = [(f"i{k}", w, k / 7) for k in range(6) for w in ("ann", "bob")]
+    with pytest.raises(TableError, match="'mark' holds fractions; cut these into classes"):
+        read_annotations(io.StringIO(text(rows, ("item", "rater", "mark"))))
+
+
+def test_the_other_item_of_a_pair_is_not_proposed_as_the_label():
+    rows = [(f"i{k}", f"i{(k + j) % 6}", w, "ab"[(k * j) % 2])
+            for k in range(6) for j, w in ((1, "ann"), (2, "bob"))]  # fmt: skip
+    with pytest.raises(TableError) as caught:
+        read_annotations(io.StringIO(text(rows, ("item_a", "item_b", "worker", "better"))))
+    assert caught.value.settings["names"]["label"] == "better"

@@ -34,6 +34,7 @@ from plausible.models import is_row_name
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
+IDS = ("id", "task", "taskid")  # of items, or of single answers
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
 
@@ -277,7 +278,7 @@ def _check_long(
         check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
-    elif plainly(found["item"]) == "id" and "item" not in names:
+    elif plainly(found["item"]) in IDS and "item" not in names:
         check_id(table, found, ignore)
     return found, notes
 

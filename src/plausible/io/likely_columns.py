@@ -46,6 +46,8 @@ def likely_names(
         if hinted:
             guessed[meaning] = hinted[0]
             free = _others(hinted[0], free, looks)
+            if meaning == "item":  # as the other item of a pair
+                free = [name for name in free if not _share_most(looks[name], looks[hinted[0]])]
     for meaning in ("item", "label", "annotator"):
         if meaning in guessed or not free:
             continue
@@ -57,6 +59,12 @@ def likely_names(
             free = _others(best, free, looks)
     order = ("item", "annotator", "label")
     return {meaning: guessed[meaning] for meaning in order if meaning in guessed}
+
+
+def _share_most(look: Look, item: Look) -> bool:
+    """Whether a column of text has most of the names of items."""
+    names = {value for value in item.values if isinstance(value, str)}
+    return bool(names) and 2 * len(names & set(look.values)) > len(names)
 
 
 def _rank(meaning: str, item: Look | None, look: Look) -> tuple[float, int]:
@@ -141,6 +149,14 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
     if "label" not in found and (same := _same_answers(looks, found)):
         return _refuse_same(table, found, same)
     likely = likely_names(table, found, looks)
+    real = [name for name, look in looks.items() if look.is_real and name not in likely.values()]
+    if "label" not in likely and real and {"item", "annotator"} <= set(likely):
+        return TableError(
+            f"{table.name} should have a column of labels, which name the same few classes again "
+            "and again",
+            f"{listed([shown(name) for name in real])} hold{'s' * (len(real) == 1)} fractions",
+            "cut these into classes, as with pandas.cut or cut in R, in a column called label",
+        )
     names = listed([shown(name) for name in table.names])
     said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
