@@ -209,11 +209,21 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
         )
 
 
+def id_columns(table: Source, taken: Sequence[str] | None) -> list[str]:
+    """Columns that may name rows: all others, and an index of pandas that is text or has a name."""
+    types = arrow().types
+    index = [
+        field.name for field in table.schema(sorted(table.index))
+        if types.is_string(field.type) or not field.name.startswith("__index_level_")
+    ]  # fmt: skip
+    return [name for name in [*choose(table, None), *index] if name not in (taken or ())]
+
+
 def find_named_id(table: Source, free: Sequence[str]) -> str | None:
     """The column whose name says that it names the rows, where nothing else tells.
 
-    One called item, task or id in any case; or one of whole numbers or text, all different, with a
-    name such as photo_id.
+    One called item, task or id in any case; one of whole numbers or text, all different, with a
+    name such as photo_id; or an index of text, all different.
     """
     usual = [name for known in ITEMS for name in free if name.lower() == known]
     if usual:
@@ -221,7 +231,8 @@ def find_named_id(table: Source, free: Sequence[str]) -> str | None:
     pc, types = arrow(".compute"), arrow().types
     for name in free:
         kind = table.schema([name]).field(0).type
-        if says_id(name) and (types.is_integer(kind) or types.is_string(kind)):
+        is_index = name in table.index and types.is_string(kind)
+        if is_index or (says_id(name) and (types.is_integer(kind) or types.is_string(kind))):
             column = column_of(table, name)
             if not column.null_count and pc.count_distinct(column).as_py() == len(column):
                 return name
@@ -307,8 +318,7 @@ def read_features(
     table = open_table(source)
     wanted = check_kinds(kinds)
     asked = None if columns is None else choose(table, columns)
-    free = [name for name in choose(table, None) if name not in (asked or ())]
-    name = find_named_id(table, free) if id is None else check_id(table, id)
+    name = find_named_id(table, id_columns(table, asked)) if id is None else check_id(table, id)
     if name is not None:
         check_last_row(table, name)
     read = read_with_id(table, name, asked, wanted, check_texts(missing, "missing", "words"))

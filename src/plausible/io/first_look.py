@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plausible.io.different_names import check_different, find_streamed_id, names_in
+from plausible.io.features import id_columns
 from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, give_back, pieces
@@ -16,7 +17,6 @@ from plausible.io.streamed_matching import (
     find_column,
     may_name,
 )
-from plausible.io.training import free_of
 from plausible.tables import Source, TableError, arrow, choose
 
 SAMPLE_ROWS = 100_000  # from which kinds and preparation of columns are learned
@@ -45,7 +45,7 @@ def look_through(
     called: str | None,
 ) -> Looked:
     """One pass: which column holds the items, how many rows there are, and a sample of them."""
-    free = free_of(table, columns)
+    free = id_columns(table, columns)
     items = Items.of(known)
     wanted = list(dict.fromkeys([*(columns or choose(table, None)), *free]))
     names = [] if items is None else may_name(table, free if id is None else [id])

@@ -11,10 +11,10 @@ import numpy as np
 
 from plausible.checks import check_whole
 from plausible.io.different_names import check_different, find_streamed_id
-from plausible.io.features import ROWS, Features
+from plausible.io.features import ROWS, Features, id_columns
 from plausible.io.last_rows import check_last_row
 from plausible.io.pieces import PIECE_ROWS, Piece, pieces
-from plausible.io.predictions import decisions_of, free_names, id_of_new, read_new
+from plausible.io.predictions import decisions_of, id_of_new, read_new
 from plausible.io.writing import write_table
 from plausible.tables import Source, arrow, open_table
 
@@ -110,7 +110,7 @@ def _named_by(table: Source, piece_rows: int, options: dict[str, Any]) -> str | 
         if name is not None:
             check_different(table, name)
     else:
-        name = find_streamed_id(table, first, free_names(table, names))
+        name = find_streamed_id(table, first, id_columns(table, names))
     table.keep_written([] if name is None else [name])
     return name
 

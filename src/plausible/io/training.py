@@ -20,6 +20,7 @@ from plausible.io.features import (
     check_usable,
     column_of,
     find_named_id,
+    id_columns,
     read_ids,
     read_with_id,
 )
@@ -152,7 +153,7 @@ def read_training(
     if found is not None:
         known, dropped = _without_lost(known, found)
         found = found._replace(rows=found.rows[found.rows >= 0])
-    name = find_named_id(table, free_of(table, asked)) if found is None else found.id
+    name = find_named_id(table, id_columns(table, asked)) if found is None else found.id
     read = read_with_id(table, name, asked, wanted, words)
     check_usable(read, table, n_features)
     if name is not None:
@@ -176,11 +177,6 @@ def _with_fields(error: InputError, known: Known) -> InputError:
     remedies = ("name items by another field of the export, as in {names}", *error.remedies)
     settings = {"names": fields[0], **error.settings}
     return TableError(error.expected, error.came, remedies, settings=settings)
-
-
-def free_of(table: Source, columns: Sequence[str] | None) -> list[str]:
-    """Columns that may name items."""
-    return [name for name in choose(table, None) if name not in (columns or ())]
 
 
 def joined(
@@ -299,7 +295,7 @@ def match(
     if known.items is None:
         return None
     by_row = id in ROWS and id not in table.names
-    names = free_of(table, columns) if id is None else table.names[:1] if by_row else [id]
+    names = id_columns(table, columns) if id is None else table.names[:1] if by_row else [id]
     loaded = _as_written(table, names)
     check_rows(table, loaded.num_rows)
     found = match_items(table, loaded, known.items, id, called)

@@ -80,16 +80,22 @@ def as_labels(
             parameter="y",
         )
     if table.ndim == 2 and table.shape[1] > 1:
-        if table.dtype.kind == "U":
+        if table.dtype.kind == "U" or (table.dtype.kind == "O" and _begins_with_text(table)):
             raise InputError(
                 "A table y should hold plausibilities",
                 f"holds names such as {table[0, 0]!r}",
-                "write sets as {...}, with curly brackets",
+                "read answers with plausible.io.read_known(y), which pools them"
+                if hasattr(y, "columns")
+                else "write sets as {...}, with curly brackets",
             )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
         return _labels_of_table(as_floats(table, "y"), classes)
     return Labels.from_crisp(_as_hard(y, table), classes, missing=MISSING)
+
+
+def _begins_with_text(table: NDArray[Any]) -> bool:
+    return bool(table.size) and isinstance(table[0, 0], str)
 
 
 def _labels_of_table(
