@@ -241,9 +241,10 @@ def _from_python(text: str) -> list[Any] | None:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
-    is_group = isinstance(found, list | tuple | set)
-    are_names = is_group and all(isinstance(one, str | int) for one in found)
-    return sorted(found, key=str) if are_names else None
+    if isinstance(found, set):
+        found = sorted(found, key=str)
+    is_group = isinstance(found, list | tuple)
+    return list(found) if is_group and all(isinstance(one, str | int) for one in found) else None
 
 
 KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")
