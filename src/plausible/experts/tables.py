@@ -115,7 +115,7 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
     if names.dtype.kind not in "UO":
         return column, []
     if not _may_have_blanks(names):
-        return column, _tell_alike(names.tolist(), what)
+        return column, _tell_alike(names, what)
     texts = names.tolist()
     bare = [name.strip() if isinstance(name, str) else name for name in texts]
     notes = []
@@ -132,7 +132,7 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
                 )
             )
         column = Codes(change[column.codes], np.array(list(places)))
-    return column, [*notes, *_tell_alike(column.names.tolist(), what)]
+    return column, [*notes, *_tell_alike(column.names, what)]
 
 
 def _may_have_blanks(names: NDArray[Any]) -> bool:
@@ -147,15 +147,26 @@ def _may_have_blanks(names: NDArray[Any]) -> bool:
     )
 
 
-def _tell_alike(given: list[Any], what: str) -> list[Note]:
+def _may_differ_by_case(names: NDArray[Any]) -> bool:
+    """Whether there are capital letters and others, by a quick look at names of ASCII."""
+    if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
+        return True
+    letters = np.ascontiguousarray(names).view(np.uint32)
+    is_capital = (letters - np.uint32(ord("A")) < 26).any()
+    return bool(letters.max() > 127 or is_capital and (letters - np.uint32(ord("a")) < 26).any())
+
+
+def _tell_alike(given: NDArray[Any], what: str) -> list[Note]:
     """A note on people or items whose names differ by case alone: they stay two."""
-    spelled: dict[str, list[str]] = {}
-    for name in given if len(given) <= MOST_NAMES else ():
-        if isinstance(name, str):
-            spelled.setdefault(name.casefold(), []).append(name)
-    several = [names for names in spelled.values() if len(names) > 1]
-    if not several:
+    if len(given) > MOST_NAMES or not _may_differ_by_case(given):
         return []
+    texts = [name for name in given.tolist() if isinstance(name, str)]
+    if len(set(map(str.casefold, texts))) == len(texts):
+        return []
+    spelled: dict[str, list[str]] = {}
+    for name in texts:
+        spelled.setdefault(name.casefold(), []).append(name)
+    several = [names for names in spelled.values() if len(names) > 1]
     listed = ", ".join(map(repr, several[0]))
     more = f", and {len(several) - 1} more such groups" if len(several) > 1 else ""
     return [
