@@ -152,8 +152,8 @@ def _may_differ_by_case(names: NDArray[Any]) -> bool:
     if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
         return True
     letters = np.ascontiguousarray(names).view(np.uint32)
-    is_capital = (letters - np.uint32(ord("A")) < 26).any()
-    return bool(letters.max() > 127 or is_capital and (letters - np.uint32(ord("a")) < 26).any())
+    has_both = all((letters - np.uint32(ord(first)) < 26).any() for first in "Aa")
+    return bool(has_both or letters.max() > 127)
 
 
 def _tell_alike(given: NDArray[Any], what: str) -> list[Note]:
