@@ -221,3 +221,8 @@ def test_rejected_answers_are_told_and_left_out(plausible, folder):
     assert [best.column(f"plausibility:{name}").to_pylist()[0] for name in CLASSES] == [
         pytest.approx(0.1), pytest.approx(0.1), pytest.approx(1.0),
     ]  # fmt: skip
+
+
+def test_a_single_class_is_counted(plausible, folder):
+    (folder / "one.csv").write_text("item,annotator,label\nx,ann,oak\ny,ann,oak\n")
+    assert "1 class: oak 2" in ok(plausible("check", "one.csv")).out

@@ -48,6 +48,12 @@ REFUSED = {  # the same, and what both refusals show
     "an item without a row": (["1", "2", "9"], ["3", "1", "2", "4"], ["1 item of 3", "(9)"]),
     "a zero, and no row": (["01", "02", "09"], ["3", "1", "2", "4"], ["1 item of 3", "(09)"]),
     "a row that comes twice": (["1", "2", "3"], ["1", "2", "2", "3"], ["repeats", "2"]),
+    "other rows called alike": (
+        ["1", "2", "3"],
+        ["1", "2", "3", "8", "8"],
+        ["repeats 8 ", "row 5"],
+    ),
+    "a row without a name": (["p", "q", "r"], ["q", "", "r", "p"], ["is empty in 1 row", "row 2"]),
     "fractions": (["1.5", "2.5", "3.5"], ["3.5", "1.5", "2.5", "4.5"], ["should"]),
 }
 ONLY_TEXT = {"1.0 as text": (["1", "2", "3"], ["3.0", "1.0", "2.0", "4.0"], "leading zeros")}

@@ -162,7 +162,7 @@ def test_what_masses_are_lost_is_known(tmp_path):
         (["plausibility:a,plausibility:b,mass:a", "1,1,1"], "masses beside them"),
         (["label,conflict", "a,x"], "Conflict"),
         (["mass:a||b", "1"], "hold labels, but"),
-        (["plausibility:a,probability:b", "1,1"], "should say what kind"),
+        (["plausibility:a,probability:b", "1,1"], "say kind='probability' to take"),
         (["x,y", "1,1"], "should say what kind"),
         (["label"], "at least one row"),
     ],

@@ -15,7 +15,14 @@ import pytest
 from plausible.base import RowOrderWarning
 from plausible.cli import main
 from plausible.experts import Annotations
-from plausible.io import TableError, read_annotations, read_known, read_training
+from plausible.io import (
+    TableError,
+    read_annotations,
+    read_features,
+    read_known,
+    read_training,
+)
+from plausible.labels import as_labels
 
 CLASSES, PEOPLE = ["cat", "dog", "eel"], ["ann", "bob", "cem"]
 ITEMS = [f"img{k:02}" for k in range(12)]
@@ -519,6 +526,8 @@ NUMBERED = {"item": [k for k in range(12) for _ in PEOPLE], "annotator": PEOPLE 
     [
         {"item": np.arange(12.0), "label": list(ANN.values())},
         {"Item": range(12), "Truth": list(ANN.values())},
+        {"photo": range(12), "label": list(ANN.values())},
+        {"photo": range(12), "true class": list(ANN.values()), "by": ["eve"] * 12},
         {"item": range(12), "label": [name.upper() for name in ANN.values()]},
         dict(enumerate(ANN.values())),
     ],
@@ -553,6 +562,25 @@ def test_frames_of_pandas_however_they_are_indexed():
         read_known(frame.set_index("item")["label"])
     with pytest.warns(RowOrderWarning, match=r"labels\.loc\[items\.index\]"):
         Annotations.from_long(frame["item"], frame["annotator"], frame["label"][::-1])
+
+
+@pytest.mark.parametrize("name", ["item", "photo", None])
+def test_the_index_of_a_frame_of_features_names_the_items(name, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    answers = pandas.DataFrame([row[1:] for row in ROWS], columns=["item", "annotator", "label"])
+    features = pandas.DataFrame({"size": np.arange(12.0)}, index=pandas.Index(ITEMS, name=name))
+    features.sample(frac=1, random_state=0).to_parquet(tmp_path / "features.parquet")
+    right = read_training(answers, features.reset_index(names="item"))
+    for table in (features, tmp_path / "features.parquet"):
+        found = read_training(answers, table)
+        assert found.names == ["size"]
+        order = np.argsort(found.X[:, 0])
+        np.testing.assert_array_equal(found.labels[order].contour, right.labels.contour)
+        assert read_features(table).ids[order].tolist() == ITEMS
+    numbered = read_features(features.set_axis(np.arange(12)[::-1]))
+    assert numbered.ids is None  # numbers without a name tell nothing
+    with pytest.raises(ValueError, match=r"holds names such as .*read_known\(y\)"):
+        as_labels(answers)
 
 
 @pytest.mark.parametrize("table", [ANN, {i: {p: SAID[i, p] for p in PEOPLE} for i in ITEMS}])

@@ -109,6 +109,7 @@ FORMS = [
     'item,m({cat}),m({dog}),"m({cat,dog})"\n',
     "item,m(cat),m(dog),m(cat|dog)\n",
     "item,mass_cat,mass_dog,mass_Omega\n",
+    "item,m(cat),m(dog),m(\u03a9)\n",
     "item,cat,dog,cat|dog\n",
 ]
 
@@ -136,12 +137,25 @@ def test_names_that_may_be_classes_are_no_sets():
     header = "item,hot,dog,hot_dog\n"
     with pytest.raises(TableError, match="say kind='probability'"):
         read_annotations(io.StringIO(header + MASSES))
+    for more in (header, "item,hot,dog,Theta\n"):
+        with pytest.raises(TableError, match="if each is the probability of a class, call columns"):
+            read_annotations(io.StringIO(more + MASSES))
     labels = labels_of(header)
     assert labels.classes.tolist() == ["dog", "hot", "hot_dog"]
     # Files of our own say with a colon what they mean, and are not looked at again.
     own = "item,mass:m_a,mass:m_b,mass:m_a_b\n"
     labels = labels_of(own)
     assert labels.classes.tolist() == ["m_a", "m_a_b", "m_b"]
+
+
+def test_row_numbers_beside_numbers_by_class_are_no_class():
+    rows = "".join(f'"{k}",{share},{1 - share}\n' for k, share in enumerate([0.25, 0.5, 1, 0], 1))
+    text = '"","oak","elm"\n' + rows  # as write.csv of R has it
+    with pytest.raises(TableError, match="sum to 1 in most rows; say kind='probability'") as told:
+        read_annotations(io.StringIO(text))
+    found = read_annotations(io.StringIO(text), kind=told.value.settings["kind"])
+    assert found.classes.tolist() == ["oak", "elm"]
+    assert found.items.tolist() == [1, 2, 3, 4]
 
 
 def test_columns_of_numbers_without_names():

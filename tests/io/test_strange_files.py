@@ -116,6 +116,8 @@ REFUSED = {
     "a form of Google": (FORM + "".join(
         f"3/{k}/2024 10:00,p{k}@x.org,oak,{'elm' if k else 'ash'},ash\n" for k in range(5)),
         "melt in pandas"),
+    "a form without times": (FORM.partition(",")[2] + "".join(
+        f"p{k}@x.org,oak,{CLASSES[k % 3]},ash\n" for k in range(5)), "melt in pandas"),
     "items in columns": (NO_FORM, "'photo 3' are called as items.*say layout='annotators'"),
     "a file of LabelMe": (json.dumps(LABELME), "a file of LabelMe.*a row for each image"),
     "votes in a cell": (VOTES, "'oak:3;elm:0' was found.*column for each class"),
@@ -143,6 +145,36 @@ def test_what_may_mean_something_else_is_refused_with_the_remedy(name, tmp_path)
     path.write_text(content)
     with pytest.raises(TableError, match=words):
         read_known(path)
+
+
+def test_answers_side_by_side_among_other_columns_are_no_people_and_items():
+    """As LimeSurvey writes them: nobody can tell whether rows are items or people."""
+    names = [f"photo[SQ{k}]" for k in range(1, 5)]
+    rows = [(k, "2024-01-01", 3, "en", *(CLASSES[(k * j) % 3] for j in range(1, 5)))
+            for k in range(1, 13)]  # fmt: skip
+    survey = text(rows, ("id", "submitdate", "lastpage", "startlanguage", *names))
+    with pytest.raises(TableError, match="hold the same answers.*melt in pandas") as caught:
+        read_annotations(io.StringIO(survey))
+    found = read_annotations(io.StringIO(survey), **caught.value.settings)
+    assert found.annotators.tolist() == names
+    assert found.items.tolist() == list(range(1, 13))
+
+
+def test_row_names_beside_a_column_for_each_person_are_nobody():
+    rows = [(k, f"i{k}", CLASSES[k % 3], CLASSES[k % 2]) for k in range(6)]
+    found = read_annotations(io.StringIO(text(rows, ("", "item", "ann", "bob"))))
+    assert found.annotators.tolist() == ["ann", "bob"]
+    assert any("not used: 'unnamed'" in note for note in found.notes)
+
+
+def test_sums_below_columns_of_people_are_told():
+    rows = [(f"i{k}", *(CLASSES[(k + j) % 3] for j in range(3))) for k in range(12)]
+    wide = text([*rows, ("n_answered", 12, 12, 11)], ("item", "ann", "bob", "cy"))
+    found = read_annotations(io.StringIO(wide))
+    told = [note for note in found.notes if "though others are words" in note]
+    assert told[0].settings["map"] == {"11": "cannot tell", "12": "cannot tell"}
+    mended = read_annotations(io.StringIO(wide), map=told[0].settings["map"])
+    assert mended.classes.tolist() == sorted(CLASSES)
 
 
 def test_a_first_row_that_is_like_others_or_is_asked_for_is_an_answer():
@@ -283,6 +315,39 @@ def test_numbers_with_a_unit_are_neither_categories_nor_left_out(unit):
     assert read_training(io.StringIO(text(SAID)), codes, kinds="any").kinds["size"] == "category"
 
 
+@pytest.mark.parametrize("form", ["[{}.5, {}, 3]", "({}.5 {}.25)", "{}.5,{}", "{}.25;1.5;-{}e-3"])
+def test_several_numbers_in_a_cell_are_neither_categories_nor_left_out(form):
+    cells = [f'"{form.format(k, k * k)}"' for k in range(6)]
+    with pytest.raises(TableError, match="several numbers in a cell.*a column for each") as caught:
+        read_training(io.StringIO(text(SAID)), of_items(cells), kinds="any")
+    found = read_training(io.StringIO(text(SAID)), of_items(cells),
+                          kinds=caught.value.settings["kinds"])  # fmt: skip
+    assert found.names == ["depth"]
+
+
+def test_numbers_that_may_mean_two_things_say_so_where_nothing_else_is_left():
+    cells = "item,size\n" + "".join(f'i{k},"{k + 1},{k}45"\n' for k in range(6))
+    with pytest.raises(TableError, match="the comma may be decimal or separate thousands"):
+        read_training(io.StringIO(text(SAID)), io.StringIO(cells), kinds="any")
+
+
+@pytest.mark.parametrize("name", ["class_id", "Label code", "target_encoded", "y_true"])
+def test_numbers_of_classes_are_known_by_more_names(name):
+    said = [(f"i{k}", CLASSES[k % 3]) for k in range(15)]
+    labels = text(said, ("item", "label"))
+    codes = [str(2 - k % 3) for k in range(15)]
+    with pytest.raises(TableError, match=f"'{name}' holds the classes themselves"):
+        read_training(io.StringIO(labels), of_items(codes, name), kinds="any")
+    others = [str(k % 2) for k in range(15)]
+    assert name in read_training(io.StringIO(labels), of_items(others, name), kinds="any").names
+
+
+def test_features_without_any_names_of_items_need_them():
+    features = io.StringIO("length,width\n" + "".join(f"{k}.5,{k * k}.25\n" for k in range(6)))
+    with pytest.raises(TableError, match="none does; add a column with the items"):
+        read_training(io.StringIO(text(SAID)), features)
+
+
 def test_a_feature_that_repeats_the_labels_is_refused():
     said = [(f"i{k}", CLASSES[k % 3]) for k in range(15)]
     labels = text(said, ("item", "label"))
@@ -293,3 +358,71 @@ def test_a_feature_that_repeats_the_labels_is_refused():
     assert found.names == ["depth"]
     near = [CLASSES[(k + (k % 4 == 0)) % 3] for k in range(15)]  # such as what stands beside it
     assert "tree" in read_training(io.StringIO(labels), of_items(near, "tree"), kinds="any").names
+
+
+@pytest.mark.parametrize("form", ["\"{{'{}', '{}'}}\"", "\"('{}', '{}')\"", "\"['{}', '{}']\""])
+def test_sets_as_python_prints_them_are_sets(form):
+    rows = [(f"i{k}", w, form.format(*CLASSES[:2]) if k == 2 else CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    found = read_annotations(io.StringIO(text(rows)))
+    assert found.classes.tolist() == sorted(CLASSES)
+    assert any("read as one of several classes" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("joint", [">", " -> ", " vs. ", "\\"])
+def test_classes_that_are_set_against_each_other_are_no_class(joint):
+    one, other = CLASSES[:2]
+    rows = [(f"i{k}", w, f"{one}{joint}{other}" if k == 2 else CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    with pytest.raises(ValueError, match="joins other classes") as caught:
+        read_annotations(io.StringIO(text(rows)))
+    change = caught.value.settings["map"]
+    assert len(read_annotations(io.StringIO(text(rows)), map=change).classes) == 3
+
+
+def test_items_that_differ_by_case_are_told():
+    rows = [(f"{'IMG' if w == 'bob' else 'img'}{k}", w, CLASSES[k % 3])
+            for k in range(6) for w in ("ann", "bob")]  # fmt: skip
+    found = read_annotations(io.StringIO(text(rows)))
+    assert len(found.items) == 12
+    assert sum("items whose names differ by case" in note for note in found.notes) == 1
+
+
+def test_tasks_of_single_answers_are_no_items():
+    rows = [(f"t{k}{w}", f"i{k}.jpg", w, CLASSES[k % 3]) for k in range(6) for w in ("ann", "bob")]
+    tasks = text(rows, ("task_id", "file", "worker_id", "label"))
+    with pytest.raises(TableError, match="'task_id' is another one in every row") as caught:
+        read_annotations(io.StringIO(tasks))
+    found = read_annotations(io.StringIO(tasks), **caught.value.settings)
+    assert len(found.items) == 6
+    batches = tasks.replace("file", "batch")  # which may be anything
+    assert len(read_annotations(io.StringIO(batches)).items) == 12
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"spans": [{"start": 0, "end": 3, "label": "oak"}]}, "mark parts of these .end, start"),
+        ({"boxes": [{"x": 1, "y": 3, "label": "oak"}]}, "mark parts of these .x, y"),
+        ({"soft_label": [0.25, 0.75]}, "a column for each of its numbers, as probability:CLASS"),
+    ],
+)
+def test_records_that_hold_no_class_of_the_item(record, words, tmp_path):
+    lines = [json.dumps({"item": f"i{k}"} | record) for k in range(6)]
+    (tmp_path / "said.jsonl").write_text("\n".join(lines))
+    with pytest.raises(TableError, match=words):
+        read_known(tmp_path / "said.jsonl")
+
+
+def test_scores_by_people_are_to_be_cut_into_classes():
+    rows = [(f"i{k}", w, k / 7) for k in range(6) for w in ("ann", "bob")]
+    with pytest.raises(TableError, match="'mark' holds fractions; cut these into classes"):
+        read_annotations(io.StringIO(text(rows, ("item", "rater", "mark"))))
+
+
+def test_the_other_item_of_a_pair_is_not_proposed_as_the_label():
+    rows = [(f"i{k}", f"i{(k + j) % 6}", w, "ab"[(k * j) % 2])
+            for k in range(6) for j, w in ((1, "ann"), (2, "bob"))]  # fmt: skip
+    with pytest.raises(TableError) as caught:
+        read_annotations(io.StringIO(text(rows, ("item_a", "item_b", "worker", "better"))))
+    assert caught.value.settings["names"]["label"] == "better"

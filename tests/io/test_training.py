@@ -59,7 +59,7 @@ def test_errors_of_matching():
     for known, features, options, words in [
         (labels, {"item": ["p"], "x": [1.0]}, {}, "1 item of 2 has none (q)"),
         (labels, {"photo": ["p"], "x": [1.0]}, {}, "should hold all items (p, q), but none does"),
-        (labels, {"x": [1.0]}, {}, "name it with id="),
+        (labels, {"x": [1.0]}, {}, "add a column with the items"),
         ({"item": [0, 5], "label": ["a", "b"]}, {"x": [1.0, 2.0]}, {}, "say id='row' if"),
         (
             {"item": [0, 5], "label": ["a", "b"]},

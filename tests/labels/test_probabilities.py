@@ -1,8 +1,10 @@
 """Labels remember which rows are probabilities, whatever is done to them."""
 
+import datetime
 import pickle
 
 import numpy as np
+import pandas
 import pytest
 
 from plausible.labels import Labels, as_labels
@@ -126,3 +128,32 @@ class TestArrays:
 def test_marks_are_checked(bad):
     with pytest.raises(ValueError, match="is_probability should be True or False for each of"):
         Labels(P, NAMES, is_probability=bad)
+
+
+def test_some_rows_that_do_not_sum_to_one_are_not_taken_for_plausibilities():
+    """Or the others would be taken for surer than they are, without a word."""
+    shares = np.array([[0.6, 0.4], [0.3, 0.7], [0.5, 0.5], [0.9, 0.4]])
+    with pytest.raises(ValueError, match=r"3 of them do and 1 do not; correct those with abs\(P"):
+        as_labels(shares)
+    assert as_labels(shares[:3]).is_probability.all()
+    assert not as_labels(shares[2:]).is_probability.any()  # as many of one kind as of the other
+    shares[3] = 1.0
+    assert as_labels(shares).is_probability.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("y", "remedy"),
+    [
+        ([0.2, 0.85, 0.5], "Labels.from_probability(np.column_stack([1 - y, y]))"),
+        ([2.5, 0.85, -1.0], "cut them into classes"),
+        ([datetime.date(2024, 1, 1), datetime.date(2024, 1, 2)], "[str(value) for value in y]"),
+        ([{"cat": 0.3, "dog": 0.7}, {"cat": 1.0}], "pandas.DataFrame(list(y)).fillna(0)"),
+    ],
+)
+def test_what_is_no_class_is_refused_with_what_makes_labels_of_it(y, remedy):
+    with pytest.raises(ValueError, match="Hard labels should be") as caught:
+        as_labels(y)
+    assert remedy in str(caught.value)
+    if not remedy.startswith("cut"):
+        made = eval(remedy, {"y": np.array(y), "np": np, "pandas": pandas, "Labels": Labels})
+        assert len(as_labels(made)) == len(y)

@@ -194,3 +194,14 @@ def test_masses_without_names_are_refused_and_with_names_taken():
     masses = consonant(P / P.max(axis=1, keepdims=True))
     right = metrics.soft_log_loss(SORTED, masses)
     assert metrics.soft_log_loss(LABELS, masses, classes=MODEL.classes_) == pytest.approx(right)
+
+
+def test_a_true_table_without_names_is_not_matched_by_place():
+    """Columns 0 and 1 are not the classes 1 and 2 of a prediction."""
+    table = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    for answers in (np.array([1, 2, 2]), np.array(["cat", "dog", "dog"])):
+        classes = sorted(set(answers.tolist()))
+        with pytest.raises(ValueError, match=r"they have no names.*from_probability\(y_true, cla"):
+            metrics.soft_accuracy(table, answers)
+        named = metrics.soft_accuracy(Labels.from_probability(table, classes), answers)
+        assert named == metrics.soft_accuracy(table, answers == classes[1], classes=[0, 1]) < 1

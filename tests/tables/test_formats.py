@@ -86,6 +86,7 @@ def test_a_header_in_windows_1252():
         ["Leaves of 2024", "item;a;b", "x;1;2", "y;3;4"],
         ["Leaves of 2024,,", "item,a,b", "x,1,2", "y,3,4"],
         ["Leaves of 2024", "", "item\ta\tb", "x\t1\t2"],
+        ["Leaves of 2024", "all of them", "item,a,b", "x,1,2", "y,3,4"],
     ],
 )
 def test_a_title_above_the_header(lines):

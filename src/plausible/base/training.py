@@ -291,7 +291,8 @@ def _hold_shares(rows: Rows, first: Any, marks: Any) -> bool:
         return bool(rows.reduce(_count_marks))
     if np.asarray(first).dtype == bool:
         return False
-    if row_sums(np.asarray(first)).otherwise:
+    sums = row_sums(np.asarray(first))
+    if sums.otherwise and sums.otherwise >= sums.to_one:
         return False
     return holds_shares(rows.reduce(_sum_labels))
 

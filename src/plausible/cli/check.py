@@ -193,7 +193,8 @@ def _counts_of_classes(known: Any) -> dict[str, int]:
         counts = (scaled >= 1 - 1e-9).sum(axis=0)  # of the most plausible classes
     else:
         members = known.annotations.contours > 0
-        says = members.any(axis=1) & ~members.all(axis=1)
+        is_alone = members.shape[1] == 1  # of a single class, all members are no doubt
+        says = members.any(axis=1) & (~members.all(axis=1) | is_alone)
         counts = (members & says[:, None])[known.annotations.statement].sum(axis=0)
     names = map(str, known.labels.classes.tolist())
     return dict(zip(names, counts.tolist(), strict=True))
@@ -270,7 +271,8 @@ def tell(talk: Talk, found: dict[str, Any]) -> None:
         )
         if answers.get("meanings"):
             talk.say(f"  columns: {shown({v: k for k, v in answers['meanings'].items()}, ' is ')}")
-        talk.say(f"  {len(answers['classes'])} classes: {shown(answers['classes'])}")
+        n_classes = len(answers["classes"])
+        talk.say(f"  {n_classes} class{'es' * (n_classes != 1)}: {shown(answers['classes'])}")
         if answers["people"]:
             n_people = len(answers["people"])
             count = "1 person" if n_people == 1 else f"{n_people} people"

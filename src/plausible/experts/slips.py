@@ -92,6 +92,7 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
     free = {name: count for name, count in texts.items() if name not in fixed}
     notes = [*_tell_codes(names, fixed), *_tell_yes_and_no(free, names)]
     notes += [*_tell_numbers_in_words(free, names), *_tell_same(free, names)]
+    notes += _tell_few_numbers(free, names)
     hedged = _hedged(names, free, separator)
     if hedged:
         notes.append(
@@ -129,6 +130,21 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
             )
         )
     return notes
+
+
+def _tell_few_numbers(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
+    """A note on a few numbers among words, as a row of sums below answers has them."""
+    numbers = {name: count for name, count in free.items() if number_of(name) is not None}
+    n_words = len(names) - len(numbers)
+    if not numbers or n_words < 2 or FREQUENT * sum(numbers.values()) > sum(names.values()):
+        return []
+    return [
+        Note(
+            f"read as classes: {quoted(numbers.items())}, though others are words; {{map}} if they "
+            "are none",
+            map=first_few(dict.fromkeys(numbers, CANNOT_TELL)),
+        )
+    ]
 
 
 def _hedged(names: Counter[Any], free: Mapping[str, int], separator: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from plausible.checks import as_array, as_floats, name_rows
 from plausible.errors import InputError, Note
 
 BLOCK = 1 << 16  # letters that are looked at at a time, so that they stay in the cache
-MOST_PEOPLE = 100_000  # whose names are compared
+MOST_NAMES = 100_000  # whose names are compared
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -115,7 +115,7 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
     if names.dtype.kind not in "UO":
         return column, []
     if not _may_have_blanks(names):
-        return column, _tell_alike(names.tolist()) if what == "annotators" else []
+        return column, _tell_alike(names, what)
     texts = names.tolist()
     bare = [name.strip() if isinstance(name, str) else name for name in texts]
     notes = []
@@ -132,9 +132,7 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
                 )
             )
         column = Codes(change[column.codes], np.array(list(places)))
-    if what == "annotators":
-        notes += _tell_alike(column.names.tolist())
-    return column, notes
+    return column, [*notes, *_tell_alike(column.names, what)]
 
 
 def _may_have_blanks(names: NDArray[Any]) -> bool:
@@ -149,21 +147,32 @@ def _may_have_blanks(names: NDArray[Any]) -> bool:
     )
 
 
-def _tell_alike(people: list[Any]) -> list[Note]:
-    """A note on people whose names differ by case alone: they stay two."""
-    spelled: dict[str, list[str]] = {}
-    for name in people if len(people) <= MOST_PEOPLE else ():
-        if isinstance(name, str):
-            spelled.setdefault(name.casefold(), []).append(name)
-    several = [names for names in spelled.values() if len(names) > 1]
-    if not several:
+def _may_differ_by_case(names: NDArray[Any]) -> bool:
+    """Whether there are capital letters and others, by a quick look at names of ASCII."""
+    if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
+        return True
+    letters = np.ascontiguousarray(names).view(np.uint32)
+    has_both = all((letters - np.uint32(ord(first)) < 26).any() for first in "Aa")
+    return bool(has_both or letters.max() > 127)
+
+
+def _tell_alike(given: NDArray[Any], what: str) -> list[Note]:
+    """A note on people or items whose names differ by case alone: they stay two."""
+    if len(given) > MOST_NAMES or not _may_differ_by_case(given):
         return []
+    texts = [name for name in given.tolist() if isinstance(name, str)]
+    if len(set(map(str.casefold, texts))) == len(texts):
+        return []
+    spelled: dict[str, list[str]] = {}
+    for name in texts:
+        spelled.setdefault(name.casefold(), []).append(name)
+    several = [names for names in spelled.values() if len(names) > 1]
     listed = ", ".join(map(repr, several[0]))
     more = f", and {len(several) - 1} more such groups" if len(several) > 1 else ""
     return [
         Note(
-            f"annotators whose names differ by case were read as different people: {listed}{more}; "
-            "write a name alike if it is one person"
+            f"{what} whose names differ by case were read as different ones: {listed}{more}; "
+            "write a name alike if it is one"
         )
     ]
 

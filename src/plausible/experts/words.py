@@ -23,7 +23,9 @@ QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u2018": 
           "\u201a": "\u2018", "\u00ab": "\u00bb", "\u00bb": "\u00ab"}  # fmt: skip
 WHOLE_AS_FRACTION = re.compile(r"([+-]?\d+)\.0+")
 EITHER = re.compile(r"\s+or\s+|\s*[/|]\s*", re.IGNORECASE)  # one of these
-TOGETHER = re.compile(r"\s*[,;&+#]\s*|\s+and\s+", re.IGNORECASE)  # one of these, or both at once
+TOGETHER = re.compile(  # one of these, both at once, or one before the other
+    r"\s*(?:->|=>|[,;&+#>\\])\s*|\s+(?:and|vs\.?|versus)\s+", re.IGNORECASE
+)
 # How sure somebody is, beside the name of a class.
 HEDGED = re.compile(
     r"(?:(?:probably|maybe|perhaps|possibly|(?:most )?likely|presumably|rather|looks like|i think|"
@@ -209,11 +211,12 @@ def from_json(text: str) -> list[Any] | None:
     ['cat']
     >>> from_json('{"classifications": [{"title": "animal", "answer": {"title": "cat"}}]}')
     ['cat']
-    >>> from_json("['cat', 'dog']")
-    ['cat', 'dog']
-    >>> from_json("[sic]")
+    >>> from_json("['cat', 'dog']"), from_json("{'dog', 'cat'}"), from_json("('cat',)")
+    (['cat', 'dog'], ['cat', 'dog'], ['cat'])
+    >>> from_json("[sic]"), from_json("(cat)")
+    (None, None)
     """
-    if text[:1] not in ("[", "{"):
+    if text[:1] not in ("[", "{", "("):
         return None
     try:
         found = json.loads(text)
@@ -233,13 +236,15 @@ def from_json(text: str) -> list[Any] | None:
 
 
 def _from_python(text: str) -> list[Any] | None:
-    """A list of classes as Python prints it; None if it is none."""
+    """A list, tuple or set of classes as Python prints it; None if it is none."""
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
-    are_names = isinstance(found, list) and all(isinstance(one, str | int) for one in found)
-    return found if are_names else None
+    if isinstance(found, set):
+        found = sorted(found, key=str)
+    is_group = isinstance(found, list | tuple)
+    return list(found) if is_group and all(isinstance(one, str | int) for one in found) else None
 
 
 KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")

@@ -184,6 +184,8 @@ def check_id(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> 
     if n_rows < 8 or len(looks[found["item"]].values) < n_rows or len(looks) < 3:
         return
     who = looks[found["annotator"]]
+    if plainly(found["item"]) != "id":  # which may be anything; a task is rather an item
+        rest = [n for n in rest if any(hint in plainly(n) for hint in HINTS["item"][:-1])]
     for name in rest:
         look = looks[name]
         is_thing = n_rows / 20 <= len(look.values) <= 0.7 * n_rows and not look.is_real

@@ -30,9 +30,11 @@ from plausible.io.wide_columns import (
     find_wide_item,
 )
 from plausible.io.wide_sureness import named_raters, sureness_beside
+from plausible.models import is_row_name
 from plausible.tables import Source, TableError, choose, listed
 
 LAYOUTS = ("long", "annotators", "classes")
+IDS = ("id", "task", "taskid")  # of items, or of single answers
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
 
@@ -113,11 +115,18 @@ def plan_reading(
         if item is not None:
             found["item"] = item
             notes.append(Note(f"items are those of the column {item!r}"))
-    aside = [*wish.ignore, *_not_among(table, wish.columns, found)]
+    idle = [] if "item" not in found else _row_names(table, [*found.values(), *(columns or ())])
+    aside = [*wish.ignore, *idle, *_not_among(table, wish.columns, found)]
     chosen = wish.layout or _find_layout(table, found, names, kind, aside)
     if chosen == "long":
         return _plan_long(table, found, export, names, wish.ignore, on_rejected)
-    return _plan_wide(table, found, wish._replace(layout=chosen), kind, notes)
+    wish = wish._replace(layout=chosen, ignore=[*wish.ignore, *idle])
+    return _plan_wide(table, found, wish, kind, [*notes, *unused(idle)])
+
+
+def _row_names(table: Source, taken: Sequence[str]) -> list[str]:
+    """Columns of row names, as R and pandas write them, which are nobody's answers."""
+    return [name for name in choose(table, None) if is_row_name(name) and name not in taken]
 
 
 def _check_ignored(table: Source, ignore: Sequence[str]) -> None:
@@ -269,7 +278,7 @@ def _check_long(
         check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
-    elif plainly(found["item"]) == "id" and "item" not in names:
+    elif plainly(found["item"]) in IDS and "item" not in names:
         check_id(table, found, ignore)
     return found, notes
 

@@ -122,6 +122,11 @@ class CompactLabels:
         """How much the labels say that occur; one number for each different one."""
         return self.distinct.informativeness[:-1]
 
+    @property
+    def n_said(self) -> int:
+        """How many labels say something."""
+        return int((self.informativeness > 0)[self.codes].sum())
+
     def __getitem__(self, places: Any) -> Labels:
         """The labels at some places; -1 is that of an item about which nothing is known."""
         if isinstance(places, slice):

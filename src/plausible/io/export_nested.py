@@ -20,6 +20,11 @@ ADJACENT = re.compile(r"""['"]\s+['"]""")  # texts without a comma, which Python
 LABELS = {plainly(name) for name in ALIASES["label"]}
 PEOPLE = {plainly(name) for name in ALIASES["annotator"]} - {"user"}  # which doccano writes
 
+PARTS = (  # of a text, or of a picture
+    {"start", "end"}, {"start_offset", "end_offset"}, {"begin", "end"}, {"x", "y"}, {"bbox"},
+    {"points"},
+)  # fmt: skip
+
 
 def inner_field(record: dict[str, Any]) -> str | None:
     """The only field that is a list of objects with a label; None if there is none such."""
@@ -64,10 +69,22 @@ def unnested(records: list[tuple[str, Any]], source: str) -> tuple[dict[str, lis
                     f'{{"annotator": ..., "label": ...}}, but in {place.lower()} one is not; '
                     "correct it."
                 )
+            _check_whole(entry, inner, source)
             clash = {n: f"{inner}.{n}" if n in outer else n for n in entry}
             rows.append(outer | {clash[n]: value for n, value in entry.items()})
     names = list(dict.fromkeys(name for row in rows for name in row))
     return {name: [row.get(name) for row in rows] for name in names}, inner
+
+
+def _check_whole(entry: dict[str, Any], inner: str, source: str) -> None:
+    """Refuse marks on parts of a text or picture, by nobody in particular."""
+    marks = next((marks for marks in PARTS if marks <= set(entry)), None)
+    if marks is not None and not {plainly(name) for name in entry} & PEOPLE:
+        raise TableError(
+            f"Answers in {inner!r} of {source} should be classes of whole items, but they mark "
+            f"parts of these ({', '.join(sorted(marks))}); write one class for each item, and who "
+            "gave it."
+        )
 
 
 # -- Tables of Argilla -----------------------------------------------------------------------------

@@ -156,20 +156,29 @@ def ids_of(table: Source, name: str, given: Any) -> NDArray[Any]:
     column = names_of(given, name, table.name)
     blank = np.asarray(column.is_null(), dtype=bool)
     if blank.any():
-        raise TableError(
-            f"Column {name!r} of {table.name} should name every row, but is empty in "
-            f"{table.where((np.flatnonzero(blank) + 1).tolist())}; fill it, or name another column."
-        )
+        raise blank_names(table, name, (np.flatnonzero(blank) + 1).tolist())
     ids = values_of(column)
     twice = set(repeated(ids.tolist()))
     if twice:
         rows = [row for row, value in enumerate(ids.tolist(), 1) if value in twice]
-        raise TableError(
-            f"Column {name!r} of {table.name} should name every row differently, but repeats "
-            f"{ids.tolist()[rows[0] - 1]!r} and perhaps others in {table.where(rows)}; correct it, "
-            "or name another column."
-        )
+        raise repeated_names(table, name, ids.tolist()[rows[0] - 1], rows)
     return ids
+
+
+def blank_names(table: Source, name: str, rows: Sequence[int]) -> TableError:
+    """An error about rows without a name."""
+    return TableError(
+        f"Column {name!r} of {table.name} should name every row, but is empty in "
+        f"{table.where(rows)}; fill it, or name another column."
+    )
+
+
+def repeated_names(table: Source, name: str, value: Any, rows: Sequence[int]) -> TableError:
+    """An error about rows that are called alike."""
+    return TableError(
+        f"Column {name!r} of {table.name} should name every row differently, but repeats "
+        f"{value!r} and perhaps others in {table.where(rows)}; correct it, or name another column."
+    )
 
 
 def check_rows(table: Source, n_rows: int) -> None:
@@ -200,11 +209,21 @@ def check_usable(read: Features, table: Source, n_features: int | None) -> None:
         )
 
 
+def id_columns(table: Source, taken: Sequence[str] | None) -> list[str]:
+    """Columns that may name rows: all others, and an index of pandas that is text or has a name."""
+    types = arrow().types
+    index = [
+        field.name for field in table.schema(sorted(table.index))
+        if types.is_string(field.type) or not field.name.startswith("__index_level_")
+    ]  # fmt: skip
+    return [name for name in [*choose(table, None), *index] if name not in (taken or ())]
+
+
 def find_named_id(table: Source, free: Sequence[str]) -> str | None:
     """The column whose name says that it names the rows, where nothing else tells.
 
-    One called item, task or id in any case; or one of whole numbers or text, all different, with a
-    name such as photo_id.
+    One called item, task or id in any case; one of whole numbers or text, all different, with a
+    name such as photo_id; or an index of text, all different.
     """
     usual = [name for known in ITEMS for name in free if name.lower() == known]
     if usual:
@@ -212,7 +231,8 @@ def find_named_id(table: Source, free: Sequence[str]) -> str | None:
     pc, types = arrow(".compute"), arrow().types
     for name in free:
         kind = table.schema([name]).field(0).type
-        if says_id(name) and (types.is_integer(kind) or types.is_string(kind)):
+        is_index = name in table.index and types.is_string(kind)
+        if is_index or (says_id(name) and (types.is_integer(kind) or types.is_string(kind))):
             column = column_of(table, name)
             if not column.null_count and pc.count_distinct(column).as_py() == len(column):
                 return name
@@ -298,8 +318,7 @@ def read_features(
     table = open_table(source)
     wanted = check_kinds(kinds)
     asked = None if columns is None else choose(table, columns)
-    free = [name for name in choose(table, None) if name not in (asked or ())]
-    name = find_named_id(table, free) if id is None else check_id(table, id)
+    name = find_named_id(table, id_columns(table, asked)) if id is None else check_id(table, id)
     if name is not None:
         check_last_row(table, name)
     read = read_with_id(table, name, asked, wanted, check_texts(missing, "missing", "words"))
@@ -349,7 +368,8 @@ def read_with_id(
         raise TableError(
             f"{table.name} should have features beside the id {id!r}",
             "all columns are left out "
-            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})",
+            f"({listed([f'{name}: {why}' for name, why in left_out.items()])})"
+            + "".join(f"; {note}" for note in table.notes),
             ("add some", "name them with {columns}"),
             settings={"columns": None},
         )

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.io.features import find_named_id
+from plausible.io.different_names import check_different, find_streamed_id, names_in
+from plausible.io.features import id_columns
 from plausible.io.lookup import Lookup
 from plausible.io.matching import is_usual
 from plausible.io.pieces import Piece, give_back, pieces
@@ -15,9 +16,7 @@ from plausible.io.streamed_matching import (
     check_counts,
     find_column,
     may_name,
-    names_in,
 )
-from plausible.io.training import free_of
 from plausible.tables import Source, TableError, arrow, choose
 
 SAMPLE_ROWS = 100_000  # from which kinds and preparation of columns are learned
@@ -46,7 +45,7 @@ def look_through(
     called: str | None,
 ) -> Looked:
     """One pass: which column holds the items, how many rows there are, and a sample of them."""
-    free = free_of(table, columns)
+    free = id_columns(table, columns)
     items = Items.of(known)
     wanted = list(dict.fromkeys([*(columns or choose(table, None)), *free]))
     names = [] if items is None else may_name(table, free if id is None else [id])
@@ -74,6 +73,8 @@ def look_through(
     found = find_column(table, items, exact, called)
     lost = check_counts(table, found, items, on_unmatched)
     n_found = int((found.counts > 0).sum())
+    if n_found < n_rows:  # others may be called alike
+        check_different(table, found.name)
     return Looked(
         found.name, found.lookup, sample.table(), n_rows, n_found, lost, last, found.notes
     )
@@ -89,7 +90,7 @@ def _in_order(
             f"order, but there are {len(known.labels)} labels and {n_rows} rows; add a column "
             "'item' to both."
         )
-    return find_named_id(Piece(table, sample, 0), may_name(table, free))
+    return find_streamed_id(table, Piece(table, sample, 0), may_name(table, free))
 
 
 def _last_rows(piece: Piece) -> Piece:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.checks import check_option, check_path, check_texts
-from plausible.errors import InputError, Note
+from plausible.errors import InputError
 from plausible.experts import (
     ANYONE,
     Annotations,
@@ -18,35 +18,20 @@ from plausible.experts import (
 )
 from plausible.io.annotation_files import read_annotations
 from plausible.io.answer_checks import (
-    check_codebook,
     check_hidden,
-    check_one_label,
-    check_sureness,
 )
-from plausible.io.answer_columns import find_columns
-from plausible.io.answer_layouts import find_meanings, prefixed, unused
-from plausible.io.answer_states import (
-    DROP,
-    ON_REJECTED,
-    UNKNOWN,
-    find_rejected,
-    settle_rejected,
-    state_columns,
-)
-from plausible.io.chosen_rows import ChosenRows
+from plausible.io.answer_columns import find_columns, look_at, plainly
+from plausible.io.answer_layouts import find_meanings, prefixed
 from plausible.io.export_tools import TOOLS
 from plausible.io.exports import flattened, read_export, shown_name, tool_in
-from plausible.io.features import column_of, read_ids
-from plausible.io.label_files import read_with_notes
-from plausible.io.label_words import Reading
-from plausible.io.last_rows import check_last_row
+from plausible.io.features import column_of
+from plausible.io.label_tables import in_classes, read_label_table
 from plausible.io.matching import written
-from plausible.io.pieces import Piece
+from plausible.io.wide_columns import RESULTS
 from plausible.labels import Labels
 from plausible.tables import (
     Source,
     TableError,
-    TableStream,
     arrow,
     choose,
     counted,
@@ -156,75 +141,8 @@ def read_known(
             f"Answers of several people should be pooled, but {table.name} holds labels, one for "
             "each item; leave rule, doubt, dependence and gold out."
         )
-    return _known_labels(table, found, options)
-
-
-def _known_labels(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> Known:
-    """What is known from a table of labels."""
-    if "item" in found and not isinstance(table, Piece):
-        check_last_row(table, found["item"])
-    idle = [name for name in choose(table, None) if not _is_used(name, found, options, table)]
-    table, silent, about = _without_rejected(table, found, idle, options.get("on_rejected"))
-    labels, told = _read_named_labels(stream_table(table), found, options)
-    if silent is not None:
-        unknown = Labels.unknown(1, labels.classes.tolist())
-        every = np.where(silent, len(labels), np.arange(len(labels)))
-        labels = Labels.concatenate([labels, unknown])[every]
-    items = read_ids(table, found["item"]) if "item" in found else None
-    said = int((labels.informativeness > 0).sum())
-    notes = [
-        f"{table.name}: labels of {counted(len(labels), 'item')}; {said} say something; "
-        f"{in_classes(labels.classes)}",
-        *told,
-        *about,
-        *table.notes,
-    ]
-    return Known(labels, items, None, notes)
-
-
-def _without_rejected(
-    table: Source, found: Mapping[str, str], idle: list[str], on_rejected: str | None
-) -> tuple[Source, NDArray[np.bool_] | None, list[Note]]:
-    """Labels that count, which of these say nothing, and notes on columns that are not used.
-
-    Where labels go with rows in order, one that is left out is unknown, so that no other moves; so
-    is one of a piece of a table, which may have no other.
-    """
-    states = state_columns(idle)
-    if on_rejected is not None:
-        check_option(on_rejected, ON_REJECTED, "on_rejected")
-    stays = "item" not in found or isinstance(table, Piece)
-    done = UNKNOWN if on_rejected == DROP and stays else on_rejected
-    said = find_rejected(table, states, None)
-    dropped, silent, notes = settle_rejected(said, None, done, table.name, "label")
-    if on_rejected in (DROP, UNKNOWN):
-        idle = [name for name in idle if name not in states]
-    if dropped is not None:
-        table = ChosenRows(table, ~dropped)
-    return table, silent, [*unused(idle), *notes]
-
-
-def in_classes(classes: NDArray[Any]) -> str:
-    """``"classes cat, dog (2 in all)"``."""
-    names = listed([str(name) for name in classes], len(classes))
-    return f"classes {names} ({len(classes)} in all)"
-
-
-def _is_used(
-    name: str, found: Mapping[str, str], options: Mapping[str, Any], table: Source
-) -> bool:
-    """Whether a column of a table of labels is used."""
-    if name in (*options.get("ignore", ()), "conflict", "is_probability"):
-        return True
-    if "kind" in options and options.get("columns") is None:
-        return True
-    if marked := prefixed(table):
-        return name in (*marked, found.get("item"), *(options.get("columns") or ()))
-    if "set" in table.names:
-        return name in ("set", found.get("item"))
-    return name in [found.get(m) for m in ("item", "label", "doubt", "confidence")] or (
-        name in (options.get("columns") or ())
-    )
+    read = read_label_table(table, found, options)
+    return Known(read.labels, read.items, None, read.notes)
 
 
 def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
@@ -263,31 +181,6 @@ def _holds_labels(table: Source, found: dict[str, str], options: Mapping[str, An
     if arrow().types.is_nested(items.type):
         return False  # whoever reads it says what is wrong
     return bool(len(items.unique()) == len(items)) or bool(items.null_count)
-
-
-def _read_named_labels(
-    stream: TableStream, found: dict[str, str], options: Mapping[str, Any]
-) -> tuple[Labels, list[Note]]:
-    """Labels, whose columns may have other names."""
-    table = stream.table
-    kind, columns = options.get("kind"), options.get("columns")
-    kind = {"mass": "masses", "set": "sets"}.get(kind, kind) if kind is not None else None
-    how = Reading(None, "doubt", options.get("map"), options.get("words"))
-    confidence = None
-    if columns is None and not prefixed(table):
-        if kind is not None:
-            aside = {found.get("item"), "conflict", "is_probability", *options.get("ignore", ())}
-            columns = [name for name in choose(table, None) if name not in aside]
-        elif "set" not in table.names and "label" in found:
-            check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))
-            check_codebook(table, found)
-            check_sureness(table, found, options.get("names") or {}, options.get("ignore", ()))
-            columns = found["label"]
-            sure = next((found[m] for m in ("doubt", "confidence") if m in found), None)
-            kind = "crisp" if sure is None else "doubt"
-            confidence = found.get("confidence")
-            how = how._replace(doubt=found.get("doubt"))
-    return read_with_notes(stream, kind, columns, how, confidence, options.get("classes"))
 
 
 def pooled(
@@ -347,7 +240,7 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
     if isinstance(gold, Mapping) and not all(np.ndim(value) for value in gold.values()):
         known = dict(gold)
     else:
-        found = _read_gold_table(gold)
+        found = _read_gold_table(gold, annotations.items)
         if found.items is None:
             raise TableError(
                 "The table of known classes should have a column of items, but has none; add one "
@@ -384,14 +277,25 @@ def _read_gold(gold: Any, annotations: Annotations, notes: list[str]) -> dict[An
     return kept
 
 
-def _read_gold_table(gold: Any) -> Known:
-    """A table of known classes: with a column of labels, or a single one beside the items."""
+def _read_gold_table(gold: Any, items: NDArray[Any]) -> Known:
+    """A table of known classes: its column of items is the one that names some of the answers'.
+
+    Labels have a column that says so, that is called truth or the like, or that is the only other.
+    """
     stream = stream_table(flattened(gold))
-    found = find_columns(stream.table, {})
-    free = [name for name in choose(stream.table, None) if name != found.get("item")]
-    is_plain = "label" not in found and "item" in found and len(free) == 1
-    names = {"label": free[0]} if is_plain and not prefixed(stream.table) else None
-    return read_known(stream, "labels", names=names)
+    table, found = stream.table, find_columns(stream.table, {})
+    names = {}
+    if "item" not in found:
+        wanted = {written(item) for item in items.tolist()}
+        looks = look_at(table, choose(table, None))
+        held = [name for name, look in looks.items() if wanted & set(map(written, look.values))]
+        names = {"item": held[0]} if len(held) == 1 else {}
+    free = [n for n in choose(table, None) if n not in (found.get("item"), names.get("item"))]
+    called = [name for name in free if plainly(name) in RESULTS]
+    likely = called if len(called) == 1 else free
+    if "label" not in found and (found | names).get("item") and len(likely) == 1:
+        names |= {} if prefixed(table) else {"label": likely[0]}
+    return read_known(stream, "labels", names=names or None)
 
 
 def told_dependence(together: Dependence) -> list[str]:

@@ -17,7 +17,8 @@ columns                     kind of label
 A row without any entry says nothing: all classes are possible.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from plausible.checks import check_option, check_text
 from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import named_sets, read_names, read_set, tell_sets
-from plausible.io.label_words import Reading, labels_from_names, refuse
+from plausible.io.label_words import Reading, classes_of_names, labels_from_names, refuse
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, choose, listed, open_table
 
@@ -105,6 +106,60 @@ def read_with_notes(
 ) -> tuple[Labels, list[Note]]:
     """Labels from a table, with what was assumed about words."""
     table = open_table(source)
+    kind, names, how = _settled(table, kind, columns, how, confidence)
+    notes: list[Note] = []
+    with _about_labels(table):
+        if _is_named(kind, names):
+            labels, notes = labels_from_names(table, names[0], kind, how, classes)
+        else:
+            labels = _read_wide(table, kind, names, classes)
+        if "conflict" in table.names and "conflict" not in names:
+            labels = _with_conflict(labels, read_unit(table, ["conflict"], "Conflict")[:, 0])
+        if "is_probability" in table.names and "is_probability" not in names:
+            labels = _with_shares(table, labels)
+    return labels, notes
+
+
+def read_classes(
+    table: Source,
+    kind: str | None,
+    columns: Sequence[str] | str | None,
+    how: Reading,
+    confidence: str | None,
+    classes: Sequence[Hashable] | None,
+) -> tuple[list[Any] | None, list[Note]]:
+    """Classes in one column of names, of which only different cells are held; None of others."""
+    kind, names, how = _settled(table, kind, columns, how, confidence)
+    if not _is_named(kind, names):
+        return None, []
+    with _about_labels(table):
+        return classes_of_names(table, names[0], kind, how, classes)
+
+
+@contextmanager
+def _about_labels(table: Source) -> Iterator[None]:
+    """Errors about labels name the table."""
+    try:
+        yield
+    except TableError:
+        raise
+    except ValueError as error:
+        raise in_context(error, f"{table.name} should hold labels, but: ", TableError) from error
+
+
+def _is_named(kind: str, names: list[str]) -> bool:
+    """Whether labels stand in one column of names."""
+    return kind in ("crisp", "doubt") or (kind == "sets" and len(names) == 1)
+
+
+def _settled(
+    table: Source,
+    kind: str | None,
+    columns: Sequence[str] | str | None,
+    how: Reading,
+    confidence: str | None,
+) -> tuple[str, list[str], Reading]:
+    """The kind of labels, the columns that hold them, and how words and doubts are read."""
     if confidence is None and how.doubt is None and "confidence" in table.names:
         confidence = None if "doubt" in table.names or kind not in (None, "doubt") else "confidence"
     if confidence is not None:
@@ -117,22 +172,7 @@ def read_with_notes(
             )
         how = how._replace(doubt=check_text(confidence, "confidence"), meaning="confidence")
     kind, names, doubt = _layout(table, kind, columns, how.doubt)
-    how = how._replace(doubt=doubt)
-    notes: list[Note] = []
-    try:
-        if kind in ("crisp", "doubt") or (kind == "sets" and len(names) == 1):
-            labels, notes = labels_from_names(table, names[0], kind, how, classes)
-        else:
-            labels = _read_wide(table, kind, names, classes)
-        if "conflict" in table.names and "conflict" not in names:
-            labels = _with_conflict(labels, read_unit(table, ["conflict"], "Conflict")[:, 0])
-        if "is_probability" in table.names and "is_probability" not in names:
-            labels = _with_shares(table, labels)
-    except TableError:
-        raise
-    except ValueError as error:
-        raise in_context(error, f"{table.name} should hold labels, but: ", TableError) from error
-    return labels, notes
+    return kind, names, how._replace(doubt=doubt)
 
 
 def _layout(
@@ -176,6 +216,14 @@ def _kind_by_name(table: Source, present: list[str], doubt: str | None) -> str:
         return "sets"
     if "label" in table.names and not present:
         return "doubt" if doubt or "doubt" in table.names else "crisp"
+    numbers = [name for name in ("probability", "plausibility") if name in present]
+    if len(numbers) == 2:
+        raise TableError(
+            f"The columns of {table.name} should say one kind of labels",
+            "say probability: and plausibility:, as decisions of a model do",
+            ("say {kind} to take the probabilities", "'plausibility'"),
+            settings={"kind": "probability"},
+        )
     raise TableError(
         f"The columns of {table.name} should say what kind of labels they are ('label', 'set', "
         "or 'plausibility:cat', 'probability:cat', 'possible:cat', 'mass:cat|dog' for each "

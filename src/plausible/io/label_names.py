@@ -5,7 +5,8 @@ cat             the class "cat"
 3, 2.5, true    a number or truth value
 "3", "a|b"      text in JSON's quotes, where it would be read as something else
 cat|dog         the set of two classes; as the name of a column of masses also {cat,dog},
-                m({cat,dog}), m_cat_dog beside m_cat and m_dog, and m_omega for all classes
+                m({cat,dog}), m_cat_dog beside m_cat and m_dog, and m_omega or m(omega) for all
+                classes
 ==============  =========================================================================
 """
 
@@ -17,10 +18,12 @@ from typing import Any
 from plausible.tables import MISSING
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,18})")
-NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+# Text such as 12e3 is rather a code: programs write numbers with a sign behind the letter.
+NUMBER = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE][+-]))([eE][+-]?[0-9]+)?")
 CALLED = re.compile(r"(?:m|mass|bba)\s*\((.*)\)", re.DOTALL)  # as m({cat,dog})
 PREFIX = re.compile(r"(?:m|mass|bba)_(.+)", re.DOTALL)
-WHOLE_FRAME = {"omega", "theta", "frame", "all", "any", "unknown", "ignorance", "\u03a9", "\u0398"}
+GREEK = {"omega", "theta", "\u03c9", "\u03b8"}  # how the frame is called in papers
+WHOLE_FRAME = GREEK | {"frame", "all", "any", "unknown", "ignorance"}
 JOINTS = re.compile(r"\s*[_+&,/]\s*|\s+or\s+|\s+and\s+")
 EMPTY = ("", "{}", "Ø", "ø", "∅", "empty", "emptyset")
 TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -116,7 +119,18 @@ def named_sets(names: Sequence[str]) -> list[str] | None:
     if all(called):
         inside = [found[1].strip() for found in called if found]
         braced = [name if "|" in name or is_braced(name) else f"{{{name}}}" for name in inside]
-        return ["|".join(read_set(name)) for name in braced]
+        sets = [read_set(name) for name in braced]
+        is_frame = [name.casefold() in WHOLE_FRAME for name in inside]
+        known = {
+            part for members, is_all in zip(sets, is_frame, strict=True)
+            if not is_all for part in members
+        }  # fmt: skip
+        if len(known) < 2:
+            is_frame = [False] * len(sets)
+        return [
+            "|".join(sorted(known) if is_all else members)
+            for members, is_all in zip(sets, is_frame, strict=True)
+        ]
     if any("|" in name or is_braced(name) for name in names):
         return list(names)
     marked = [PREFIX.fullmatch(name.strip()) for name in names]
@@ -129,8 +143,22 @@ def named_sets(names: Sequence[str]) -> list[str] | None:
     singles = [name for name in singles if name not in frames]
     if not any(parts) and (not frames or len(singles) < 2):
         return None
-    sets = zip(bare, parts, strict=True)
-    return ["|".join(singles if name in frames else part or [name]) for name, part in sets]
+    every = zip(bare, parts, strict=True)
+    return ["|".join(singles if name in frames else part or [name]) for name, part in every]
+
+
+def may_be_sets(names: Sequence[str]) -> bool:
+    """Whether columns without a mark may be sets: one is called omega, or as two others together.
+
+    Examples
+    --------
+    >>> may_be_sets(["oak", "elm", "Omega"]), may_be_sets(["hot", "dog", "hot_dog"])
+    (True, True)
+    >>> may_be_sets(["oak", "elm", "unknown"])
+    False
+    """
+    are_all = [name.strip().casefold() in GREEK for name in names]
+    return any(are_all) or any(_parts_among(name, names) for name in names)
 
 
 def tell_sets(names: Sequence[str], sets: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Labels in one column of names, and how far each is doubted."""
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,16 +41,11 @@ def labels_from_names(
     table: Source, name: str, kind: str, how: Reading, classes: Sequence[Hashable] | None
 ) -> tuple[Labels, list[Note]]:
     """Labels of a column of names, with what was assumed about words."""
-    parts = [
-        names_of(batch.column(0), name, table.name) for batch in table.batches([name], typed=False)
-    ]
-    check_rows(table, sum(map(len, parts)))
-    cells, codes = different_cells(parts)
-    sets, notes = _understood(table, name, cells, codes, kind, how, classes)
-    names = _frame(table, name, sets, codes, classes)
+    seen = Cells()
+    codes = np.concatenate([*seen.add_all(table, name)])
+    sets, notes = _understood(table, name, seen, kind, how, classes)
+    names = _frame(table, name, seen, sets, classes)
     is_labeled = np.array([bool(members) for members in sets], dtype=bool)[codes]
-    if classes is None:
-        _check_free_text(name, len(names), int(is_labeled.sum()))
     place = {written: k for k, written in enumerate(names)}
     inside = np.zeros((len(sets), len(names)), dtype=bool)
     for row, members in enumerate(sets):
@@ -62,18 +57,54 @@ def labels_from_names(
     return labels.discount(doubts), [*notes, *told]
 
 
-def different_cells(parts: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Different cells of a column that comes in parts, and which of them each row holds."""
-    places: dict[Any, int] = {}
-    codes = []
-    for part in parts:
+def classes_of_names(
+    table: Source, name: str, kind: str, how: Reading, classes: Sequence[Hashable] | None
+) -> tuple[list[Any], list[Note]]:
+    """The classes of a column of names that may be too long to hold, with notes on words."""
+    seen = Cells()
+    for _ in seen.add_all(table, name):
+        pass
+    sets, notes = _understood(table, name, seen, kind, how, classes)
+    return _frame(table, name, seen, sets, classes), notes
+
+
+class Cells:
+    """Different cells of a column that comes in parts.
+
+    places : dict of the cells, in the order in which they are met
+    counts, first : in how many rows each stands, and the first of these
+    """
+
+    def __init__(self) -> None:
+        self.places: dict[Any, int] = {}
+        self.counts: list[int] = []
+        self.first: list[int] = []
+        self.n_rows = 0
+
+    def add_all(self, table: Source, name: str) -> Iterator[NDArray[np.int64]]:
+        """Take all rows of a column, and tell which cell each holds."""
+        yield np.empty(0, np.int64)
+        for batch in table.batches([name], typed=False):
+            yield self.add(names_of(batch.column(0), name, table.name))
+        check_rows(table, self.n_rows)
+
+    def add(self, part: Any) -> NDArray[np.int64]:
+        """Take further rows."""
         encoded = part.dictionary_encode()
         cells = [*encoded.dictionary.to_pylist(), None]  # the last one is that of missing cells
         if not part.null_count:
             cells.pop()
-        place = np.array([places.setdefault(cell, len(places)) for cell in cells], np.int64)
-        codes.append(place[encoded.indices.fill_null(len(cells) - 1).to_numpy()])
-    return list(places), np.concatenate(codes)
+        codes = encoded.indices.fill_null(len(cells) - 1).to_numpy()
+        counts = np.bincount(codes, minlength=len(cells)).tolist()
+        first = np.unique(codes, return_index=True)[1] + self.n_rows
+        for cell, count, row in zip(cells, counts, first.tolist(), strict=True):
+            place = self.places.setdefault(cell, len(self.places))
+            if place == len(self.counts):
+                self.counts.append(0)
+                self.first.append(row)
+            self.counts[place] += count
+        self.n_rows += len(part)
+        return np.array([self.places[cell] for cell in cells], np.int64)[codes]
 
 
 def _check_free_text(name: str, n_classes: int, n_labels: int) -> None:
@@ -91,26 +122,26 @@ def _check_free_text(name: str, n_classes: int, n_labels: int) -> None:
 def _understood(
     table: Source,
     name: str,
-    cells: list[Any],
-    codes: NDArray[np.int64],
+    seen: Cells,
     kind: str,
     how: Reading,
     classes: Sequence[Hashable] | None,
 ) -> tuple[list[list[Any]], list[Note]]:
     """The members of each different cell's set, none for one that says nothing."""
+    cells = list(seen.places)
     texts = [cell if cell is None or isinstance(cell, str) else write_name(cell) for cell in cells]
     known = None if classes is None else class_names(classes)
     bar = "|" if kind == "sets" else "\0"  # which is part of a name in a column of single classes
     manners = manner(known, bar, list(ABSTAIN), [], how.changes)
-    first = np.unique(codes, return_index=True)[1]
-    _check_cells(table, name, texts, first, kind != "sets", manners.changes)
-    counts = np.bincount(codes, minlength=len(cells)).tolist()
-    said, notes = understand(texts, counts, manners)
-    for k, members in enumerate(said):
-        refuse(
-            table, (codes == k) & (members == ()), f"Labels ({texts[k]!r}) should name a class, "
-            "but none is possible", "leave the cell empty if nothing is known",
-        )  # fmt: skip
+    _check_cells(table, name, texts, seen.first, kind != "sets", manners.changes)
+    said, notes = understand(texts, seen.counts, manners)
+    for text, members, row, count in zip(texts, said, seen.first, seen.counts, strict=True):
+        if members == ():
+            raise TableError(
+                f"Labels ({text!r}) should name a class, but none is possible in "
+                f"{table.where([row + 1], count)} of {table.name}",
+                remedy="leave the cell empty if nothing is known",
+            )
     if known is None:
         quotes = {part for text in texts if text and '"' in text
                   for part, is_quoted in split_quoted(text, bar) if is_quoted}  # fmt: skip
@@ -126,12 +157,12 @@ def _check_cells(
     table: Source,
     name: str,
     texts: list[Any],
-    first: NDArray[np.int64],
+    first: Sequence[int],
     single: bool,
     changes: Mapping[str, Any],
 ) -> None:
     """Refuse cells whose quotes or bars are not what they should be."""
-    for cell, row in zip(texts, (first + 1).tolist(), strict=True):
+    for cell, row in zip(texts, first, strict=True):
         if not isinstance(cell, str) or cell.strip() in changes:
             continue
         try:
@@ -144,7 +175,7 @@ def _check_cells(
             what = "one class" if single else "a set of classes such as cat|dog"
             raise TableError(
                 f"Column {name!r} of {table.name} should hold {what}, but holds {cell[:40]!r} in "
-                f"{table.where([row])} ({first_line(error)}); correct it, and write names that "
+                f"{table.where([row + 1])} ({first_line(error)}); correct it, and write names that "
                 'hold | or " in JSON quotes.'
             ) from None
 
@@ -152,8 +183,8 @@ def _check_cells(
 def _frame(
     table: Source,
     name: str,
+    seen: Cells,
     sets: list[list[Any]],
-    codes: NDArray[np.int64],
     classes: Sequence[Hashable] | None,
 ) -> list[Any]:
     """The classes: those that are given, or those that occur, sorted."""
@@ -167,15 +198,17 @@ def _frame(
                 "say which classes there are with {classes}",
                 settings={"classes": None},
             )
+        n_labels = sum(count for count, members in zip(seen.counts, sets, strict=True) if members)
+        _check_free_text(name, len(found), n_labels)
         return sorted(found)
     given = [item.item() if isinstance(item, np.generic) else item for item in class_names(classes)]
     strange = sorted(found - set(given), key=str)
     if strange:
-        is_there = np.array([strange[0] in members for members in sets], dtype=bool)
-        rows = (np.flatnonzero(is_there[codes]) + 1).tolist()
+        held = [k for k, members in enumerate(sets) if strange[0] in members]
+        where = table.where([seen.first[k] + 1 for k in held], sum(seen.counts[k] for k in held))
         raise TableError(
             f"Column {name!r} of {table.name} should hold the classes {shown(given, 500)}",
-            f"holds {strange[0]!r} in {table.where(rows)}",
+            f"holds {strange[0]!r} in {where}",
             ("correct it", "add it to {classes}", "say what it means with {map}"),
             settings={"classes": None, "map": {strange[0]: given[0] if given else strange[0]}},
         )

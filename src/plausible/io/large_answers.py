@@ -36,7 +36,8 @@ from plausible.io.answer_states import (
     find_rejected,
     tell_rejected,
 )
-from plausible.io.known import in_classes, told_dependence
+from plausible.io.known import told_dependence
+from plausible.io.label_tables import in_classes
 from plausible.io.lookup import hash_names
 from plausible.io.pieces import Part, Piece, pieces
 from plausible.labels import Labels
@@ -240,7 +241,7 @@ class Named(Source):
         self.name, self.names = name, []
 
 
-def all_classes(parts: Iterator[Annotations] | Iterator[Labels]) -> list[Any]:
+def all_classes(parts: Iterator[Annotations]) -> list[Any]:
     """The classes of all parts, sorted where they can be."""
     found: dict[Any, None] = {}
     for part in parts:

@@ -46,6 +46,8 @@ def likely_names(
         if hinted:
             guessed[meaning] = hinted[0]
             free = _others(hinted[0], free, looks)
+            if meaning == "item":  # as the other item of a pair
+                free = [name for name in free if not _share_most(looks[name], looks[hinted[0]])]
     for meaning in ("item", "label", "annotator"):
         if meaning in guessed or not free:
             continue
@@ -57,6 +59,12 @@ def likely_names(
             free = _others(best, free, looks)
     order = ("item", "annotator", "label")
     return {meaning: guessed[meaning] for meaning in order if meaning in guessed}
+
+
+def _share_most(look: Look, item: Look) -> bool:
+    """Whether a column of text has most of the names of items."""
+    names = {value for value in item.values if isinstance(value, str)}
+    return bool(names) and 2 * len(names & set(look.values)) > len(names)
 
 
 def _rank(meaning: str, item: Look | None, look: Look) -> tuple[float, int]:
@@ -138,7 +146,17 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             f"has one column only, {shown(table.names[0], 60)}",
             "write a table with such columns, separated by commas",
         )
+    if "label" not in found and (same := _same_answers(looks, found)):
+        return _refuse_same(table, found, same)
     likely = likely_names(table, found, looks)
+    real = [name for name, look in looks.items() if look.is_real and name not in likely.values()]
+    if "label" not in likely and real and {"item", "annotator"} <= set(likely):
+        return TableError(
+            f"{table.name} should have a column of labels, which name the same few classes again "
+            "and again",
+            f"{listed([shown(name) for name in real])} hold{'s' * (len(real) == 1)} fractions",
+            "cut these into classes, as with pandas.cut or cut in R, in a column called label",
+        )
     names = listed([shown(name) for name in table.names])
     said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
@@ -169,6 +187,35 @@ def columns_alike(looks: Mapping[str, Look]) -> list[str]:
         name for name, values in sets.items()
         if sum(bool(values & other) for other in sets.values()) > least
     ]  # fmt: skip
+
+
+def _same_answers(looks: Mapping[str, Look], found: Mapping[str, str]) -> list[str]:
+    """Columns of words that hold the same few answers, if these are several."""
+    names = [
+        name for name in columns_alike(looks)
+        if name not in found.values() and not looks[name].is_whole
+        and len(looks[name].values) <= 0.7 * len(looks[name].codes)
+    ]  # fmt: skip
+    counts = [len(looks[name].values) for name in names]
+    union = {str(value).casefold() for name in names for value in looks[name].values}
+    are_few = bool(names) and len(union) <= 1.5 * np.median(counts) + 2
+    return names if are_few and len(names) >= MANY_ALIKE else []
+
+
+def _refuse_same(table: Source, found: Mapping[str, str], same: Sequence[str]) -> TableError:
+    """The error of a table in which answers stand side by side, among other columns."""
+    others = [n for n in choose(table, None) if n not in same and n != found.get("item")]
+    return TableError(
+        f"{table.name} should have a row for each item, or for each answer",
+        f"{listed([shown(name) for name in same])} hold the same answers, and "
+        f"{listed([shown(name) for name in others])} something else",
+        (
+            "say {layout}, and {ignore}, if each row is an item and each of these columns a person",
+            "write a row for each answer, with the columns item, annotator and label (melt in "
+            "pandas, pivot_longer in R), if each row is of one person",
+        ),
+        settings={"layout": "annotators", "ignore": others},
+    )
 
 
 def refuse_turned(table: Source, alike: Sequence[str], why: str) -> TableError:

@@ -194,7 +194,9 @@ def best_of(
         f"none does{beside}",
         ("say {id} if the items are numbers of rows", "add a column with the items")
         if are_numbers
-        else "name it with {id} to see which are missing, and add these rows",
+        else "name it with {id} to see which are missing, and add these rows"
+        if held or any(one.n_found for one in tried)
+        else "add a column with the items",
         settings={"id": "row" if are_numbers else None},
     )
 

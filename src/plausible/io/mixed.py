@@ -28,6 +28,8 @@ WITH_UNIT = re.compile(  # 5.2 mm, $1,200.50, 12 €
     r"°\s*[cf]?|px|inch|ft|lbs?|oz|kb|mb|gb|usd|eur|gbp|chf|years?|yrs?|days?|months?|weeks?|"
     r"km/h|mph|mmhg|bpm|kcal)\.?"
 )
+ONE = r"[+\u2212-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+SEVERAL = re.compile(rf"[\[({{]?\s*{ONE}(?:(?:\s*[,;|]\s*|\s+){ONE})+\s*[\])}}]?")  # [0.5, 2]
 MOSTLY = 0.5  # share of numbers from which other cells of a column are faults
 
 
@@ -57,7 +59,7 @@ def read_mixed(
         if values.dtype.kind == "f":
             infinite.add(np.isinf(values), 0, name, column)
         if values.dtype.kind == "O" and kinds.get(name) is None:
-            _check_units(table, name, values)
+            _check_cells(table, name, values)
         found = _kind_of_column(values, name, kinds.get(name), name in asked)
         if found.kind == LEFT_OUT:
             left_out[name] = found.reason
@@ -85,15 +87,24 @@ def read_mixed(
     return MixedColumns(data, left_out)
 
 
-def _check_units(table: Source, name: str, values: NDArray[Any]) -> None:
-    """Refuse numbers that stand beside their unit, or currency, in every cell."""
+def _check_cells(table: Source, name: str, values: NDArray[Any]) -> None:
+    """Refuse numbers that stand beside their unit, or currency, in every cell, or beside others."""
     cells = list(dict.fromkeys(cell for cell in values[:FIRST_CELLS].tolist() if cell is not None))
-    if len(cells) >= FEW_UNITS and all(map(WITH_UNIT.fullmatch, cells)):
+    if len(cells) < FEW_UNITS:
+        return
+    if all(map(WITH_UNIT.fullmatch, cells)):
         raise TableError(
             f"Column {name!r} of {table.name} should hold numbers, dates or names",
             f"it holds numbers with a unit, such as {cells[0]!r}",
             ("write the numbers alone, all in one unit", "say {kinds} if these are names"),
             settings={"kinds": {name: CATEGORY}},
+        )
+    if all(SEVERAL.fullmatch(cell) and ("." in cell or cell[0] in "[({") for cell in cells):
+        raise TableError(
+            f"Column {name!r} of {table.name} should hold numbers, dates or names",
+            f"it holds several numbers in a cell, such as {cells[0][:40]!r}",
+            ("write a column for each of them", "leave it out with {kinds}"),
+            settings={"kinds": {name: LEFT_OUT}},
         )
 
 

@@ -18,6 +18,7 @@ from plausible.io.features import (
     check_kinds,
     check_usable,
     find_named_id,
+    id_columns,
     read_with_id,
 )
 from plausible.io.label_names import write_name, write_set
@@ -107,7 +108,7 @@ def id_of_new(
     usual: str | None,
 ) -> str | None:
     """The column that names new items, if there is one."""
-    free = [name for name in choose(table, None) if name not in (names or ())]
+    free = id_columns(table, names)
     if id is not None and (check_text(id, "id") not in ROWS or id in table.names):
         return check_id(table, id)
     if id is not None:

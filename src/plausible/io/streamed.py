@@ -18,11 +18,12 @@ from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, read_with_id
 from plausible.io.first_look import Looked, look_through
 from plausible.io.known import Known
+from plausible.io.label_features import check_no_labels
 from plausible.io.large_known import read_large_known
 from plausible.io.last_rows import check_last_row
 from plausible.io.lookup import Lookup
 from plausible.io.pieces import Piece, give_back, has_many_items, pieces
-from plausible.io.training import check_no_labels, read_beside
+from plausible.io.training import read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER
 from plausible.tables import (
@@ -38,6 +39,7 @@ from plausible.tables import (
     without_nan,
 )
 
+MOST_COMPARED = 10_000  # labeled rows that show whether a feature repeats the labels
 FAST_ROWS = 1 << 15  # in a piece of which numbers alone are read
 
 
@@ -100,6 +102,8 @@ class StreamedTraining(NamedTuple):
                 count += len(says)
             if count >= most:
                 break
+        if not parts:
+            return self.X[:0], Labels.unknown(0, self.labels.classes.tolist())
         X = [part for part, _ in parts]
         return _joined_rows(X), Labels.concatenate([labels for _, labels in parts])
 
@@ -239,8 +243,7 @@ def stream_training(
     ----------
     known, features, id, columns, kinds, missing, on_unmatched, **options
         As for `read_training`. Items are matched as there, with the same notes and refusals; only
-        rows without labels that share a name are not looked for, and blanks around names are not
-        told.
+        blanks around names are not told.
 
     Examples
     --------
@@ -270,7 +273,6 @@ def stream_training(
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
     if name is not None:
         check_last_row(looked.last, name)
-    check_no_labels(known, read, table, wanted)
     is_path = isinstance(features, str | os.PathLike) and features != "-"
     labels = known.labels  # of very many items, the place -1 is that of an unknown one already
     if isinstance(known, Known) and looked.lookup is not None:
@@ -288,10 +290,12 @@ def stream_training(
     )
     n_labeled = looked.n_rows if looked.lookup is None else looked.n_found
     told = notes_of(table, known, looked, read, name)
-    return StreamedTraining(
+    training = StreamedTraining(
         read.X, known.labels, read.names, read.kinds, name, known, told, looked.n_rows, n_labeled,
         reader,
     )  # fmt: skip
+    check_no_labels(labels.classes, read, table, wanted, lambda: training.labeled(MOST_COMPARED))
+    return training
 
 
 def _read_what_is_known(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.io.compact import Growing
+from plausible.io.different_names import names_in
 from plausible.io.known import Known
 from plausible.io.large_known import LargeKnown
 from plausible.io.lookup import Lookup, as_texts, hash_texts, whole_numbers
@@ -112,15 +113,6 @@ def may_name(table: Source, free: Sequence[str]) -> list[str]:
         types.is_floating, types.is_date, types.is_timestamp, types.is_decimal,
     )  # fmt: skip
     return [f.name for f in table.schema(list(free)) if any(test(f.type) for test in tests)]
-
-
-def names_in(table: Source, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Names and pieces of columns, as `Source.named` reads them, one after the other."""
-    valued = [name for name in names if table.is_valued(name)]
-    written = [name for name in names if name not in valued]
-    for group, typed in ((valued, True), (written, False)):
-        for batch in table.batches(group, typed) if group else ():
-            yield from zip(group, batch.columns, strict=True)
 
 
 def find_column(table: Source, items: Items, exact: Tally, called: str | None) -> Column:

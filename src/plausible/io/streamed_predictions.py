@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from plausible.checks import check_whole
-from plausible.io.features import Features
+from plausible.io.different_names import check_different, find_streamed_id
+from plausible.io.features import ROWS, Features, id_columns
 from plausible.io.last_rows import check_last_row
 from plausible.io.pieces import PIECE_ROWS, Piece, pieces
 from plausible.io.predictions import decisions_of, id_of_new, read_new
@@ -78,8 +79,11 @@ def stream_predictions(
     check_whole(piece_rows, "piece_rows", 1)
     table = open_table(source)
     told = Decided()
+    name = _named_by(table, piece_rows, options)
+    by_number = next(way for way in ROWS if way not in table.names)
+    options = options | {"id": by_number if name is None else name}
     decide = partial(_decide_piece, model=model, reject=reject, options=options)
-    parts = with_last_checked(_pieces_of(table, piece_rows, options), options)
+    parts = with_last_checked(pieces(table, table.names, piece_rows), name)
     found = _decided_pieces(decide, parts, client)
     tables = _counted_tables(found, told)
     first = next(tables)
@@ -95,20 +99,23 @@ def stream_predictions(
     return told
 
 
-def _id_in(piece: Piece, options: dict[str, Any]) -> str | None:
-    """The column of a piece that names items."""
-    return id_of_new(piece, *(options.get(what) for what in ("names", "id", "usual")))
-
-
-def _pieces_of(table: Source, piece_rows: int, options: dict[str, Any]) -> Iterator[Piece]:
-    """Pieces of a table, with names of items as they are written."""
+def _named_by(table: Source, piece_rows: int, options: dict[str, Any]) -> str | None:
+    """The column that names all items differently; it is given as it is written from now on."""
     first = next(pieces(table, table.names, piece_rows), None)
-    name = None if first is None else _id_in(first, options)
+    if first is None:
+        return None
+    names, asked, usual = (options.get(what) for what in ("names", "id", "usual"))
+    name = id_of_new(first, names, asked, usual)
+    if name is None or name in (asked, usual):
+        if name is not None:
+            check_different(table, name)
+    else:
+        name = find_streamed_id(table, first, id_columns(table, names))
     table.keep_written([] if name is None else [name])
-    return pieces(table, table.names, piece_rows)
+    return name
 
 
-def with_last_checked(parts: Iterator[Piece], options: dict[str, Any]) -> Iterator[Piece]:
+def with_last_checked(parts: Iterator[Piece], name: str | None) -> Iterator[Piece]:
     """Pieces of a table, of which the last one may not end with a sum or a note."""
     held: Piece | None = None
     for piece in parts:
@@ -116,7 +123,6 @@ def with_last_checked(parts: Iterator[Piece], options: dict[str, Any]) -> Iterat
             yield held
         held = piece
     if held is not None:
-        name = _id_in(held, options)
         if name is not None:
             check_last_row(held, name)
         yield held

@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.base import FeatureTable
 from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
-from plausible.io.answer_checks import NEARLY_ALL
-from plausible.io.answer_columns import ALIASES, plainly
+from plausible.io.answer_columns import ALIASES
 from plausible.io.answer_layouts import find_meanings, names_given
 from plausible.io.exports import flattened, tool_in
 from plausible.io.features import (
@@ -22,13 +20,14 @@ from plausible.io.features import (
     check_usable,
     column_of,
     find_named_id,
+    id_columns,
     read_ids,
     read_with_id,
 )
 from plausible.io.known import EXPORTS, Known, read_known
+from plausible.io.label_features import check_no_labels
 from plausible.io.last_rows import check_last_row
 from plausible.io.matching import Match, as_names, check_lost, match_items
-from plausible.io.wide_columns import RESULTS
 from plausible.labels import Labels
 from plausible.models import is_row_name, says_id
 from plausible.tables import (
@@ -42,8 +41,6 @@ from plausible.tables import (
     open_table,
     stream_table,
 )
-
-FEW_LABELS = 10  # with which a feature may agree by chance
 
 
 class Training(NamedTuple):
@@ -156,69 +153,16 @@ def read_training(
     if found is not None:
         known, dropped = _without_lost(known, found)
         found = found._replace(rows=found.rows[found.rows >= 0])
-    name = find_named_id(table, free_of(table, asked)) if found is None else found.id
+    name = find_named_id(table, id_columns(table, asked)) if found is None else found.id
     read = read_with_id(table, name, asked, wanted, words)
     check_usable(read, table, n_features)
     if name is not None:
         check_last_row(table, name)
     if found is None:
         found = in_order(known, table, len(read.X))
-    check_no_labels(known, read, table, wanted, found.rows)
+    rows, labels = found.rows, known.labels
+    check_no_labels(labels.classes, read, table, wanted, lambda: (read.X[rows], labels))
     return joined(known, read, found, dropped, table)
-
-
-def check_no_labels(
-    known: Any,
-    read: Features,
-    table: Source,
-    kinds: Mapping[str, str] | None,
-    rows: Any = None,
-) -> None:
-    """Refuse a feature that is called like labels, and holds the classes, or a number for each."""
-    called = {plainly(name) for name in (*ALIASES["label"], *RESULTS, "target", "y")}
-    classes = set(known.labels.classes.tolist())
-    for i, name in enumerate(read.names):
-        if (kinds or {}).get(name) == "left out":
-            continue
-        column = read.X[name] if isinstance(read.X, FeatureTable) else read.X[:, i]
-        values = {value for value in column.tolist() if value is not None and value == value}
-        if plainly(name) in called:
-            is_same = values <= classes or (
-                rows is not None and _are_codes(column[rows], known.labels)
-            )
-        else:
-            is_said = name in (kinds or {}) or rows is None or not values <= classes
-            is_same = not is_said and _are_labels(column[rows], known.labels)
-        if len(values) > 1 and is_same:
-            raise TableError(
-                f"Features in {table.name} should be known before an item is labeled",
-                f"{name!r} holds the classes themselves",
-                "leave it out with {kinds}, or call it otherwise if it is a feature"
-                if plainly(name) in called
-                else "leave it out with {kinds}, or say that it is a category if it is a feature",
-                settings={"kinds": {name: "left out"}},
-            )
-
-
-def _are_labels(column: Any, labels: Any) -> bool:
-    """Whether a column names the most plausible class of nearly all rows that are labeled."""
-    said = labels.informativeness > 0
-    if said.sum() < FEW_LABELS or not isinstance(labels, Labels):
-        return False
-    same = np.asarray(column)[said] == labels.crisp()[said]
-    return bool(np.mean(same) >= NEARLY_ALL)
-
-
-def _are_codes(column: Any, labels: Any) -> bool:
-    """Whether each class has a value of its own in nearly all rows that are labeled."""
-    said = labels.informativeness > 0
-    values, codes = np.unique(np.asarray(column)[said].astype(str), return_inverse=True)
-    if len(values) != labels.n_classes or len(values) < 2:
-        return False
-    pairs = np.zeros((len(values), labels.n_classes))
-    np.add.at(pairs, (codes, labels.contour[said].argmax(axis=1)), 1.0)
-    is_permutation = len(set(pairs.argmax(axis=1).tolist())) == len(values)
-    return bool(is_permutation and pairs.max(axis=1).sum() >= NEARLY_ALL * pairs.sum())
 
 
 def _with_fields(error: InputError, known: Known) -> InputError:
@@ -233,11 +177,6 @@ def _with_fields(error: InputError, known: Known) -> InputError:
     remedies = ("name items by another field of the export, as in {names}", *error.remedies)
     settings = {"names": fields[0], **error.settings}
     return TableError(error.expected, error.came, remedies, settings=settings)
-
-
-def free_of(table: Source, columns: Sequence[str] | None) -> list[str]:
-    """Columns that may name items."""
-    return [name for name in choose(table, None) if name not in (columns or ())]
 
 
 def joined(
@@ -356,7 +295,7 @@ def match(
     if known.items is None:
         return None
     by_row = id in ROWS and id not in table.names
-    names = free_of(table, columns) if id is None else table.names[:1] if by_row else [id]
+    names = id_columns(table, columns) if id is None else table.names[:1] if by_row else [id]
     loaded = _as_written(table, names)
     check_rows(table, loaded.num_rows)
     found = match_items(table, loaded, known.items, id, called)

@@ -9,7 +9,7 @@ import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly
 from plausible.io.features import ITEMS
-from plausible.io.label_names import named_sets
+from plausible.io.label_names import may_be_sets, named_sets
 from plausible.io.last_rows import check_last_row
 from plausible.io.likely_columns import (
     check_header,
@@ -17,6 +17,7 @@ from plausible.io.likely_columns import (
     refuse_turned,
     refuse_unknown,
 )
+from plausible.models import says_id
 from plausible.tables import Source, TableError, choose, listed
 
 ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
@@ -25,7 +26,7 @@ MANY_COLUMNS = 9  # for few rows, so that columns may be items
 NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
 SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
 WHEN = {"timestamp", "zeitstempel", "horodateur", "marcatemporal", "submittedat", "submissiondate",
-        "starttime", "completiontime"}  # fmt: skip
+        "starttime", "completiontime", "submitdate"}  # fmt: skip
 CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_003.jpg
     r"(?i)(item|photo|image|img|im|picture|pic|question|q|task|doc|document|sample|text|case|i)"
     r"[ _.-]*[0-9]+|.+\.(jpe?g|png|tiff?|txt|wav|mp[34]|pdf)"
@@ -54,6 +55,7 @@ def find_wide_item(
     different = [
         name for name, look in looks.items()
         if len(look.values) == len(look.codes) and not look.is_real
+        and plainly(name) not in SIGNED | WHEN  # who filled in a form, and when
     ]  # fmt: skip
     if len(index) == 1 and index[0] in different:
         return index[0]
@@ -65,8 +67,9 @@ def find_wide_item(
     n_rows = max((len(look.codes) for look in looks.values()), default=0)
     if len(different) != 1 or n_rows < FEW_ROWS or n_columns < 3:
         return None
-    only = looks[different[0]]
-    return None if kind is not None and only.is_whole else different[0]
+    only = different[0]
+    may_be_class = kind is not None and looks[only].is_whole and not says_id(only)
+    return None if may_be_class else only
 
 
 def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
@@ -205,7 +208,9 @@ def check_shares(table: Source, looks: Mapping[str, Look], item: str | None = No
         told = "are at most 1, and 1 somewhere in" if kind == "plausibility" else "sum to 1 in"
         say = "say {kind} if so" if item is None else "say {kind}, and {names}, if so"
         sets: tuple[str, ...] = ()
-        if kind == "probability" and all(map(NUMBERED.fullmatch, looks)):
+        if kind == "probability" and (
+            all(map(NUMBERED.fullmatch, looks)) or may_be_sets(list(looks))
+        ):
             say = say.replace("if so", "if each is the probability of a class")
             sets = ("call columns of masses by their sets, as in cat|dog",)
         raise TableError(

@@ -80,16 +80,22 @@ def as_labels(
             parameter="y",
         )
     if table.ndim == 2 and table.shape[1] > 1:
-        if table.dtype.kind == "U":
+        if table.dtype.kind == "U" or (table.dtype.kind == "O" and _begins_with_text(table)):
             raise InputError(
                 "A table y should hold plausibilities",
                 f"holds names such as {table[0, 0]!r}",
-                "write sets as {...}, with curly brackets",
+                "read answers with plausible.io.read_known(y), which pools them"
+                if hasattr(y, "columns")
+                else "write sets as {...}, with curly brackets",
             )
         if table.dtype == bool:
             return Labels.from_sets(table, classes)
         return _labels_of_table(as_floats(table, "y"), classes)
     return Labels.from_crisp(_as_hard(y, table), classes, missing=MISSING)
+
+
+def _begins_with_text(table: NDArray[Any]) -> bool:
+    return bool(table.size) and isinstance(table[0, 0], str)
 
 
 def _labels_of_table(
@@ -143,7 +149,18 @@ def row_sums(table: NDArray[Any]) -> RowSums:
 
 
 def holds_shares(sums: RowSums) -> bool:
-    """Whether the numbers of a table are probabilities; rounded ones are refused."""
+    """Whether the numbers of a table are probabilities; rounded ones are refused.
+
+    So is a table of which most rows sum to one, and some do not.
+    """
+    if sums.to_one > sums.otherwise > 0:
+        raise InputError(
+            "All rows of y should sum to one if they are probabilities",
+            f"{sums.to_one} of them do and {sums.otherwise} do not",
+            "correct those with abs(P.sum(axis=1) - 1) > 1e-6 (a row of ones if nothing is known), "
+            "or give Labels.from_plausibility(P) if they are plausibilities",
+            parameter="y",
+        )
     if sums.otherwise or not (sums.to_one or sums.nearly):
         return False
     if sums.nearly:
@@ -183,12 +200,29 @@ def _as_table(y: Any) -> NDArray[Any]:
 def _as_hard(y: Any, table: NDArray[Any]) -> Any:
     """One-dimensional hard labels, with scikit-learn's own warnings and refusals."""
     from sklearn.utils import column_or_1d
-    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.multiclass import type_of_target
 
     if table.ndim == 2:
         table = y = column_or_1d(table, warn=True)
     if table.dtype.kind == "f":
         if np.isinf(table).any():
             raise ValueError("Input y contains infinity; labels should be classes.")
-        check_classification_targets(table[~np.isnan(table)])
+        kind = type_of_target(table[~np.isnan(table)])
+        if kind == "continuous":
+            raise _continuous(table)
     return y
+
+
+def _continuous(table: NDArray[np.float64]) -> InputError:
+    """The error of numbers that are no classes, in which scikit-learn looks for its own words."""
+    are_shares = np.nanmin(table) >= 0.0 and np.nanmax(table) <= 1.0
+    fraction = table[np.isfinite(table) & (table % 1 != 0)][0]
+    return InputError(
+        "Hard labels should be classes",
+        f"are numbers such as {fraction:.4g} (Unknown label type: continuous)",
+        "give Labels.from_probability(np.column_stack([1 - y, y])) if each is the probability of "
+        "the second of two classes"
+        if are_shares
+        else "cut them into classes, as with np.digitize, or take a regressor",
+        parameter="y",
+    )

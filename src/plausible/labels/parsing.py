@@ -1,6 +1,6 @@
 """Class names and hard labels as they come: lists, arrays, missing entries, mixed types."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -158,10 +158,18 @@ def _check_entries(values: NDArray[Any], known: BoolArray) -> None:
     are_names = [isinstance(item, str | Number) for item in values.tolist()]
     strange = known & ~np.array(are_names, dtype=bool)
     if strange.any():
+        first = values[strange].tolist()[0]
+        remedy = "turn them into strings with [str(value) for value in y]"
+        if isinstance(first, Mapping):
+            remedy = (
+                "give a table with a column for each class, as pandas.DataFrame(list(y)).fillna(0)"
+            )
+        elif isinstance(first, Collection):
+            remedy = "use from_sets for sets of classes"
         raise InputError(
             "Hard labels should be names or numbers",
-            f"{shown(values[strange].tolist()[0])} was found in {name_rows(strange)}",
-            "use from_sets for sets of classes",
+            f"{shown(first)} was found in {name_rows(strange)}",
+            remedy,
             rows=strange,
         )
 

@@ -97,7 +97,16 @@ def _read_labels(y_true: Truth, classes: list[Any]) -> Labels:
     everything = [*known, *(name for name in classes if name not in known)]
     if len(everything) == len(known):
         return labels
-    if isinstance(y_true, Labels) or np.ndim(y_true) > 1:
+    is_table = not isinstance(y_true, Labels) and np.ndim(y_true) > 1
+    if is_table and not hasattr(y_true, "columns") and np.shape(y_true)[1] > 1:
+        raise InputError(
+            "The columns of a true table should be the classes of the prediction",
+            f"they have no names, while the prediction has the classes {shown(classes, 200)}",
+            "give Labels.from_probability(y_true, classes) (or from_plausibility), with the class "
+            "of each column",
+            parameter="y_true",
+        )
+    if isinstance(y_true, Labels) or is_table:
         return labels.reorder(everything)
     return as_labels(y_true, classes=everything)
 

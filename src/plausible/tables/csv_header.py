@@ -170,19 +170,22 @@ def _check_marks(name: str, first: str, more: list[str]) -> None:
 
 
 def _check_title(name: str, names: list[str], more: list[str], delimiter: str) -> None:
-    """Refuse a file that begins with a title."""
+    """Refuse a file that begins with a title, or with remarks."""
     given = [cell for cell in names if cell.strip()]
     if len(given) != 1:
         return
-    marks = [delimiter] if len(names) > 1 else DELIMITERS
-    counts = [set(_cells(more, mark)) for mark in marks]
-    wider = [min(count) for count in counts if len(count) == 1 and min(count) > 1]
-    if wider and (len(names) > 2 or len(names) < wider[0]):
-        raise TableError(
-            f"{name} should begin with the names of its columns, but its first line says only "
-            f"{given[0][:60]!r}, and the lines below have {wider[0]} cells; if that is a title, "
-            "delete it."
-        )
+    for mark in [delimiter] if len(names) > 1 else DELIMITERS:
+        cells = _cells(more, mark)
+        n_lines = next((k for k, count in enumerate(cells) if count > 1), 0)  # after the first
+        widths = set(cells[n_lines:])
+        wide = min(widths, default=0) if len(widths) == 1 else 0
+        if wide > 1 and (len(names) > 2 or len(names) < wide):
+            first = "line says" if not n_lines else f"{n_lines + 1} lines say"
+            raise TableError(
+                f"{name} should begin with the names of its columns, but its first {first} only "
+                f"{given[0][:60]!r}{' and the like' * (n_lines > 0)}, and the lines below have "
+                f"{wide} cells; if that is a title, delete it."
+            )
 
 
 def check_names(name: str, names: list[str]) -> None:

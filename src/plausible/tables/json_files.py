@@ -226,10 +226,16 @@ class JsonSource(Source):
     def _kind(self, name: str, value: Any, row: int) -> str:
         kind = KINDS.get(type(value))
         if kind is None:
+            has_numbers = isinstance(value, list) and {type(one) for one in value} <= {int, float}
             raise TableError(
                 f"Cells of {self.name} should be numbers, text, true, false or null, but column "
-                f"{name!r} holds a {type(value).__name__} in {self.places([row])[0]}; write a row "
-                'for each answer or item, and a set of classes as "a|b".'
+                f"{name!r} holds a {type(value).__name__} in {self.places([row])[0]}; "
+                + (
+                    "write a column for each of its numbers, as probability:CLASS if they are "
+                    "degrees of classes."
+                    if has_numbers and len(value) > 1
+                    else 'write a row for each answer or item, and a set of classes as "a|b".'
+                )
             )
         if kind == FLOAT and value != value:
             return NULL
