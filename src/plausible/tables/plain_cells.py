@@ -26,10 +26,11 @@ LOOK = 1024  # rows that tell which columns are worth codes
 LOOK_BYTES = 1 << 20
 PIECE = 1 << 17  # bytes that stay in the cache
 BEHIND = 7  # bytes that are read behind text, eight at a time
+BEYOND = 64  # ends that may be written too many where lines are not alike
 NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
 BOM = b"\xef\xbb\xbf"
 FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
-NOT_ASCII = 0x8080808080808080
+NOT_ASCII = 0x80
 LONGEST_MISSING = max(map(len, MISSING))
 N_PLACES = 1 << 12  # of a table of cells, in the beginning
 IntArray = NDArray[np.int64]
@@ -138,23 +139,27 @@ def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None
 
     text = _readable(whole)
     parts = list(pairwise(_part_starts(text, start)))
-    counts = at_once([partial(_n_lines, text[a:b]) for a, b in parts], len(text))
+    counts = _count(text, parts, NEW_LINE)
     places = np.cumsum([0, *counts]) * n_columns
-    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
-    ends = np.empty(places[-1] + 1, np.int32)
+    ends = np.empty(places[-1] + 1 + BEYOND, np.int32)
     ends[0] = start - 1
+    mark = np.uint8(ord(delimiter))
     tasks = [
-        partial(split, words, *part, ord(delimiter), n_columns, ends[p + 1 : q + 1])
-        for part, (p, q) in zip(parts, pairwise(places), strict=True)
+        partial(split, text, *part, mark, n_columns, ends[place + 1 :])
+        for part, place in zip(parts, places, strict=False)
     ]
     found = at_once(tasks, len(text))
     if [part[0] for part in found] != np.diff(places).tolist():
         return None
+    ends = ends[: places[-1] + 1]
     n_returns = int(any(part[3] for part in found))
-    if n_returns and not _all_return(text[start:], ends[n_columns::n_columns] - start):
-        return None
-    is_ascii = not any(int(part[1]) & NOT_ASCII for part in found)
+    if n_returns:  # all lines, and nothing else, should have one before their end
+        before = text[ends[n_columns::n_columns] - 1]
+        if _count(text, parts, RETURN) != counts or not (before == ord(RETURN)).all():
+            return None
+    is_ascii = not any(part[1] & NOT_ASCII for part in found)
     has_quotes = any(part[2] for part in found)
+    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
     return Lines(text, words, ends, n_columns, n_returns, is_ascii, has_quotes)
 
 
@@ -187,16 +192,15 @@ def _part_starts(text: NDArray[np.uint8], start: int) -> list[int]:
     return [*starts, len(text)]
 
 
-def _n_lines(text: NDArray[np.uint8]) -> int:
-    """Lines of a text, counted in pieces that stay in the cache."""
-    starts = range(0, len(text), PIECE)
-    return sum(int(np.count_nonzero(text[at : at + PIECE] == ord(NEW_LINE))) for at in starts)
+def _count(text: NDArray[np.uint8], parts: list[tuple[int, int]], letter: bytes) -> list[int]:
+    """How often a letter comes in each part, counted in pieces that stay in the cache."""
 
+    def count(start: int, stop: int) -> int:
+        starts = range(start, stop, PIECE)
+        found = (text[at : min(at + PIECE, stop)] == ord(letter) for at in starts)
+        return sum(int(np.count_nonzero(piece)) for piece in found)
 
-def _all_return(text: NDArray[np.uint8], line_ends: NDArray[np.int32]) -> bool:
-    """Whether all lines, and nothing else, have a return before their end."""
-    returns = np.flatnonzero(text == ord(RETURN))
-    return np.array_equal(returns + 1, line_ends)
+    return at_once([partial(count, *part) for part in parts], len(text))
 
 
 def _coded(lines: Lines, number: int) -> Coded:
