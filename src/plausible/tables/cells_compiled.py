@@ -72,25 +72,24 @@ def _enclosed(quotes, ends, returns, before):  # type: ignore[no-untyped-def]  #
 
 
 @numba.njit(**_options)
-def split(text, start, stop, mark, n_columns, ends):  # type: ignore[no-untyped-def]  # pragma: no cover
+def split(text, start, stop, mark, n_columns, ends, flags, words):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write where the cells of some lines end; gives how many there are, and what else was seen.
 
     It stops where a line has other than `n_columns` cells, or quotes do not enclose one cell, which
     may hold marks, but no quotes; up to 64 ends too many are written then, and none is given. What
     was seen are all bits of letters, and whether there are quotes, and returns.
     """
-    flags = np.empty(BLOCK, np.uint8)
-    words = flags.view(np.uint64)
     n_cells, column, last, is_right = 0, 0, n_columns - 1, True
     seen, has_quotes, has_returns, before = 0, False, False, TWO
     for block in range(start, stop, BLOCK):
-        letters = text[block : min(block + BLOCK, stop)]
-        flags[len(letters) :] = 0
-        block_seen, flagged = _flag(letters, mark, flags)
+        size = min(BLOCK, stop - block)
+        for k in range(size, min(size + 64, BLOCK)):
+            flags[k] = 0
+        block_seen, flagged = _flag(text[block : block + size], mark, flags)
         seen |= block_seen
         has_quotes |= flagged & IS_QUOTE != 0
         has_returns |= flagged & IS_RETURN != 0
-        for at in range(0, len(letters), 64):
+        for at in range(0, size, 64):
             hits = _bits(words, at // 8, ZERO)
             if has_quotes:
                 quotes, returns = _bits(words, at // 8, ONE), _bits(words, at // 8, TWO)
@@ -205,3 +204,20 @@ def gather(words, ends, column, n_columns, cut, rows, places, letters):  # type:
             letters[at + j] = words[begin + j]
         at += size
     places[len(rows)] = at
+
+
+@numba.njit(**_options)
+def are_simple(words, ends, column, n_columns, cut):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Whether no cell of a column begins with a blank, or with 0 and a digit or x behind a sign."""
+    for cell in range(column, len(ends) - 1, n_columns):
+        begin = np.int64(ends[cell]) + 1
+        word = words[begin]
+        first = word & U(255)
+        if first == U(43) or first == U(45):
+            word >>= U(8)
+        second = word >> U(8) & U(255)
+        is_digit = U(48) <= second <= U(57) or second | U(32) == U(120)
+        is_blank = first == U(32) or first == U(9)
+        if (word & U(255) == U(48) and is_digit) or (is_blank and begin < ends[cell + 1] - cut):
+            return False
+    return True
