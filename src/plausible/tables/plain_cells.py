@@ -224,16 +224,15 @@ def _count(text: NDArray[np.uint8], parts: list[tuple[int, int]], letter: bytes)
 def _coded(lines: Lines, number: int) -> Coded:
     """A column by its distinct cells."""
     codes, first = _codes(lines, number)
-    cells, is_quoted = _cells(lines, number, first)
-    there = is_quoted | ~_are_missing(cells)
-    places = np.where(there, np.cumsum(there) - 1, -1)
-    if not there.all():
-        cells = cells.filter(arrow().array(there))
-    if is_quoted.any() and not is_quoted.all():  # "a" and a are one
+    cells, is_quoted, is_missing = _cells(lines, number, first)
+    is_mixed = is_quoted.any() and not is_quoted.all()
+    if not (is_mixed or is_missing.any()):
+        return Coded(codes, cells)
+    places = np.where(is_missing, -1, np.cumsum(~is_missing) - 1)
+    cells = cells.filter(arrow().array(~is_missing))
+    if is_mixed:  # "a" and a are one
         again, cells = distinct(cells)
         places = np.append(again, -1)[places]
-    if np.array_equal(places, np.arange(len(first))):
-        return Coded(codes, cells)
     return Coded(places[codes], cells)
 
 
@@ -295,23 +294,17 @@ def _are_far(numbers: Any) -> bool:
 
 def _text(lines: Lines, number: int, rows: Rows = ALL) -> Any:
     """A column, or some of its rows, as text, in which some cells may be missing."""
-    cells, is_quoted = _cells(lines, number, rows)
-    short = np.flatnonzero((lines.sizes(number, rows) <= LONGEST_MISSING) & ~is_quoted)
-    missing = _are_missing(cells.take(arrow().array(short)))
-    if not missing.any():
+    cells, _, is_missing = _cells(lines, number, rows)
+    if not is_missing.any():
         return cells
-    is_gap = np.zeros(len(cells), bool)
-    is_gap[short[missing]] = True
     gap = arrow().scalar(None, arrow().string())
-    return arrow(".compute").if_else(arrow().array(is_gap), gap, cells)
+    return arrow(".compute").if_else(arrow().array(is_missing), gap, cells)
 
 
-def _are_missing(cells: Any) -> NDArray[np.bool_]:
-    return np.asarray(arrow(".compute").is_in(cells, arrow().array(MISSING)), bool)
-
-
-def _cells(lines: Lines, number: int, rows: Rows) -> tuple[Any, NDArray[np.bool_]]:
-    """The cells of a column in some rows as an array of Arrow, and which of them are in quotes."""
+def _cells(
+    lines: Lines, number: int, rows: Rows
+) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Cells of a column as an array of Arrow, and which of them are in quotes, and missing."""
     from plausible.tables.cells_compiled import gather
 
     sizes = lines.sizes(number, rows)
@@ -327,4 +320,7 @@ def _cells(lines: Lines, number: int, rows: Rows) -> tuple[Any, NDArray[np.bool_
     is_quoted = np.zeros(len(sizes), bool)
     if lines.has_quotes:
         is_quoted = lines.text[lines.begins(number, rows)] == ord(QUOTE)
-    return cells, is_quoted
+    is_missing = (sizes <= LONGEST_MISSING) & ~is_quoted
+    short = cells.filter(arrow().array(is_missing))
+    is_missing[is_missing] = arrow(".compute").is_in(short, arrow().array(MISSING))
+    return cells, is_quoted, is_missing
