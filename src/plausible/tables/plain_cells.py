@@ -125,15 +125,15 @@ def _read_columns(lines: Lines, parse: Parse) -> list[Any]:
     """All columns, each in the way that suits it."""
     n_sampled = int(LOOK * lines.n_rows**0.5) + 1
     rows = np.unique(np.random.default_rng(0).integers(0, lines.n_rows, n_sampled))
-    looks = dict(enumerate(_look(lines, number, rows) for number in range(lines.n_columns)))
+    tasks = [partial(_look, lines, number, rows) for number in range(lines.n_columns)]
+    looks = dict(enumerate(at_once(tasks, lines.n_rows)))
     varied = {number: typing for number, typing in looks.items() if typing is not None}
-    tasks: list[Callable[[], Any]] = [partial(_numbers, lines, varied, parse)]
-    tasks += [partial(_coded, lines, number) for number in looks if number not in varied]
-    numbers, *coded = at_once(tasks, lines.n_rows)
+    again = [number for number in looks if number not in varied]
+    coding = [partial(_coded, lines, number) for number in again]
+    numbers, *coded = at_once([partial(_numbers, lines, varied, parse), *coding], lines.n_rows)
     texts = [number for number in varied if number not in numbers]
-    found = dict(zip((k for k in looks if k not in varied), coded, strict=True)) | numbers
-    made = at_once([partial(_text, lines, number) for number in texts], lines.n_rows)
-    found |= {k: arrow().chunked_array([column]) for k, column in zip(texts, made, strict=True)}
+    written = at_once([partial(_text, lines, number) for number in texts], lines.n_rows)
+    found = numbers | dict(zip([*again, *texts], [*coded, *written], strict=True))
     return [found[number] for number in looks]
 
 
@@ -295,10 +295,10 @@ def _are_far(numbers: Any) -> bool:
 def _text(lines: Lines, number: int, rows: Rows = ALL) -> Any:
     """A column, or some of its rows, as text, in which some cells may be missing."""
     cells, _, is_missing = _cells(lines, number, rows)
-    if not is_missing.any():
-        return cells
-    gap = arrow().scalar(None, arrow().string())
-    return arrow(".compute").if_else(arrow().array(is_missing), gap, cells)
+    if is_missing.any():
+        gap = arrow().scalar(None, arrow().string())
+        cells = arrow(".compute").if_else(arrow().array(is_missing), gap, cells)
+    return arrow().chunked_array([cells])
 
 
 def _cells(
