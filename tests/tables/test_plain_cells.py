@@ -183,6 +183,14 @@ def test_columns_of_plain_numbers_are_left_to_arrow(late, made, end):
     assert read(content, is_long=True, is_compiled=True) == expected
 
 
+@pytest.mark.parametrize("late", ["7e3", "1.5"])
+def test_codes_such_as_12e3_are_names_only_if_all_cells_are(late):
+    rows = [f"b{k % 5},{k}e3,{k % 3}" for k in range(99)]
+    content = "\n".join(["a,b,c", *rows, f"b1,{late},2"]).encode()
+    expected = read(content, is_long=False, is_compiled=False)
+    assert read(content, is_long=True, is_compiled=True) == expected
+
+
 def test_columns_whose_cells_come_again_are_in_codes():
     rng = np.random.default_rng(0)
     n = 5000

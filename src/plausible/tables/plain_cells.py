@@ -267,11 +267,13 @@ def _numbers(lines: Lines, varied: Mapping[int, Typing], parse: Parse) -> dict[i
     """Columns of plain numbers, if all of them are, among some whose first cells are known."""
     from plausible.tables.cells_compiled import are_simple
 
-    kinds = {
-        number: INT if INT in typing.possible else FLOAT
+    kinds = {k: INT for k, typing in varied.items() if typing.possible == WHOLE_KINDS}
+    kinds |= {
+        number: FLOAT
         for number, typing in varied.items()
-        if typing.possible in (WHOLE_KINDS, FRACTIONS) and not lines.has_quotes
+        if typing.possible == FRACTIONS and not typing.is_code
     }
+    kinds = {} if lines.has_quotes else kinds
     simple = at_once([partial(are_simple, *lines.column(k)) for k in kinds], lines.n_rows)
     kinds = {k: kind for (k, kind), is_so in zip(kinds.items(), simple, strict=True) if is_so}
     try:
