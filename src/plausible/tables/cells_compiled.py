@@ -111,19 +111,10 @@ def split(text, start, stop, mark, n_columns, ends, flags, words):  # type: igno
 
 
 @numba.njit(**_options)
-def _shift(table):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """What leaves as many bits of a number as a table has for its places."""
-    shift = U(64)
-    while len(table) >> np.int64(U(64) - shift) > 1:
-        shift -= ONE
-    return shift
-
-
-@numba.njit(**_options)
-def _place(one, other, shift):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Where a table looks for two numbers first."""
+def _place(one, other, last):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Where a table, whose last place has all bits, looks for two numbers first."""
     key = (one ^ (other * ODD)) * ODD
-    return np.int64(((key ^ (key >> HALF)) * ODD) >> shift)
+    return np.int64(((key ^ (key >> HALF)) * ODD) >> HALF) & last
 
 
 @numba.njit(**_options)
@@ -135,7 +126,7 @@ def encode(words, ends, column, n_columns, cut, codes, row, table, first, n_code
     numbers, its length, and its code plus one. Gives the row that comes next, and how many codes
     there are.
     """
-    shift, last, most = _shift(table), len(table) - 1, len(table) // 2
+    last, most = len(table) - 1, len(table) // 2
     while row < len(codes):
         begin = np.int64(ends[row * n_columns + column]) + 1
         size = np.int64(ends[row * n_columns + column + 1]) - begin - cut
@@ -145,7 +136,7 @@ def encode(words, ends, column, n_columns, cut, codes, row, table, first, n_code
             word = words[begin + k] & MASKS[min(size - k, 8)]
             other = (other ^ (other >> HALF)) * ODD + word
             k += 8
-        at = _place(one, other, shift)
+        at = _place(one, other, last)
         while True:
             entry = table[at, 2]
             if entry == ZERO:
@@ -176,10 +167,10 @@ def encode(words, ends, column, n_columns, cut, codes, row, table, first, n_code
 @numba.njit(**_options)
 def fill(known, table):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write the entries of a table into a larger one."""
-    shift, last = _shift(table), len(table) - 1
+    last = len(table) - 1
     for k in range(len(known)):
         if known[k, 2] != ZERO:
-            at = _place(known[k, 0], known[k, 1], shift)
+            at = _place(known[k, 0], known[k, 1], last)
             while table[at, 2] != ZERO:
                 at = (at + 1) & last
             for j in range(3):
