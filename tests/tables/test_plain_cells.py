@@ -6,6 +6,7 @@ import mmap
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ cells = (
     | st.sampled_from(["a", "A", "exactly8", "ninebytes", "\u00e9t\u00e9", "\u732b", "a\0", "\0"])
     | st.integers(0, 9).map(lambda k: LONG.replace(",", ";") + str(k))
 )
+fractions = st.floats(allow_nan=False).map(repr) | st.sampled_from(["1.50", ".5", "-0.0", "2.e3"])
+wholes = st.integers(-99, 99).map(str) | st.integers(10**17, 10**20).map(str)
 quoted = cells.map(lambda cell: f'"{cell}"') | st.sampled_from(['"a, b"', '""', '"NA"', '"7"'])
 ODD = [
     b'"', b'x,"y",z\n', b"\r", b"a,b\n", b"a,b,c,d\n", b"\n", b"\xe9", b"\xc5\xbe,\xe9,4\n",
@@ -30,13 +33,13 @@ ODD = [
 
 
 @contextlib.contextmanager
-def reading(is_long, is_compiled):
+def reading(is_long, is_compiled, few=4):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_room, "LARGE", 0 if is_long else 1 << 40)
         patch.setattr(text_room, "LOOK", 16)
         patch.setattr(csv_files, "is_worth_compiling", lambda: is_compiled)
         patch.setattr("plausible.tables.threads.MANY", 0)
-        patch.setattr(plain_cells, "LOOK", 3)
+        patch.setattr(plain_cells, "FEW", few)
         yield
 
 
@@ -54,29 +57,36 @@ def read(content, **how):
         return [it.codes.tolist() for it in coded], names, as_text, values, table.notes
 
 
+def no_numbers(kinds):
+    raise pa.ArrowInvalid
+
+
 def is_plain(content):
-    return plain_cells.read_plain(content, 0, ",", 3) is not None
+    return plain_cells.read_plain(content, 0, ",", 3, no_numbers) is not None
 
 
 @given(
     st.lists(st.tuples(cells, cells | quoted, cells | quoted), min_size=1, max_size=12)
-    | st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12),
+    | st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=12)
+    | st.lists(st.tuples(cells, fractions, wholes | fractions), min_size=1, max_size=12)
+    | st.lists(st.tuples(fractions, fractions | cells, wholes), min_size=1, max_size=12),
     st.sampled_from(["\n", "\r\n"]),
     st.booleans(),
     st.sampled_from([b"", b"\xef\xbb\xbf", b"sep=,\n"]),
     st.sampled_from([b"", *ODD]),
+    st.sampled_from([-1, 0, 4]),
 )
-@example([("7", "b", "1")] * 3, "\r\n", True, b"", b"7,b\r,1\r\n")
-@example([("7", "b", "1")] * 3, "\r\n", True, b"", b"7,b,1\n")
-@example([("a", "b", "é")] * 9, "\n", False, b"", b"")
-@example([("a", "b", "c")] * 9, "\n", True, b"", b"x,y,caf\xe9\n")
-def test_what_arrow_reads(rows, end, is_ended, start, late):
+@example([("7", "b", "1")] * 3, "\r\n", True, b"", b"7,b\r,1\r\n", -1)
+@example([("7", "b", "1")] * 3, "\r\n", True, b"", b"7,b,1\n", -1)
+@example([("a", "b", "é")] * 9, "\n", False, b"", b"", -1)
+@example([("a", "b", "c")] * 9, "\n", True, b"", b"x,y,caf\xe9\n", -1)
+def test_what_arrow_reads(rows, end, is_ended, start, late, few):
     """Text that begins plainly is read at once; if it goes on otherwise, that is discarded."""
     lines = ["item,who,k", *(",".join(row) for row in rows)]
     content = start + (end.join(lines) + end * is_ended).encode() + late
     expected = read(content, is_long=False, is_compiled=False)
     assert read(content, is_long=True, is_compiled=False) == expected
-    assert read(content, is_long=True, is_compiled=True) == expected
+    assert read(content, is_long=True, is_compiled=True, few=few) == expected
 
 
 @pytest.mark.parametrize(
@@ -129,19 +139,66 @@ def test_what_is_parsed_while_text_is_surveyed_may_be_discarded(late, is_kept, m
     assert isinstance(expected, str) == (is_kept is None)
 
 
+@pytest.mark.parametrize("shift", range(64))
+def test_quotes_at_any_place_of_64_letters(shift):
+    """Also where quotes open in one part of 64 letters, and close in another."""
+    begin = b"item,who,k\n" + b"x" * shift + b",b,1\n" + b"y" * 60
+    assert is_plain(begin + b',"a, b",3\n')
+    assert is_plain(begin + b',"' + b"a, " * 50 + b'",3\n')
+    assert not is_plain(begin + b',"a, b"c,3\n')
+    assert not is_plain(begin + b',"a"",b",3\n')
+    assert not is_plain(begin + b'"a, b",3\n')
+    assert not is_plain(begin + b',"' + b"a, " * 50 + b",3\n")
+
+
 def test_lines_that_end_with_returns_are_plain():
     assert is_plain(b"item,who,k\r\n" + b"1,b,2\r\n" * 9)
 
 
-def test_tables_of_measurements_are_left_to_arrow():
-    """A column of fractions is text; where most columns are such, codes are no use."""
+def kinds_of_columns(content):
+    with reading(is_long=True, is_compiled=True):
+        columns = open_table(io.BytesIO(content))._columns.values()
+    return [type(column).__name__ for column in columns]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("late", "made"),
+    [
+        ("1.50,77", "NN"), ("NA,", "NN"), ("-0.5,-5", "NN"), ("Nan,-0", "NN"), (",0", "NN"),
+        ("00.5,78", "TN"), ("-01.5,78", "TN"), (" 1.5,78", "TN"), ("-inf,78", "TN"),
+        ("1e18,78", "TN"), ("\t00,78", "TN"),
+        ("1.5,078", "NT"), ("1.5,0x7", "NT"), ("1.5,-0X7", "NT"), ("1.5,+07", "NT"),
+        ("1.5,78.5", "TT"), ("?,78", "TT"), ("1.5,9223372036854775808", "TT"), ('"1.5",7', "TT"),
+    ],
+)  # fmt: skip
+def test_columns_of_plain_numbers_are_left_to_arrow(late, made, end):
+    """Where codes are no use; a cell that Arrow would read as another number comes as text."""
     rng = np.random.default_rng(0)
-    rows = [f"{k % 7},b{k % 5},{v!r}" for k, v in enumerate(rng.normal(size=99).tolist())]
-    columns = plain_cells.read_plain("\n".join(["a,b,c", *rows]).encode(), 0, ",", 3)
-    assert [type(column).__name__ for column in columns] == ["Coded", "Coded", "ChunkedArray"]
-    assert columns[2].to_pylist() == [row.split(",")[2] for row in rows]
-    rows = [f"a,{v!r},{-v!r}" for v in rng.normal(size=99).tolist()]
-    assert not is_plain("\n".join(["a,b,c", *rows]).encode())
+    rows = [f"b{k % 5},{v!r},{k}" for k, v in enumerate(rng.normal(size=99).tolist())]
+    content = end.join([b"a,b,c", *(row.encode() for row in rows), f"b1,{late}".encode()]) + end
+    called = {"N": "NumberColumn", "T": "TextColumn"}
+    assert kinds_of_columns(content) == ["CodedColumn", *(called[letter] for letter in made)]
+    expected = read(content, is_long=False, is_compiled=False)
+    assert read(content, is_long=True, is_compiled=True) == expected
+
+
+@pytest.mark.parametrize("late", ["7e3", "1.5"])
+def test_codes_such_as_12e3_are_names_only_if_all_cells_are(late):
+    rows = [f"b{k % 5},{k}e3,{k % 3}" for k in range(99)]
+    content = "\n".join(["a,b,c", *rows, f"b1,{late},2"]).encode()
+    expected = read(content, is_long=False, is_compiled=False)
+    assert read(content, is_long=True, is_compiled=True) == expected
+
+
+def test_columns_whose_cells_come_again_are_in_codes():
+    rng = np.random.default_rng(0)
+    n = 5000
+    once, often = rng.permutation(n), rng.integers(0, n // 5, n)
+    rows = [f"x{a},x{b},{a},{b},{b / 100}" for a, b in zip(once, often, strict=True)]
+    content = "\n".join(["a,b,c,d,e", *rows]).encode()
+    made = ["TextColumn", "CodedColumn", "NumberColumn", "CodedColumn", "NumberColumn"]
+    assert kinds_of_columns(content) == made
 
 
 def test_more_cells_than_a_table_has_places_at_first(monkeypatch):
@@ -152,7 +209,7 @@ def test_more_cells_than_a_table_has_places_at_first(monkeypatch):
     numbers = rng.integers(0, 5 * plain_cells.N_PLACES, 6 * plain_cells.N_PLACES)
     names = ["x" * (k % 37) + str(k) for k in numbers.tolist()]
     content = "\n".join(["item,who,k", *(f"{name},b,{k % 3}" for k, name in enumerate(names))])
-    items, who, k = plain_cells.read_plain(content.encode(), 0, ",", 3)
+    items, who, k = plain_cells.read_plain(content.encode(), 0, ",", 3, no_numbers)
     assert items.cells.to_pylist() == list(dict.fromkeys(names))
     assert items.cells.take(items.codes).to_pylist() == names
     assert who.cells.to_pylist() == ["b"]

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plausible.io import TableError, read_table, stream_table, write_table
+from plausible.tables import open_table
 
 COLUMNS = {
     "item": ["007", "x", None, 'quo"te, |bar|\nline'],
@@ -203,6 +204,15 @@ def test_streams_need_little_memory(tmp_path, ending, monkeypatch):
         most = max(most, pool.bytes_allocated() - before)
     assert total == pytest.approx(500_000 * 499_999 / 14)
     assert most < 6e6  # all rows take 8 MB as numbers, and 18 MB as text
+
+
+def test_text_of_twice_the_length_is_kept_where_all_of_it_is_needed(tmp_path, monkeypatch):
+    path = tmp_path / "answers.csv"
+    path.write_text("item,annotator,label\nx,ann,cat\ny,bob,dog\n")
+    monkeypatch.setattr("plausible.tables.text.KEPT", path.stat().st_size // 2 + 1)
+    long, kept = open_table(path), open_table(path, whole=True)
+    assert (long.is_kept, kept.is_kept) == (False, True)
+    assert long.whole(long.names).equals(kept.whole(kept.names))
 
 
 @pytest.mark.long

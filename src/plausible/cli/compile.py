@@ -164,8 +164,8 @@ def tables() -> None:
 
     from plausible.tables import open_table
 
-    rows = "".join(f"photo_{k % 5000},worker{k % 7},{k % 3}\n" for k in range(60_000))
-    open_table(io.BytesIO(f"item,annotator,label\n{rows}".encode()))
+    rows = "".join(f"photo_{k % 5000},worker{k % 7},{k % 3},{k / 7}\n" for k in range(60_000))
+    open_table(io.BytesIO(f"item,annotator,label,seconds\n{rows}".encode()))
 
 
 FAMILIES: dict[str, Callable[[], None]] = {

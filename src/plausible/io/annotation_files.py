@@ -115,7 +115,7 @@ def read_annotations(
     export = read_export(source, names=names, given=given | {"on_rejected": on_rejected})
     if export is not None:
         return export
-    table = open_table(flattened(source))
+    table = open_table(flattened(source), whole=True)
     given["classes"] = classes = classes_in(table, classes)
     ignore = check_texts(ignore, "ignore")
     plan = plan_reading(table, layout, names, kind, columns, ignore, on_rejected)

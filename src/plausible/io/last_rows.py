@@ -14,6 +14,7 @@ TYPES = {"string", "str", "text", "int", "integer", "float", "double", "number",
          "varchar", "category", "categorical", "factor", "bool", "boolean", "object", "date",
          "datetime", "int64", "float64"}  # fmt: skip
 LEAST_ROWS = 6  # from which a row can be unlike all others
+SOON = 10_000
 N_OTHERS = 100  # names that tell whether items are called by several words
 
 
@@ -113,8 +114,9 @@ def check_first_answer(table: Source, columns: Sequence[Any], is_told: bool) -> 
     n_rows = len(columns[0][0])
     if is_told or n_rows < LEAST_ROWS or any(codes[0] < 0 for codes, _ in columns):
         return
-    if any((codes[1:] == codes[0]).any() for codes, _ in reversed(columns)):
-        return
+    for rows in (slice(1, SOON), slice(SOON, None)):  # most come again soon
+        if any((codes[rows] == codes[0]).any() for codes, _ in reversed(columns)):
+            return
     said = [str(names[codes[0]]) for codes, names in columns]
     counts = [np.bincount(codes[1:][codes[1:] >= 0]) for codes, _ in columns[1:]]
     comes_again = len(columns) == 3 and all((count != 1).all() for count in counts)

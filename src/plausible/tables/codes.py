@@ -47,6 +47,13 @@ def recode(coded: Coded, read: Any) -> Encoded:
     """Codes of distinct cells that are read as other values, some missing, some perhaps equal."""
     if read is coded.cells and len(read):
         return Encoded(coded.codes, values_of(read))
+    types = arrow().types
+    is_number = types.is_integer(read.type) or types.is_floating(read.type)
+    if is_number and len(read) and not read.null_count:
+        names = values_of(read)
+        in_order = np.sort(names)  # which costs less than a hash table
+        if (in_order[1:] != in_order[:-1]).all():
+            return Encoded(coded.codes, names)
     found = encode(read)
     if np.array_equal(found.codes, np.arange(len(coded.cells))):
         return Encoded(coded.codes, found.names)

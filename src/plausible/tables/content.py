@@ -117,9 +117,11 @@ class Content:
     kind : {"CSV", "JSON lines", "JSON", "Parquet", "Arrow", "Excel", "SQLite"}
     is_tabbed : whether the name says that tabs separate the cells
     sheet : name of the sheet that is asked for, as in "book.xlsx#Sheet", or None
+    is_needed_whole : whether all rows will be in memory at the same time
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, is_needed_whole: bool = False) -> None:
+        self.is_needed_whole = is_needed_whole
         self.path: Path | None = None
         self.file: IO[bytes] | None = None
         self.sheet: str | None = None

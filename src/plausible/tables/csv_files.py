@@ -6,14 +6,14 @@ parses what it needs. pyarrow parses; what it passes over in silence (a quote th
 a name that comes twice) is looked for here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any
 
-from plausible.tables.codes import Encoded
+from plausible.tables.codes import Coded, Encoded
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import (
     blank_names,
@@ -42,7 +42,7 @@ from plausible.tables.plain_cells import is_worth_compiling, read_plain
 from plausible.tables.quoted_cells import first_quoted, has_quoted, unquoted
 from plausible.tables.source import CHUNK_ROWS, Source
 from plausible.tables.text import Text
-from plausible.tables.text_columns import CodedColumn, TextColumn
+from plausible.tables.text_columns import CodedColumn, NumberColumn, TextColumn, Typed
 from plausible.tables.threads import at_once
 
 BLOCKS = (1 << 20, 1 << 24, 1 << 28)  # bytes that are parsed at a time; a row has to fit
@@ -111,11 +111,24 @@ class CsvSource(Source):
         with suppress(TableError):  # which comes again when the survey has told more
             self._read_header()
             whole, n_columns = self.text.whole(), len(self.names)
-            found = read_plain(whole, self.n_before, self.delimiter, n_columns)
+            parse = partial(self._parse_numbers, whole)
+            found = read_plain(whole, self.n_before, self.delimiter, n_columns, parse)
             if found is not None:
-                made = (TextColumn if hasattr(it, "chunks") else CodedColumn for it in found)
-                return {n: make(it) for n, make, it in zip(self.names, made, found, strict=True)}
+                return {n: self._made(n, it) for n, it in zip(self.names, found, strict=True)}
         return None
+
+    def _made(self, name: str, found: Any) -> TextColumn:
+        """A column of plain text, given what it was read as."""
+        if isinstance(found, Coded):
+            return CodedColumn(found)
+        if isinstance(found, Typed):
+            return NumberColumn(found, partial(self._read_again, name))
+        return TextColumn(found)
+
+    def _read_again(self, name: str) -> Any:
+        """A column as text, from the file."""
+        batches = self._stream([name], {}, clean=False)
+        return arrow().chunked_array([batch.column(0) for batch in batches], arrow().string())
 
     # -- What a table offers
 
@@ -192,7 +205,7 @@ class CsvSource(Source):
         lost = [name for name in dict.fromkeys(names) if name not in self._codes]
         if self.is_kept and lost:
             kept = [self._columns[name] for name in lost]
-            at_once([partial(getattr, column, "coded") for column in kept], self._n_kept())
+            at_once([column.count for column in kept], self._n_kept())
             for name, column in zip(lost, kept, strict=True):
                 kind = self.kind(name) if self.is_valued(name) else TEXT
                 self._codes[name] = column.encoded(kind)
@@ -271,17 +284,29 @@ class CsvSource(Source):
         pa = arrow()
         if self.is_empty:
             return {name: TextColumn(pa.chunked_array([], pa.string())) for name in self.names}
-        table = arrow(".csv").read_csv(
-            pa.BufferReader(whole),
-            self._read_options(block_size=block),
-            parse_options(self.delimiter, self.text.n_quotes > 0),
-            convert_options(self.names, self.names, {}),
-            pa.system_memory_pool(),  # which gives memory back later than others
-        )
+        options = convert_options(self.names, self.names, {})
         return {
             name: TextColumn(self._unquoted(name, column))
-            for name, column in zip(self.names, table.columns, strict=True)
+            for name, column in zip(
+                self.names, self._parse_by_arrow(whole, block, options), strict=True
+            )
         }
+
+    def _parse_numbers(self, whole: Any, kinds: Mapping[int, str]) -> list[Any]:
+        """Some columns of numbers by Arrow, which raises an error if they hold anything else."""
+        direct = {self.names[number]: DIRECT[kind] for number, kind in kinds.items()}
+        options = convert_options(self.names, list(direct), direct)
+        return self._parse_by_arrow(whole, self.block, options)
+
+    def _parse_by_arrow(self, whole: Any, block: int, options: Any) -> list[Any]:
+        table = arrow(".csv").read_csv(
+            arrow().BufferReader(whole),
+            self._read_options(block_size=block),
+            parse_options(self.delimiter, self.text.n_quotes > 0),
+            options,
+            arrow().system_memory_pool(),  # which gives memory back later than others
+        )
+        return list(table.columns)
 
     def _unquoted(self, name: str, column: Any) -> Any:
         """A column in which cells such as ``="001"`` are the text in their quotes."""

@@ -98,6 +98,7 @@ for _name, (_form, _swap, _said) in ORDERS.items():
 
 EVERY = frozenset(RULES)
 WHOLE_KINDS = frozenset({INT, FLOAT, SPACED, COMMA, GROUPED})  # that all whole numbers suit
+FRACTIONS = frozenset({FLOAT, GROUPED})  # that simple fractions suit
 # Pairs that leave open what was meant.
 RIVALS = {
     (COMMA, GROUPED): "in which the comma may be decimal or separate thousands; write numbers as "

@@ -1,15 +1,15 @@
 """Long CSV of one line for each row, read in compiled loops: most columns straight into codes.
 
 Who answered what is in few distinct cells: to find these while the text is cut costs less than to
-write every cell as text first. It takes numba, whose import costs more than a million rows gain, so
-that a first file is left to Arrow unless numba is there already. So are tables of measurements, and
-what is not plain: quotes or line ends within quotes, lines of different lengths, empty lines.
+write every cell as text first. Columns whose cells are mostly different are left to Arrow as
+numbers, or become text. It takes numba, whose import costs more than a million rows gain, so that a
+first file is left to Arrow unless numba is there already. So is what is not plain: quotes or line
+ends within quotes, lines of different lengths, empty lines.
 """
 
-import csv
 import mmap
-import re
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,20 +19,34 @@ from numpy.typing import NDArray
 
 from plausible.tables.codes import Coded, distinct
 from plausible.tables.errors import arrow
-from plausible.tables.kinds import MISSING
+from plausible.tables.kinds import (
+    FLOAT,
+    FRACTIONS,
+    INT,
+    LARGEST,
+    MISSING,
+    WHOLE_KINDS,
+    Typing,
+    without_nan,
+)
+from plausible.tables.text_columns import Typed
 from plausible.tables.threads import N_THREADS, at_once
 
-LOOK = 1024  # rows that tell which columns are worth codes
-LOOK_BYTES = 1 << 20
+LOOK = 4  # times the square root of how many there are: rows that tell which cells come again
+FEW = 4  # of these whose cells come again, where most cells come once
+HEAD = 1 << 20  # bytes in which a header ends
 PIECE = 1 << 17  # bytes that stay in the cache
 BEHIND = 7  # bytes that are read behind text, eight at a time
+BEYOND = 64  # ends that may be written too many where lines are not alike
 NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
 BOM = b"\xef\xbb\xbf"
-FRACTION = re.compile(r"[+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
-NOT_ASCII = 0x8080808080808080
+NOT_ASCII = 0x80
 LONGEST_MISSING = max(map(len, MISSING))
 N_PLACES = 1 << 12  # of a table of cells, in the beginning
 IntArray = NDArray[np.int64]
+Rows = IntArray | slice
+ALL = slice(None)
+Parse = Callable[[Mapping[int, str]], Sequence[Any]]
 
 
 class Lines(NamedTuple):
@@ -65,10 +79,15 @@ class Lines(NamedTuple):
         cut = self.n_returns if number == self.n_columns - 1 else 0
         return self.words, self.ends, number, self.n_columns, cut
 
-    def sizes(self, number: int, rows: IntArray) -> IntArray:
+    def begins(self, number: int, rows: Rows) -> NDArray[np.int32]:
+        """Where the cells of a column begin in some rows."""
+        begins: NDArray[np.int32] = self.ends[number : -1 : self.n_columns][rows] + 1
+        return begins
+
+    def sizes(self, number: int, rows: Rows) -> NDArray[np.int32]:
         """Bytes of the cells of a column in some rows."""
-        cells, cut = rows * self.n_columns + number, self.column(number)[-1]
-        sizes: IntArray = self.ends[cells + 1].astype(np.int64) - self.ends[cells] - 1 - cut
+        ends, cut = self.ends[number + 1 :: self.n_columns][rows], self.column(number)[-1]
+        sizes: NDArray[np.int32] = ends - self.begins(number, rows) - cut
         return sizes
 
 
@@ -82,28 +101,45 @@ def is_worth_compiling() -> bool:
     return sys.byteorder == "little" and ("numba" in sys.modules or _n_files > 1)
 
 
-def read_plain(whole: Any, n_before: int, delimiter: str, n_columns: int) -> list[Any] | None:
+def read_plain(
+    whole: Any, n_before: int, delimiter: str, n_columns: int, parse: Parse
+) -> list[Any] | None:
     """The columns of plain text, which has `n_before` lines above its header; None for other text.
 
-    They are `Coded`, or arrays of text of Arrow where cells are mostly different fractions.
+    They are `Coded` or, where cells are mostly different, `Typed` numbers or text of Arrow. `parse`
+    gives columns of numbers, whose places and kinds it is told.
     """
     start = _first_row(whole, n_before)
-    measured = None if start is None else _measured(whole, start, delimiter, n_columns)
-    if start is None or measured is None or 2 * len(measured) > n_columns:
+    if start is None or start == len(whole) or n_columns < 2:
         return None
     lines = _cut(whole, start, delimiter, n_columns)
     if lines is None:
         return None
-    tasks = [partial(_text if k in measured else _coded, lines, k) for k in range(n_columns)]
     try:
-        return at_once(tasks, lines.n_rows)
+        return _read_columns(lines, parse)
     except arrow().ArrowInvalid:  # letters that are not UTF-8
         return None
 
 
+def _read_columns(lines: Lines, parse: Parse) -> list[Any]:
+    """All columns, each in the way that suits it."""
+    n_sampled = int(LOOK * lines.n_rows**0.5) + 1
+    rows = np.unique(np.random.default_rng(0).integers(0, lines.n_rows, n_sampled))
+    tasks = [partial(_look, lines, number, rows) for number in range(lines.n_columns)]
+    looks = dict(enumerate(at_once(tasks, lines.n_rows)))
+    varied = {number: typing for number, typing in looks.items() if typing is not None}
+    again = [number for number in looks if number not in varied]
+    coding = [partial(_coded, lines, number) for number in again]
+    numbers, *coded = at_once([partial(_numbers, lines, varied, parse), *coding], lines.n_rows)
+    texts = [number for number in varied if number not in numbers]
+    written = at_once([partial(_text, lines, number) for number in texts], lines.n_rows)
+    found = numbers | dict(zip([*again, *texts], [*coded, *written], strict=True))
+    return [found[number] for number in looks]
+
+
 def _first_row(whole: Any, n_before: int) -> int | None:
     """Where the line behind the header begins, if that is a plain line."""
-    head = bytes(memoryview(whole)[:LOOK_BYTES])
+    head = bytes(memoryview(whole)[:HEAD])
     at = len(BOM) if head.startswith(BOM) else 0
     for _ in range(n_before + 1):
         end = head.find(NEW_LINE, at)
@@ -114,47 +150,34 @@ def _first_row(whole: Any, n_before: int) -> int | None:
     return at if is_plain else None
 
 
-def _measured(whole: Any, start: int, delimiter: str, n_columns: int) -> set[int] | None:
-    """Columns whose first cells are mostly different fractions; None if lines are not alike."""
-    head = bytes(memoryview(whole)[start : start + LOOK_BYTES]).decode("latin-1")
-    try:
-        rows = list(csv.reader(head.split("\n", LOOK)[:LOOK], delimiter=delimiter))
-    except csv.Error:
-        return None
-    rows = rows[:-1] if len(rows) > 1 else rows  # the last one may be cut off
-    if n_columns < 2 or any(len(row) != n_columns for row in rows):
-        return None
-    return {
-        number
-        for number, cells in enumerate(zip(*rows, strict=True))
-        if len(set(cells)) > len(cells) // 4
-        and 2 * sum(FRACTION.fullmatch(cell.strip()) is not None for cell in cells) > len(cells)
-    }
-
-
 def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None:
     """Where all cells end; None if lines are not alike."""
-    from plausible.tables.cells_compiled import split
+    from plausible.tables.cells_compiled import BLOCK, split
 
     text = _readable(whole)
     parts = list(pairwise(_part_starts(text, start)))
-    counts = at_once([partial(_n_lines, text[a:b]) for a, b in parts], len(text))
+    counts = _count(text, parts, NEW_LINE)
     places = np.cumsum([0, *counts]) * n_columns
-    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
-    ends = np.empty(places[-1] + 1, np.int32)
+    ends = np.empty(places[-1] + 1 + BEYOND, np.int32)
     ends[0] = start - 1
+    mark = np.uint8(ord(delimiter))
+    flags = np.empty((len(parts), BLOCK), np.uint8)
     tasks = [
-        partial(split, words, *part, ord(delimiter), n_columns, ends[p + 1 : q + 1])
-        for part, (p, q) in zip(parts, pairwise(places), strict=True)
+        partial(split, text, *part, mark, n_columns, ends[place + 1 :], own, own.view("<u8"))
+        for part, place, own in zip(parts, places, flags, strict=False)
     ]
     found = at_once(tasks, len(text))
     if [part[0] for part in found] != np.diff(places).tolist():
         return None
+    ends = ends[: places[-1] + 1]
     n_returns = int(any(part[3] for part in found))
-    if n_returns and not _all_return(text[start:], ends[n_columns::n_columns] - start):
-        return None
-    is_ascii = not any(int(part[1]) & NOT_ASCII for part in found)
+    if n_returns:  # all lines, and nothing else, should have one before their end
+        before = text[ends[n_columns::n_columns] - 1]
+        if _count(text, parts, RETURN) != counts or not (before == ord(RETURN)).all():
+            return None
+    is_ascii = not any(part[1] & NOT_ASCII for part in found)
     has_quotes = any(part[2] for part in found)
+    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
     return Lines(text, words, ends, n_columns, n_returns, is_ascii, has_quotes)
 
 
@@ -181,37 +204,35 @@ def _part_starts(text: NDArray[np.uint8], start: int) -> list[int]:
     starts = [start]
     for number in range(1, N_THREADS):
         at = start + (len(text) - start) * number // N_THREADS
-        end = text[at : at + LOOK_BYTES].tobytes().find(NEW_LINE)
+        end = text[at : at + HEAD].tobytes().find(NEW_LINE)
         if end >= 0 and at + end + 1 > starts[-1]:
             starts.append(at + end + 1)
     return [*starts, len(text)]
 
 
-def _n_lines(text: NDArray[np.uint8]) -> int:
-    """Lines of a text, counted in pieces that stay in the cache."""
-    starts = range(0, len(text), PIECE)
-    return sum(int(np.count_nonzero(text[at : at + PIECE] == ord(NEW_LINE))) for at in starts)
+def _count(text: NDArray[np.uint8], parts: list[tuple[int, int]], letter: bytes) -> list[int]:
+    """How often a letter comes in each part, counted in pieces that stay in the cache."""
 
+    def count(start: int, stop: int) -> int:
+        starts = range(start, stop, PIECE)
+        found = (text[at : min(at + PIECE, stop)] == ord(letter) for at in starts)
+        return sum(int(np.count_nonzero(piece)) for piece in found)
 
-def _all_return(text: NDArray[np.uint8], line_ends: NDArray[np.int32]) -> bool:
-    """Whether all lines, and nothing else, have a return before their end."""
-    returns = np.flatnonzero(text == ord(RETURN))
-    return np.array_equal(returns + 1, line_ends)
+    return at_once([partial(count, *part) for part in parts], len(text))
 
 
 def _coded(lines: Lines, number: int) -> Coded:
     """A column by its distinct cells."""
     codes, first = _codes(lines, number)
-    cells, is_quoted = _cells(lines, number, first)
-    there = is_quoted | ~_are_missing(cells)
-    places = np.where(there, np.cumsum(there) - 1, -1)
-    if not there.all():
-        cells = cells.filter(arrow().array(there))
-    if is_quoted.any() and not is_quoted.all():  # "a" and a are one
+    cells, is_quoted, is_missing = _cells(lines, number, first)
+    is_mixed = is_quoted.any() and not is_quoted.all()
+    if not (is_mixed or is_missing.any()):
+        return Coded(codes, cells)
+    places = np.where(is_missing, -1, np.cumsum(~is_missing) - 1)
+    cells = cells.filter(arrow().array(~is_missing))
+    if is_mixed:  # "a" and a are one
         again, cells = distinct(cells)
         places = np.append(again, -1)[places]
-    if np.array_equal(places, np.arange(len(first))):
-        return Coded(codes, cells)
     return Coded(places[codes], cells)
 
 
@@ -230,38 +251,78 @@ def _codes(lines: Lines, number: int) -> tuple[IntArray, IntArray]:
     return codes, first[:n_codes]
 
 
-def _text(lines: Lines, number: int) -> Any:
-    """A column as text, in which some cells may be missing."""
-    rows = np.arange(lines.n_rows)
-    cells, is_quoted = _cells(lines, number, rows)
-    is_short = lines.sizes(number, rows) <= LONGEST_MISSING
-    short = np.flatnonzero(is_short & ~is_quoted)
-    missing = _are_missing(cells.take(arrow().array(short)))
-    if missing.any():
-        is_gap = np.zeros(lines.n_rows, bool)
-        is_gap[short[missing]] = True
+def _look(lines: Lines, number: int, rows: IntArray) -> Typing | None:
+    """What some cells of a column leave open, if they are mostly different; else None."""
+    cells = _text(lines, number, rows)
+    n_cells = len(cells) - cells.null_count
+    n_again = n_cells - arrow(".compute").count_distinct(cells).as_py()
+    if 4 * n_again >= 3 * n_cells:
+        return None
+    typing = Typing()
+    typing.add(cells)
+    return typing if n_again <= FEW or typing.possible == FRACTIONS else None
+
+
+def _numbers(lines: Lines, varied: Mapping[int, Typing], parse: Parse) -> dict[int, Typed]:
+    """Columns of plain numbers, if all of them are, among some whose first cells are known."""
+    from plausible.tables.cells_compiled import are_simple
+
+    kinds = {k: INT for k, typing in varied.items() if typing.possible == WHOLE_KINDS}
+    kinds |= {
+        number: FLOAT
+        for number, typing in varied.items()
+        if typing.possible == FRACTIONS and not typing.is_code
+    }
+    kinds = {} if lines.has_quotes else kinds
+    simple = at_once([partial(are_simple, *lines.column(k)) for k in kinds], lines.n_rows)
+    kinds = {k: kind for (k, kind), is_so in zip(kinds.items(), simple, strict=True) if is_so}
+    try:
+        columns = parse(kinds) if kinds else []
+    except arrow().ArrowInvalid:
+        return {}
+    found = {}
+    for (number, kind), column in zip(kinds.items(), columns, strict=True):
+        if kind == INT or not _are_far(column):
+            varied[number].n_cells = len(column) - column.null_count
+            found[number] = Typed(varied[number], without_nan(column))
+    return found
+
+
+def _are_far(numbers: Any) -> bool:
+    """Whether some numbers are so far from zero that they may be long identifiers."""
+    pc = arrow(".compute")
+    return bool(pc.any(pc.greater_equal(pc.abs(numbers), LARGEST)).as_py())
+
+
+def _text(lines: Lines, number: int, rows: Rows = ALL) -> Any:
+    """A column, or some of its rows, as text, in which some cells may be missing."""
+    cells, _, is_missing = _cells(lines, number, rows)
+    if is_missing.any():
         gap = arrow().scalar(None, arrow().string())
-        cells = arrow(".compute").if_else(arrow().array(is_gap), gap, cells)
+        cells = arrow(".compute").if_else(arrow().array(is_missing), gap, cells)
     return arrow().chunked_array([cells])
 
 
-def _are_missing(cells: Any) -> NDArray[np.bool_]:
-    return np.asarray(arrow(".compute").is_in(cells, arrow().array(MISSING)), bool)
-
-
-def _cells(lines: Lines, number: int, rows: IntArray) -> tuple[Any, NDArray[np.bool_]]:
-    """The cells of a column in some rows as an array of Arrow, and which of them are in quotes."""
+def _cells(
+    lines: Lines, number: int, rows: Rows
+) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Cells of a column as an array of Arrow, and which of them are in quotes, and missing."""
     from plausible.tables.cells_compiled import gather
 
-    letters = np.empty(int(lines.sizes(number, rows).sum()) + 1 + BEHIND, np.uint8)
-    places = np.empty(len(rows) + 1, np.int32)
+    sizes = lines.sizes(number, rows)
+    which = np.arange(len(sizes)) if isinstance(rows, slice) else rows
+    letters = np.empty(int(sizes.sum()) + 1 + BEHIND, np.uint8)
+    places = np.empty(len(sizes) + 1, np.int32)
     at_every = np.ndarray((len(letters) - BEHIND,), "<u8", letters, 0, (1,))
-    gather(*lines.column(number), rows, places, at_every)
+    gather(*lines.column(number), which, places, at_every)
     buffers = map(arrow().py_buffer, (places, letters))
-    cells = arrow().StringArray.from_buffers(len(rows), *buffers)
+    cells = arrow().StringArray.from_buffers(len(sizes), *buffers)
     if not lines.is_ascii:
         cells.validate(full=True)
-    is_quoted = np.zeros(len(rows), bool)
+    is_quoted = np.zeros(len(sizes), bool)
     if lines.has_quotes:
-        is_quoted = lines.text[lines.ends[rows * lines.n_columns + number] + 1] == ord(QUOTE)
-    return cells, is_quoted
+        is_quoted = lines.text[lines.begins(number, rows)] == ord(QUOTE)
+    is_missing = (sizes <= LONGEST_MISSING) & ~is_quoted
+    short = cells.filter(arrow().array(is_missing))
+    is_missing[is_missing] = arrow(".compute").is_in(short, arrow().array(MISSING))
+    return cells, is_quoted, is_missing

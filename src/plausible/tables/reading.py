@@ -32,8 +32,11 @@ READERS: dict[str, Callable[[Content], Source]] = {
 PROTOCOLS = "__arrow_c_stream__", "__arrow_c_array__", "__dataframe__"
 
 
-def open_table(source: Any) -> Source:
+def open_table(source: Any, whole: bool = False) -> Source:
     r"""A table, whatever it comes as: opened once, with its columns typed when asked for.
+
+    Whoever will have all rows in memory at the same time says `whole`: text that is kept takes no
+    more memory then.
 
     Examples
     --------
@@ -60,7 +63,7 @@ def open_table(source: Any) -> Source:
         )
     if not hasattr(source, "read") and source != "-" and check_path(source, "A table").is_dir():
         return ParquetFolder(Path(source))
-    content = Content(source)
+    content = Content(source, is_needed_whole=whole)
     if content.kind not in READERS:
         raise TableError(
             f"{content.name} should be a table", "it is a database", "read it with plausible.io"

@@ -16,7 +16,9 @@ import numpy as np
 from plausible.tables.content import UTF16_MARKS, Content
 from plausible.tables.errors import TableError, arrow, reading
 
-KEPT = 1 << 27  # bytes; shorter text is parsed once and kept, longer text is parsed at each pass
+# Bytes; shorter text is parsed once and kept, longer text is parsed at each pass. Twice as much is
+# kept where all of it is needed at the same time.
+KEPT = 1 << 27
 PIECE = 1 << 20
 LARGE = 1 << 20  # bytes from which it matters when they are surveyed
 LOOK = 1 << 18  # bytes that stay in the cache while they are surveyed
@@ -49,7 +51,7 @@ class Text:
         self.n_quotes, self.is_damaged = 0, False
         is_utf16 = content.head().startswith(UTF16_MARKS)
         self.encoding = UTF16 if is_utf16 else UTF8
-        self._whole = content.whole(KEPT)
+        self._whole = content.whole(2 * KEPT if content.is_needed_whole else KEPT)
         self.is_surveyed = False
         if not (is_patient and self._begins_well()):
             self.survey()

@@ -4,12 +4,13 @@ What the cells leave open is the same for all of them and for each distinct one,
 codes is typed, cleaned and converted by its distinct cells.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.tables.codes import Coded, Encoded, distinct, recode
+from plausible.tables.codes import Coded, Encoded, distinct, encode, recode
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import (
     FLOAT,
@@ -53,6 +54,10 @@ class TextColumn:
     def coded(self) -> Coded:
         """Its distinct cells, and which of them is in each row."""
         return distinct(self._cells)
+
+    def count(self) -> None:
+        """Find its distinct cells, by which it is typed then."""
+        assert self.coded is not None
 
     @cached_property
     def typed(self) -> Typed:
@@ -126,3 +131,30 @@ class CodedColumn(TextColumn):
     def is_varied(self) -> bool:
         """Never: it would not be in codes."""
         return False
+
+
+class NumberColumn(TextColumn):
+    """A column of numbers, whose text is read when that is asked for."""
+
+    def __init__(self, typed: Typed, read: Callable[[], Any]) -> None:
+        super().__init__(None)
+        self.typed, self._read = typed, read
+
+    def __len__(self) -> int:
+        return len(self.typed.numbers)
+
+    @cached_property
+    def text(self) -> Any:
+        """Text, in which blank cells are missing."""
+        return without_blanks(self._read())
+
+    def count(self) -> None:
+        """Nothing: it is typed already."""
+
+    def encoded(self, kind: str) -> Encoded:
+        """Distinct values of a kind, and which of them is in each row."""
+        return encode(self.values(kind))
+
+    def is_varied(self) -> bool:
+        """Always: it would be in codes."""
+        return True
