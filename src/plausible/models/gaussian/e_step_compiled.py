@@ -282,10 +282,13 @@ def _turn(
         kinds = signature.args
         row, step, last, column, place = (arguments[k] for k in (1, 2, 3, 4, 7))
 
+        arrays = {
+            k: context.make_array(kinds[k])(context, builder, arguments[k]) for k in (0, 5, 6)
+        }
+
         def at(array: int, *index: Any) -> Any:
-            value = context.make_array(kinds[array])(context, builder, arguments[array])
             return get_item_pointer(  # type: ignore[no-untyped-call]
-                context, builder, kinds[array], value, index
+                context, builder, kinds[array], arrays[array], index
             )
 
         def four(array: int, *index: Any) -> Any:
@@ -302,11 +305,11 @@ def _turn(
                     found = builder.insert_element(found, builder.load(one), INT(k))
             return found if kind == DOUBLE else builder.fpext(found, FOUR)
 
-        rows = []
+        middle, rows = four(5, column), []
         for j in range(4):
             there = builder.add(row, LONG(j))
             there = builder.select(builder.icmp_signed("<", there, last), there, last)
-            rows.append(builder.fsub(four(0, builder.mul(there, step), column), four(5, column)))
+            rows.append(builder.fsub(four(0, builder.mul(there, step), column), middle))
         pairs = [
             builder.shuffle_vector(*rows[k : k + 2], ir.Constant(PLACES, places))
             for k in (0, 2)
