@@ -141,7 +141,9 @@ ESTIMATORS: dict[str, Subject] = {
         RelabellingClassifier(NEIGHBORS, NEIGHBORS), unknown="refuses"
     ),
     "EvidentialNetworkClassifier": Subject(
-        EvidentialNetworkClassifier(3, regularization=0.1, max_iter=5000, tol=1e-9, random_state=0),
+        EvidentialNetworkClassifier(
+            3, regularization=0.1, max_iter=5000, tol=1e-10, random_state=0
+        ),
         unknown="refuses",
     ),
     "GeneralizedBayesClassifier": Subject(

@@ -191,10 +191,14 @@ def test_plain_tables_in_streams_mean_what_they_mean_in_memory():
     whole = PartialLogisticRegression().fit(X, P)
     stream = PartialLogisticRegression().fit(StreamRows(chunks))
     np.testing.assert_allclose(stream.coef_, whole.coef_, atol=1e-6)
-    later = np.vstack([P[40:-1], [[1.0, 0.2, 0.2]]])  # one contour makes all of them contours
+    later = P[40:] / P[40:].max(axis=1, keepdims=True)  # more contours make all of them contours
     whole = PartialLogisticRegression(random_state=0).fit(X, np.vstack([P[:40], later]))
     stream = PartialLogisticRegression(random_state=0).fit(StreamRows([chunks[0], (X[40:], later)]))
     np.testing.assert_allclose(stream.objective_, whole.objective_, rtol=1e-4)
+    few = np.vstack([P[40:-1], [[1.0, 0.2, 0.2]]])  # one of them is more likely a mistake
+    for rows in ((X, np.vstack([P[:40], few])), (StreamRows([chunks[0], (X[40:], few)]),)):
+        with pytest.raises(ValueError, match="should sum to one.* 1 do not"):
+            PartialLogisticRegression().fit(*rows)
 
 
 def test_dask_collections_learn_the_same():
