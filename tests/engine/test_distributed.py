@@ -199,6 +199,29 @@ def test_steps_are_taken_once_for_each_block_and_not_before_they_are_needed(data
 
 
 @pytest.mark.usefixtures("scheduler")
+def test_coarser_rows_are_summed_in_longer_chunks():
+    X = np.arange(350_000.0)
+    rows = DaskRows(da.from_array(X, chunks=350_000))
+    both = rows, rows.coarser(3)
+    (n_chunks, total), (n_longer, same) = (
+        some.reduce(lambda columns: np.array([1.0, columns[0].sum()])) for some in both
+    )
+    assert (n_chunks, n_longer) == (8, 4)
+    assert total == same == X.sum()
+
+
+def test_columns_that_begin_anywhere_in_memory_are_aligned(data):
+    raw = np.zeros(8 * N_ROWS + 1, np.uint8)
+    odd = raw[1:].view(np.float64)
+    odd[:] = data[1]
+    assert not odd.flags.aligned
+    parts = [dask.delayed(lambda: (odd, None))()]
+    with dask.config.set(scheduler="threads"):
+        rows = DaskRows.from_parts(parts, [N_ROWS])
+        assert next(rows.chunks())[0].flags.aligned
+        assert rows.reduce(lambda c: c[0].sum()) == pytest.approx(data[1].sum())
+
+
 def test_arrange_puts_like_beside_like_in_each_block(data):
     code = CODES["some"]
     for columns in DaskRows(*split(data)).arrange(code).chunks():

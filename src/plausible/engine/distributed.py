@@ -15,12 +15,13 @@ that does not get on at all is given up after a time (see `plausible.engine.clus
 import math
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from plausible.checks import check_callable
+from plausible.checks import check_callable, check_whole
 from plausible.engine.alignment import align, import_dask, in_words
 from plausible.engine.blocks import Blocks, active_client, pack
 from plausible.engine.cluster import TIMEOUT, Watch
@@ -90,8 +91,10 @@ def _as_part(number: int, n_rows: int, columns: Any) -> Columns:
     return block
 
 
-def _sum(columns: Columns, summary: Summarizer, parameters: tuple[Any, ...]) -> Any:
-    return ArrayRows(*columns).reduce(summary, *parameters) if length(columns) else None
+def _sum(columns: Columns, summary: Summarizer, parameters: tuple[Any, ...], factor: int) -> Any:
+    if not length(columns):
+        return None
+    return ArrayRows(*columns).coarser(factor).reduce(summary, *parameters)
 
 
 def _map(columns: Columns, function: Callable[[Columns], Columns]) -> Columns:
@@ -214,7 +217,14 @@ class DaskRows(Rows):
     def _set(self, source: Blocks, steps: tuple[Step, ...] = ()) -> "DaskRows":
         self._source, self._steps, self._are_long = source, steps, False
         self._first: Columns | None = None
+        self._factor = 1
         return self
+
+    def coarser(self, factor: int) -> "DaskRows":
+        """The same rows, whose blocks are summed in chunks some times as long."""
+        rows = copy(self)
+        rows._factor *= check_whole(factor, "factor", 1)
+        return rows
 
     @cached_property
     def _blocks(self) -> Blocks:
@@ -246,7 +256,8 @@ class DaskRows(Rows):
     def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over blocks of ``summary(columns, *parameters)``."""
         n_blocks = len(self._blocks.delayed)
-        parts = self._blocks.each(_sum, [(summary, parameters)] * n_blocks, self._are_long)
+        each = [(summary, parameters, self._factor)] * n_blocks
+        parts = self._blocks.each(_sum, each, self._are_long)
         found = total(part for part in parts if part is not None)
         if self._blocks.client is not None:
             self._are_long = n_blocks * len(pickle.dumps(found, protocol=5)) > LONG_SUMS
