@@ -141,3 +141,13 @@ def test_sets_in_memory_beside_assessments_on_dask():
         in_parts(FRAME), P_here, labels=sets, classes=CLASSES
     )
     np.testing.assert_allclose(found.means_, expected.means_, atol=1e-9)
+
+
+def test_names_of_classes_beside_assessments_elsewhere_may_be_an_array():
+    names, X = np.array(CLASSES), FRAME.to_numpy()
+    expected = StochasticSupervisionClassifier().fit(X, P, classes=names)
+    collections = (dask.array.from_array(part, chunks=(20, -1)) for part in (X, P))
+    for given in ((StreamRows([(X[:20], P[:20]), (X[20:], P[20:])]),), collections):
+        found = StochasticSupervisionClassifier().fit(*given, classes=names)
+        assert found.classes_.tolist() == ["ant", "bee", "cow"]
+        np.testing.assert_allclose(found.means_, expected.means_, atol=1e-9)

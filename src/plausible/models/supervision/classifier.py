@@ -365,12 +365,13 @@ class StochasticSupervisionClassifier(AssessedClassifier):
                     "labels)",
                 )
             remember_features(self, X.feature_names, np.shape(first[0])[1])
+            classes = X.classes if classes is None else classes
             if X.classes is not None and len(first) == 4 and is_mark(first[3]):
-                names = check_names(classes or X.classes, len(X.classes))
+                names = check_names(classes, len(X.classes))
                 read = partial(_read_labeled, names=names, read=self._reader(names))
                 return X.map(read).kept(), names
             n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
-            names = check_names(classes or X.classes, n_classes)
+            names = check_names(classes, n_classes)
             return X.map(self._reader(names)).kept(), names
         if Z is None:
             raise InputError(
