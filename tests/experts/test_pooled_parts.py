@@ -48,6 +48,7 @@ CASES = [
     {"doubt": "fit", "dependence": "fit"},
     {"model": "class", "dependence": "fit"},
     {"doubt": 0.2, "dependence": "fit"},
+    {"doubt": np.array([0.1, 0.5, 0.2, 0.4, 0.3]), "dependence": "fit"},  # of each person
     {"rule": "yager", "doubt": 0.2},
 ]
 

@@ -31,7 +31,8 @@ def learn_people(
     if isinstance(together, str) and together == "fit":
         together = err_together(parts, doubt, learning)
     if must_learn:
-        named = doubt if doubt not in (None, "fit") else learning.pop("model", model)
+        is_named = isinstance(doubt, str) and doubt != "fit"
+        named = doubt if is_named else learning.pop("model", model)
         doubt, learning = _kept(parts, together).reliability(named, **learning), {}
     told = {name: value for name, value in options.items() if name == "on_conflict"}
     return doubt, told | learning | {"dependence": together}
@@ -47,7 +48,7 @@ def err_together(
         if sum(map(len, some)) >= MANY_ANSWERS:
             break
     answers = some[0] if len(some) == 1 else Annotations.concatenate(some)
-    known = doubt if doubt in (None, "fit") else "fit" if isinstance(doubt, str) else doubt
+    known = "fit" if isinstance(doubt, str) else doubt
     found: Dependence = answers.dependence(known, **(options or {}))
     return found
 
