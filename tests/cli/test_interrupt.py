@@ -172,6 +172,8 @@ def test_an_interrupted_logistic_regression_goes_on(begin, terminal, tmp_path, l
     done = plausible_in(*rest, "--resume", files=files)
     assert done.code == 0, done
     second = load(tmp_path / "out.skops")
+    # It begins where the first was stopped, not at the start.
+    assert second[-1].history_[0] == pytest.approx(first[-1].objective_, rel=1e-9)
     assert second[-1].objective_ > first[-1].objective_
     assert second[-1].n_iter_ == 5
     assert second[-1].warm_start is False

@@ -32,6 +32,14 @@ def banana_hessian(x):
     return -np.array([[2 - 400 * (b - 3 * a**2), -400 * a], [-400 * a, 200.0]])
 
 
+def valley(x):
+    """The same for many coordinates, two by two, each pair less bent than the one before."""
+    parts = [banana(pair) for pair in x.reshape(-1, 2)]
+    weight = np.arange(1, len(parts) + 1)
+    slopes = np.array([part[1] for part in parts]) * weight[:, None]
+    return float(sum(weight * [part[0] for part in parts])), slopes.ravel()
+
+
 METHODS = {
     "lbfgs": {},
     "newton": {"hessian": banana_hessian},
@@ -76,13 +84,49 @@ def test_renewed_coordinates_lead_to_the_same_top_in_fewer_iterations():
         calls.append(x)
         root = np.sqrt(scale)
         value_and_slope = lambda u: (lambda v, g: (v, g / root))(*stretched(u / root))  # noqa: E731
-        return value_and_slope, x * root
+        return value_and_slope, x * root, lambda u: u / root
 
     plain = climb(stretched, np.zeros(30), tol=1e-8, max_iter=2000)
     renewed = climb(stretched, np.zeros(30), tol=1e-8, max_iter=2000, renew=renew)
     assert calls
-    np.testing.assert_allclose(renewed.parameters / np.sqrt(scale), peak, atol=1e-6)
+    np.testing.assert_allclose(renewed.parameters, peak, atol=1e-6)
     assert renewed.n_iter < plain.n_iter / 2
+
+
+@pytest.mark.parametrize("n_left", range(4))
+def test_a_climb_that_is_stopped_while_coordinates_change_keeps_its_best_point(n_left):
+    """The criterion at the parameters is the one of the history, whichever coordinates they had."""
+    scale, renewed, n_calls = np.logspace(0, 3, 40), [], []
+
+    def height(x):
+        z = scale * (x - 1)
+        return -float(np.log1p(z * z).sum()), -2 * scale * z / (1 + z * z)
+
+    def criterion(x):
+        n_calls.extend(renewed)
+        if len(n_calls) > n_left:
+            raise KeyboardInterrupt
+        return height(x)
+
+    def renew(x):
+        renewed.append(1)
+        bent = lambda u: (lambda v, g: (v, g * 7))(*criterion(7 * u))  # noqa: E731
+        return bent, x / 7, lambda u: 7 * u
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        result = climb(criterion, np.zeros(40), renew=renew)
+    assert height(result.parameters)[0] == pytest.approx(result.criterion, rel=1e-12)
+
+
+def test_coordinates_in_which_the_criterion_has_no_value_are_not_taken():
+    def renew(x):
+        return lambda u: (np.nan, u), 3 * x, lambda u: u / 3
+
+    calls = {"renew": renew, "max_iter": 60}
+    with pytest.warns(ConvergenceWarning, match="max_iter=60"):
+        result = climb(valley, np.full(20, -1.0), tol=0, **calls)
+    assert valley(result.parameters)[0] == pytest.approx(result.criterion, rel=1e-12)
+    assert result.criterion > result.history[20]
 
 
 def test_a_climb_that_is_cut_short_says_so_and_keeps_the_best():

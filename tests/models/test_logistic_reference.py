@@ -828,29 +828,6 @@ def test_random_starts_leave_a_saddle():
 # Interruption, threads and words.
 
 
-def test_a_climb_that_is_stopped_after_a_renewal_keeps_its_best_point():
-    """The criterion at the parameters is the one of the history, in new coordinates too."""
-    scales = np.logspace(0, 3, 40)
-    state = {"renewed": False, "left": 2}
-
-    def criterion(x):
-        if state["renewed"]:
-            state["left"] -= 1
-            if state["left"] < 0:
-                raise KeyboardInterrupt
-        z = scales * (x - 1)
-        return -float(np.log1p(z * z).sum()), -2 * scales * z / (1 + z * z)
-
-    def renew(x):
-        state["renewed"] = True
-        return criterion, x
-
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        result = climb(criterion, np.zeros(40), renew=renew)
-    state["renewed"] = False
-    assert criterion(result.parameters)[0] == pytest.approx(result.criterion, rel=1e-12)
-
-
 def interrupt(monkeypatch, method, at_call):
     """Let Ctrl-C come at a call of a method of the problem; the calls are counted."""
     real, calls = getattr(PartialLikelihood, method), []
@@ -886,6 +863,26 @@ def test_an_interrupted_fit_ends(monkeypatch, options, at_call):
             assert any("interrupted" in str(warning.message) for warning in caught)
     # What is left is tidying up: a call or two, not the whole fit.
     assert len(calls) <= at_call + 2
+
+
+def test_a_fit_that_is_interrupted_while_coordinates_change_goes_on_from_there(monkeypatch):
+    X, truth = some_data(3, n=400, d=6)
+    model = PartialLogisticRegression(
+        solver="lbfgs", n_init=1, random_state=0, alpha=1e-3, tol=0, max_iter=40
+    )
+    real, pl = PartialLikelihood.renewed, some_labels("doubt", truth, 3)
+
+    def renewed(self, beta):
+        interrupt(patch, "at", 1)
+        return real(self, beta)
+
+    with monkeypatch.context() as patch, pytest.warns(ConvergenceWarning, match="interrupted"):
+        patch.setattr(PartialLikelihood, "renewed", renewed)
+        model.fit(X, pl)
+    so_far, model.warm_start = model.objective_, True
+    with pytest.warns(ConvergenceWarning, match="max_iter=40"):
+        model.fit(X, pl)
+    assert model.history_[0] == pytest.approx(so_far, rel=1e-9)
 
 
 def blas_threads():

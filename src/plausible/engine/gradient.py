@@ -24,7 +24,8 @@ from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
 Criterion = Callable[[FloatArray], tuple[float, FloatArray]]
-Renewal = Callable[[FloatArray], tuple[Criterion, FloatArray]]
+Restore = Callable[[FloatArray], Any]
+Renewal = Callable[[Any], tuple[Criterion, FloatArray, Restore]]
 
 MEMORY = 10  # pairs of steps and gradients that L-BFGS keeps
 PHASE = 20  # iterations of L-BFGS before coordinates are renewed; twice as many before the next
@@ -71,13 +72,26 @@ def _to_grain(values: Any, grain: float) -> Any:
     return values if grain == 0 else np.rint(values / grain) * grain
 
 
+def _is_finite(value: float, gradient: FloatArray) -> bool:
+    return bool(np.isfinite(value) and np.isfinite(gradient).all())
+
+
+def _itself(point: FloatArray) -> FloatArray:
+    return point
+
+
 class Watch:
     """The criterion with its sign turned, and a record of the best point."""
 
     def __init__(
-        self, criterion: Criterion, callback: Callback | None, tol: float, max_iter: int
+        self,
+        criterion: Criterion,
+        restore: Restore,
+        callback: Callback | None,
+        tol: float,
+        max_iter: int,
     ) -> None:
-        self.criterion, self.callback = criterion, callback
+        self.criterion, self.restore, self.callback = criterion, restore, callback
         self.tol, self.max_iter = tol, max_iter
         self.best, self.value, self.slope = np.empty(0), -np.inf, np.inf
         self.last: tuple[FloatArray, float, FloatArray] | None = None
@@ -96,7 +110,7 @@ class Watch:
         if self.last is not None and np.array_equal(self.last[0], point):
             return self.last[1:]
         value, gradient = self.criterion(point)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+        if not _is_finite(value, gradient):
             if not self.history:
                 raise InputError(
                     "The criterion should be finite at the start",
@@ -105,17 +119,26 @@ class Watch:
                 )
             return np.inf, np.zeros_like(gradient)  # too far: the step is shortened
         if value > self.value or not len(self.best):
-            self.best, self.value = point.copy(), value
-            self.slope = float(np.linalg.norm(gradient))
+            best, slope = point.copy(), float(np.linalg.norm(gradient))
+            self.best, self.value, self.slope = best, value, slope
         if not self.history:
             self.history.append(value)
         self.last = point.copy(), -value, -gradient
         return self.last[1:]
 
-    def move(self, criterion: Criterion, point: FloatArray) -> None:
+    def parameters(self) -> Any:
+        """The best so far."""
+        return self.restore(self.best)
+
+    def move(self, criterion: Criterion, point: FloatArray, restore: Restore) -> None:
         """Go on in other coordinates, in which the best point is another."""
-        self.criterion, self.last, self.value = criterion, None, -np.inf
-        self(point)
+        value, gradient = criterion(point)
+        if not _is_finite(value, gradient):
+            return
+        last, slope = (point.copy(), -value, -gradient), float(np.linalg.norm(gradient))
+        # At once: a signal in between would leave the old point to be read in new coordinates.
+        self.criterion, self.restore, self.best, self.value = criterion, restore, last[0], value
+        self.slope, self.last = slope, last
 
     def after(self, intermediate_result: Any) -> None:
         """Take note of an iteration; ask scipy to stop where nothing more can be gained."""
@@ -142,6 +165,7 @@ def climb(
     criterion: Criterion,
     start: FloatArray,
     *,
+    restore: Restore | None = None,
     tol: float = 1e-7,
     max_iter: int = 1000,
     hessian: Callable[[FloatArray], FloatArray] | None = None,
@@ -160,6 +184,8 @@ def climb(
         Gives the value and the gradient; a mean over rows, so that `tol` does not depend on their
         number.
     start : array (p,)
+    restore : function of a vector, optional
+        Gives the parameters that it stands for; without it, they are the vector.
     tol : float
         Norm of the gradient at which the climb ends.
     max_iter : int
@@ -167,9 +193,9 @@ def climb(
         Gives the matrix of second derivatives: Newton steps in a trust region, by Cholesky factors.
     hessian_product : function of a vector and a direction, optional
         The same by conjugate gradients. Without either, and after they fail, L-BFGS.
-    renew : function of a vector, optional
-        Gives the criterion in coordinates that suit the present point better, and the point in
-        them. Called after 20 iterations of L-BFGS, and after twice as many each time.
+    renew : function of the parameters, optional
+        Gives the criterion in coordinates that suit these parameters better, their point in them,
+        and what restores parameters from such points. Called after 20 iterations of L-BFGS, and after twice as many each time.
     steady : bool
         Whether steps of L-BFGS should not depend on last digits of the criterion: see `steadied`.
     callback : function of Progress, optional
@@ -183,7 +209,6 @@ def climb(
     Returns
     -------
     Result
-        Its parameters are in the coordinates of the last renewal.
 
     Examples
     --------
@@ -191,7 +216,8 @@ def climb(
     >>> result.parameters.round(6), result.converged
     (array([3., 3.]), True)
     """
-    watch = Watch(steadied(criterion, tol) if steady else criterion, callback, tol, max_iter)
+    watched = steadied(criterion, tol) if steady else criterion
+    watch = Watch(watched, restore or _itself, callback, tol, max_iter)
     interrupted = False
     try:
         with one_blas_thread(lend=True):
@@ -200,12 +226,13 @@ def climb(
                 newton(watch, hessian, hessian_product)
                 if renew is not None and watch.stopped in ("", "maximum"):
                     # A model that has become sure is flat in the old coordinates, not in new ones.
-                    watch.move(*renew(watch.best))
+                    watch.move(*renew(watch.parameters()))
                     watch.stopped = ""
             if watch.slope > tol and not watch.stopped:
                 _quasi_newton(watch, renew)
             if steady and watch.slope > tol and not watch.stopped:
-                watch.move(criterion, watch.best)  # the last gains are in the digits left out
+                # The last gains are in the digits left out.
+                watch.move(criterion, watch.best, watch.restore)
                 _quasi_newton(watch, renew)
     except KeyboardInterrupt:
         interrupted = True
@@ -245,7 +272,7 @@ def _quasi_newton(watch: Watch, renew: Renewal | None) -> None:
         idle = watch.slope <= FLAT and watch.value - value <= STALLED * ROUNDING * abs(value)
         if renew is None or ended or idle:
             return
-        watch.move(*renew(watch.best))
+        watch.move(*renew(watch.parameters()))
         phase *= 2
 
 
@@ -287,7 +314,7 @@ def conclude(watch: Watch, interrupted: bool, warn: bool, advice: str) -> Result
     if watch.callback is not None and watch.stopped != "callback":
         watch.callback(watch.progress(0.0, n_starts=0))
     return Result(
-        parameters=watch.best,
+        parameters=watch.parameters(),
         history=np.array(watch.history),
         n_iter=watch.n_iter,
         converged=bool(converged),

@@ -1,5 +1,6 @@
 """How the coefficients of a softmax model are found: L-BFGS, Newton steps or EM; where to start."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +9,8 @@ import numpy as np
 from plausible.engine import ArrayRows, Callback, Criterion, Progress, Result, climb, maximize
 from plausible.models.logistic.criteria import FloatArray
 from plausible.models.logistic.likelihood import PartialLikelihood, Step, target_pass
+
+Renewed = tuple[Criterion, FloatArray, Callable[[FloatArray], FloatArray]]
 
 SOLVERS = ("auto", "lbfgs", "newton", "em")
 FEW = 100  # coordinates up to which Newton steps are quicker than L-BFGS,
@@ -32,19 +35,6 @@ class Straight:
     def restore(self, vector: FloatArray, like: FloatArray) -> FloatArray:
         """The vector as coefficients."""
         return vector.reshape(like.shape)
-
-
-@dataclass
-class Stage:
-    """The problem of a climb, whose coordinates may be renewed on the way."""
-
-    problem: PartialLikelihood
-
-    def renew(self, point: FloatArray) -> tuple[Criterion, FloatArray]:
-        """The criterion in new coordinates, and the point in them."""
-        beta = self.problem.coordinates.restore(point)
-        self.problem = self.problem.renewed(beta)
-        return self.problem.at, self.problem.coordinates.flatten(beta)
 
 
 @dataclass(frozen=True)
@@ -77,21 +67,24 @@ class Solver:
                 second["hessian"] = problem.hessian
             else:
                 second["hessian_product"] = problem.hessian_product
-        stage = Stage(problem)
+
+        def renew(beta: FloatArray) -> Renewed:
+            new = problem.renewed(beta)
+            return new.at, new.coordinates.flatten(beta), new.coordinates.restore
+
         tol = self.tol if problem.targets is not None else LOOSER * self.tol
-        result = climb(
+        return climb(
             problem.at,
             problem.coordinates.flatten(start),
+            restore=problem.coordinates.restore,
             tol=tol,
             max_iter=self.max_iter,
-            renew=stage.renew,
+            renew=renew,
             callback=self.callback,
             inner=self.inner,
             advice="raise max_iter or tol, or penalize more (alpha)",
             **second,
         )
-        beta = stage.problem.coordinates.restore(result.parameters)
-        return replace(result, parameters=beta)
 
     def _expect_and_maximize(self, problem: PartialLikelihood, start: FloatArray) -> Result:
         """EM: what the labels leave under the model, then the model that fits it best."""
