@@ -47,6 +47,17 @@ def write_ordinary(path: Path, ids: str, has_numbers: bool, beside: str) -> None
             file.write(f"{ids.format(item)},{name},{classes[k]}{end}\n")
 
 
+def write_times(path: Path) -> None:
+    """Answers with when they were given."""
+    rng = np.random.default_rng(3)
+    items, people = rng.integers(0, N // 10, N).tolist(), rng.integers(0, 500, N).tolist()
+    moments = np.datetime64("2024-01-01T00:00:00") + rng.integers(0, 10**7, N)
+    with path.open("w") as file:
+        file.write("item,annotator,label,time\n")
+        for item, who, moment in zip(items, people, moments.astype(str).tolist(), strict=True):
+            file.write(f"{item},{who},{who % 4},{moment}\n")
+
+
 def write_numbers(path: Path) -> None:
     """Four columns of numbers."""
     rng = np.random.default_rng(1)
@@ -83,14 +94,16 @@ def ordinary(folder: Path, ids: str, has_numbers: bool, beside: str) -> bool:
 
 
 def main() -> None:
-    """Measure readers of the same two files."""
+    """Measure readers of the same files."""
     with tempfile.TemporaryDirectory() as folder:
-        answers, numbers = Path(folder) / "answers.csv", Path(folder) / "numbers.csv"
+        answers, numbers, times = (Path(folder) / f"{of}.csv" for of in ("who", "numbers", "times"))
         write_answers(answers)
         write_numbers(numbers)
+        write_times(times)
         holds = [
             compare("read_table, text, against pyarrow.csv.read_csv", answers, read_table),
             compare("read_table, numbers", numbers, read_table),
+            compare("read_table, times", times, read_table),
             compare("columns of names as codes", answers, encode),
             compare("read_annotations", answers, read_annotations),
             *(
@@ -100,6 +113,7 @@ def main() -> None:
                     ("{}", True, "doubt"),
                     ("img_{:05}.png", False, ""),
                     ("img_{:05}.png", False, "confidence"),
+                    ("https://example.org/{:05}.png", False, ""),
                 )
             ),
             compare("read_any, opened and summed", numbers, summed),

@@ -202,7 +202,7 @@ def test_a_page_of_notes_is_no_table():
     table = open_table(io.BytesIO(workbook(book)))
     assert table.whole(table.names).to_pydict() == {"a": [1], "b": [2]}
     assert "'Data' was read" in table.notes[0]
-    assert table.notes[0].endswith("#Read me")
+    assert table.notes[0].endswith("#Read me'")
     assert "sheet 'Data'" in table.name
     alone = open_table(io.BytesIO(workbook({"one": [["a"], [1]], "two": [["b"], [2]]})))
     assert alone.names == ["a"]

@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plausible.tables import open_table, read_table
@@ -175,3 +175,38 @@ def test_numbers_are_the_same_with_points_and_with_commas(numbers):
     if plain:
         assert read(plain)[0] == expected
         assert all(math.isfinite(value) for value in expected)
+
+
+FORMS = [
+    "{y}-01-{d:02}", "{y}-01-{d:02} 12:30", "{y}-01-{d:02}T01:30:{s:02}", "{y}/1/{d:02}",
+    "{y}-01-{d:02} 12:30:{s:02}.5", "{y}-01-{d:02} 12:30:{s:02}.1234567", "{y}-01-{d:02}T12:30Z",
+    "{s:02}.{d:02}.2024 9:30", "{s:02}/{d:02}/2024", " {y}-01-{d:02}",
+]  # fmt: skip
+fields = {
+    "y": st.sampled_from([1500, 1999, 2024, 2300]),
+    "d": st.sampled_from([1, 2, 12, 13, 31, 32]),
+    "s": st.sampled_from([0, 2, 12, 13, 61]),
+}
+one_form = st.sampled_from(FORMS).flatmap(
+    lambda form: st.lists(st.none() | st.builds(form.format, **fields), max_size=8)
+)
+odd = st.sampled_from(["1", "x", "", *(form.format(y=2024, d=1, s=2) for form in FORMS)])
+
+
+@given(one_form, st.lists(odd, max_size=1))
+@example(["2024-01-31 12:30"], ["2024-01-31"])
+def test_dates_of_one_form_are_those_of_a_look_at_each(cells, late):
+    column = pa.chunked_array([pa.array([*cells[k:], *late], pa.string()) for k in (0, 1)])
+    found = {}
+    for is_slow in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("plausible.tables.kinds.N_SAMPLE", 1)
+            if is_slow:
+                patch.setattr("plausible.tables.kinds.DATES", frozenset())
+            typing = Typing()
+            values = typing.add(column)
+        found[is_slow] = typing.possible, typing.n_cells, typing.is_code, typing.example
+        kind = typing.resolve(";", bool)[0]
+        if values is not None and kind not in (TEXT, "int", "float"):
+            assert values.to_pylist() == as_kind(column, kind).to_pylist()
+    assert found[False] == found[True]

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from plausible.tables import TableError, csv_files, open_table, plain_cells
 from plausible.tables import text as text_room
-from plausible.tables.cells_compiled import encode
 
 LONG = "a name of more than sixteen letters, number "
 cells = (
@@ -223,18 +222,18 @@ def test_long_cells_with_the_same_numbers_are_told_apart():
     mixed = [((word ^ (word >> 32)) * odd) & mask for word in second]
     third = [5, (5 + mixed[0] - mixed[1]) & mask]
     parts = [np.array([42, a, b], np.uint64).tobytes() for a, b in zip(second, third, strict=True)]
-    text = np.frombuffer(b",".join([*parts, parts[0], b"\0" * 8]), np.uint8)
-    words = np.ndarray((len(text) - 7,), "<u8", text, 0, (1,))
+    text = np.frombuffer(b",".join([*parts, parts[0], b"\0" * 16]), np.uint8)
     ends = np.array([-1, 24, 49, 74], np.int32)
-    codes, first = np.empty(3, np.int64), np.empty(8, np.int64)
-    table = np.zeros((8, 3), np.uint64)
-    assert encode(words, ends, 0, 1, 0, codes, 0, table, first, 0) == (3, 2)
+    codes, first = np.empty(3, np.int64), np.empty(4, np.int64)
+    table = np.zeros((8, plain_cells.WIDTH), np.uint64)
+    where = text.ctypes.data, ends.ctypes.data, 4, 0
+    assert plain_cells._encode(where, 0, codes, table.ravel(), first, 0) == (3, 2)
     assert codes.tolist() == [0, 1, 0]
     assert first[:2].tolist() == [0, 1]
-    assert (table[table[:, 2] > 0, :2] == table[table[:, 2] > 0][0, :2]).all()  # as was intended
+    assert (table[table[:, 3] > 0, :2] == table[table[:, 3] > 0][0, :2]).all()  # as was intended
 
 
-@pytest.mark.parametrize("behind", [0, 6, 7, 100])
+@pytest.mark.parametrize("behind", [0, 14, 15, 100])
 @pytest.mark.parametrize("is_ended", [True, False])
 def test_nothing_is_read_behind_the_last_page(behind, is_ended):
     """Text that ends `behind` bytes before the end of a page of memory is read where it lies."""
@@ -245,7 +244,7 @@ def test_nothing_is_read_behind_the_last_page(behind, is_ended):
         text = plain_cells._readable(given)
         is_copied = not np.shares_memory(text, np.frombuffer(given, np.uint8))
         assert text.tobytes() == bytes(given) + b"\n" * (not is_ended)
-        assert is_copied is (behind < 7 or not is_ended)
+        assert is_copied is (behind < 15 or not is_ended)
         del text, given
 
 

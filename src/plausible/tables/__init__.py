@@ -6,7 +6,16 @@ as well.
 
 from plausible.tables.arrow_files import MemorySource
 from plausible.tables.codes import Encoded
-from plausible.tables.columns import floats, is_number, names_of, plain, repeated, show, values_of
+from plausible.tables.columns import (
+    floats,
+    in_seconds,
+    is_number,
+    names_of,
+    plain,
+    repeated,
+    show,
+    values_of,
+)
 from plausible.tables.content import ARROW, CSV, DATABASE, EXCEL, JSON, JSON_LINES, KINDS, PARQUET
 from plausible.tables.errors import MOST, TableError, arrow, counted, first_line, listed, needed
 from plausible.tables.kinds import MISSING, without_nan
@@ -42,6 +51,7 @@ __all__ = [
     "counted",
     "first_line",
     "floats",
+    "in_seconds",
     "is_number",
     "listed",
     "names_of",

@@ -205,6 +205,8 @@ class MemorySource(ArrowSource):
             self.table = pa.table({name: _column(table[name]) for name in table})
         elif isinstance(table, pa.RecordBatchReader):
             self.reader = table
+        elif any(type(kind).__name__ == "SparseDtype" for kind in getattr(table, "dtypes", ())):
+            self.table = pa.Table.from_pandas(_densified(table))
         elif hasattr(table, "__arrow_c_stream__"):
             self.table = pa.RecordBatchReader.from_stream(table).read_all()
         elif hasattr(table, "__arrow_c_array__"):
@@ -236,6 +238,12 @@ def _check_columns(table: Any, name: str) -> None:
         raise TableError(
             f"{name} should be a table, but is a single column; give .{rows}() of it, which is one."
         )
+    names = list(getattr(table, "columns", ())) if hasattr(table, "dtypes") else []
+    if twice := repeated(list(map(str, names))):
+        raise TableError(
+            f"The columns of {name} should have different names, but "
+            f"{listed([repr(column) for column in twice])} come twice; rename them."
+        )
     if isinstance(table, Mapping):
         for column, values in table.items():
             if isinstance(values, str | bytes | Mapping):
@@ -244,6 +252,16 @@ def _check_columns(table: Any, name: str) -> None:
                     f"{type(values).__name__}; write a row for each, as in {{'item': [...], "
                     "'label': [...]}."
                 )
+
+
+def _densified(frame: Any) -> Any:
+    """A data frame of pandas without sparse columns, of which Arrow knows nothing."""
+    kinds = {
+        name: kind.subtype
+        for name, kind in frame.dtypes.items()
+        if type(kind).__name__ == "SparseDtype"
+    }
+    return frame.astype(kinds)
 
 
 def _column(values: Any) -> Any:

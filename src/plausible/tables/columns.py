@@ -1,15 +1,21 @@
 """Columns of any type: what they hold as numbers, names and text."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.tables.errors import TableError, arrow
-from plausible.tables.kinds import places_of, without_nan
+from plausible.tables.kinds import without_nan
+from plausible.tables.letters import places_of, rows_of_letters
+from plausible.tables.threads import at_once
 
+SLICE = 1 << 16  # cells whose letters are looked at at a time
+LONGEST = 128  # letters of text that is written by many cells at once
 NUMBER = r"(?i)^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)$"
+TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # in a second
 
 
 def tidy(column: Any) -> Any:
@@ -44,9 +50,22 @@ def is_number(given: Any) -> bool:
     return any(test(given) for test in tests)
 
 
+def in_seconds(column: Any) -> Any:
+    """Durations as numbers of seconds; any other column as it is."""
+    pa = arrow()
+    if not pa.types.is_duration(column.type):
+        return column
+    ticks = column.cast(pa.int64()).cast(pa.float64(), safe=False)
+    return arrow(".compute").divide(ticks, TICKS[column.type.unit])
+
+
 def floats(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Numbers of a column, where they are missing, and where there is something else."""
+    """Numbers of a column, where they are missing, and where there is something else.
+
+    Durations are seconds.
+    """
     pa, pc = arrow(), arrow(".compute")
+    column = in_seconds(column)
     missing = np.asarray(pc.is_null(column, nan_is_null=True), dtype=bool)
     wrong = np.zeros(len(column), dtype=bool)
     if pa.types.is_string(column.type):
@@ -93,8 +112,8 @@ def names_of(column: Any, name: str, place: str) -> Any:
         held = str(column.type)
         raise TableError(
             f"Column {name!r} of {place} should hold text or numbers, but holds "
-            f"{held if len(held) <= 80 else f'{held[:76]} ...'}; write it as text, and sets as in "
-            "'cat|dog'."
+            f"{held if len(held) <= 80 else f'{held[:76]} ...'}; write it as text, sets as in "
+            "'cat|dog', and answers of several people in a row for each."
         )
     return found
 
@@ -116,12 +135,17 @@ def texts(column: Any) -> NDArray[np.str_]:
     places, letters = places_of(column)
     letters = letters[places[0] : places[-1]]
     lengths = np.diff(places)
-    if not len(column) or letters.max(initial=0) > 127 or lengths.max() > 32:
+    if not len(column) or letters.max(initial=0) > 127 or lengths.max() > LONGEST:
         return np.array(column.to_pylist(), dtype=str)
     width = max(int(lengths.max()), 1)
-    cells = np.zeros((len(column), width), np.uint32)
-    cells[np.arange(width) < lengths[:, None]] = letters
-    return cells.view(f"U{width}").ravel()
+    found = np.empty((len(column), width), np.uint32)
+
+    def write(start: int) -> None:
+        part = column.slice(start, SLICE)
+        found[start : start + len(part)] = rows_of_letters(part, width)
+
+    at_once([partial(write, start) for start in range(0, len(column), SLICE)], len(column))
+    return found.view(f"U{width}").ravel()
 
 
 def show(column: Any, row: int) -> str:

@@ -54,12 +54,22 @@ FOREIGN = {
     b"\x28\xb5\x2f\xfd": "a zstd file",
     b"\xfd7zXZ": "an xz file",
     b"\x89HDF": "an HDF5 file",
+    b"RDX2": "a workspace of R",
+    b"RDX3": "a workspace of R",
+    b"X\n\0\0": "an object of R",
+    b"$FL2": "a file of SPSS",
+    b"$FL3": "a file of SPSS",
+    b"<stata_dta": "a file of Stata",
+    b"@relation": "an ARFF file",
+    b"@RELATION": "an ARFF file",
     b"<?xml": "an XML file",
     b"<annotations": "an XML file",
     b"<!DOCTYPE": "a web page",
     b"<html": "a web page",
     b"<table": "a web page",
 }
+ZIPPED = {b"vnd.oasis": "a spreadsheet of LibreOffice", b".npy": "a file of numpy"}
+PACKED = ("a zip file", "a bzip2 file", "a zstd file", "an xz file")
 MARKS = {  # parts of texts, by the tool that marks them
     "WebAnno or INCEpTION": re.compile(rb"#FORMAT=WebAnno TSV"),
     "brat": re.compile(rb"T\d+\t\S+ \d+ \d+[\t;]|R\d+\t\S+ Arg1:|E\d+\t\S+:T\d+|\*\t\S+ T\d+"),
@@ -159,10 +169,14 @@ class Content:
         if head.startswith(b"SQLite format 3\0"):
             return DATABASE
         foreign = next((what for magic, what in FOREIGN.items() if head.startswith(magic)), None)
+        if head.startswith(ZIP):
+            inside = (what for mark, what in ZIPPED.items() if mark in head)
+            foreign = next(inside, foreign)
         if foreign or named in (PARQUET, ARROW, EXCEL):
             raise TableError(
                 f"{self.name} should be {f'a table in {named}' if named else 'a table'}, but "
-                f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; {GIVE}."
+                f"{f'begins like {foreign}' if foreign else 'does not begin like one'}; "
+                f"{'unpack it, and ' * (foreign in PACKED)}{GIVE}."
             )
         if head.startswith(UTF16_MARKS):
             head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode()

@@ -13,6 +13,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from plausible.tables.codes import Coded, Encoded
 from plausible.tables.content import CSV, Content
 from plausible.tables.csv_faults import (
@@ -211,6 +214,13 @@ class CsvSource(Source):
                 self._codes[name] = column.encoded(kind)
         return super().encoded_all(names)
 
+    def known_codes(self, names: Sequence[str]) -> list[NDArray[np.int64]] | None:
+        """Also those of distinct cells, which are those of their names unless some are the same."""
+        columns = [self._columns.get(name) for name in names]
+        coded = [column.coded.codes for column in columns if isinstance(column, CodedColumn)]
+        known = super().known_codes(names)
+        return coded if known is None and len(coded) == len(names) else known
+
     def _n_kept(self) -> int:
         """Rows of a short file."""
         return len(next(iter(self._columns.values())))
@@ -223,7 +233,9 @@ class CsvSource(Source):
         """What kind of values a column holds."""
         if name not in self._kinds:
             typing = self._typing(name)
-            kind, assumed = typing.resolve(self.delimiter, self._has_decimal_commas)
+            kind, assumed = typing.resolve(
+                self.delimiter, self._has_decimal_commas, self._has_decimal_points
+            )
             self._kinds[name] = kind
             self._tell(name, assumed, kind == TEXT)
         return self._kinds[name]
@@ -254,6 +266,9 @@ class CsvSource(Source):
 
     def _has_decimal_commas(self) -> bool:
         return any(self._typing(name).has_decimal_commas for name in self.names)
+
+    def _has_decimal_points(self) -> bool:
+        return any(self._typing(name).has_decimal_points for name in self.names)
 
     def _direct(self, columns: Sequence[str]) -> dict[str, str]:
         """Columns of numbers that pyarrow can parse by itself."""

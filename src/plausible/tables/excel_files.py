@@ -7,6 +7,7 @@ line of a row is its number in the sheet.
 """
 
 import datetime
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -91,16 +92,33 @@ class ExcelSource(Source):
                 f"{self.name} should hold one table, but has several sheets "
                 f"({listed([repr(name) for name in full])}), and the first one is not the longest; "
                 "write the name of that which is meant behind the file, as in "
-                f"{self.name.strip(chr(39))}#{longest}."
+                f"{self._sheet_in(longest)}."
             )
+        self._check_alike(sheets, wide)
         other = next(name for name in full if name != chosen)
         self.notes.append(
             f"{self.name} has several sheets ({listed([repr(name) for name in full])}); "
             f"{chosen!r} was read. For another, write its name behind the file, as in "
-            f"{self.name.strip(chr(39))}#{other}"
+            f"{self._sheet_in(other)}"
         )
         self.name = f"{self.name}, sheet {chosen!r}"
         return chosen, list(sheets[chosen])
+
+    def _sheet_in(self, sheet: str) -> str:
+        """A sheet behind its file, in quotes where a shell needs them."""
+        return shlex.quote(f"{self.name.strip(chr(39))}#{sheet}")
+
+    def _check_alike(self, sheets: dict[str, list[list[Any]]], names: list[str]) -> None:
+        """Refuse sheets with the same columns, as there are where each person, or year, has one."""
+        heads = {name: [str(cell) for cell in sheets[name][0] if is_given(cell)] for name in names}
+        same = [name for name in names if heads[name] and heads[name] == heads[names[0]]]
+        if len(same) > 1:
+            raise TableError(
+                f"{self.name} should hold one table, but its sheets "
+                f"{listed([repr(name) for name in same])} have the same columns; write them into "
+                "one sheet, with a column that says which is which, or write the name of that "
+                f"which is meant behind the file, as in {self._sheet_in(same[0])}."
+            )
 
     def _read_header(self) -> None:
         (line, header), rows = self.rows[0], self.rows[1:]

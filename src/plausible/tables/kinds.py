@@ -9,12 +9,15 @@ different values remain (1,234 or 01/02/2024), the column stays text, with a not
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from plausible.tables.errors import arrow
+from plausible.tables.far_numbers import FAR, are_far, furthest
+from plausible.tables.letters import are_alike, extent, has_leading_zeros, may_have_blanks
 
 NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
 SPACED, COMMA, GROUPED, PERCENT = "spaced", "decimal comma", "grouped", "percent"
@@ -23,7 +26,6 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
 WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 STARTS = "tTfFiInN"  # letters with which true, false, infinity and NaN begin
 N_SAMPLE = 40
-LARGEST = 1e18  # whole numbers beyond it do not fit into 64 bits
 
 
 class Rule(NamedTuple):
@@ -99,6 +101,8 @@ for _name, (_form, _swap, _said) in ORDERS.items():
 EVERY = frozenset(RULES)
 WHOLE_KINDS = frozenset({INT, FLOAT, SPACED, COMMA, GROUPED})  # that all whole numbers suit
 FRACTIONS = frozenset({FLOAT, GROUPED})  # that simple fractions suit
+DATES = EVERY - {BOOL, PERCENT} - WHOLE_KINDS  # in whose forms any digit may be any other
+FINE = "fine "  # begins the kinds of moments to a billionth of a second
 # Pairs that leave open what was meant.
 RIVALS = {
     (COMMA, GROUPED): "in which the comma may be decimal or separate thousands; write numbers as "
@@ -151,7 +155,7 @@ class Typing:
         return made
 
     def add(self, column: Any) -> Any:
-        """Learn from more cells; numbers are returned if that is all they hold, else None."""
+        """Learn from more cells; numbers or dates are returned if that is all they hold."""
         if not self.possible:
             return None
         sample = _sample(column)
@@ -162,11 +166,13 @@ class Typing:
         is_word = first[:1].isalpha() and first[0] not in STARTS
         likely = {kind for kind in self.possible if not is_word and _may_be(kind, first)}
         likely = {kind for kind in likely if suits(kind, sample)}
+        if likely and likely <= DATES and are_alike(column, first):
+            return self._add_dates(column, first, likely)
         numbers = _numbers(column, likely)
         if numbers is None and likely:
             self.is_tidy = False
             column = without_blanks(column)
-            numbers = _numbers(trim(column), likely)
+            numbers = _numbers(trim(column), likely) if likely & {INT, FLOAT} else None
         if numbers is not None and arrow().types.is_integer(numbers.type):
             self.possible &= WHOLE_KINDS
             return numbers
@@ -176,6 +182,19 @@ class Typing:
         sure = {FLOAT, GROUPED} & likely if numbers is not None else set()
         self.possible &= self._narrowed(column, sure, likely - sure - {INT, FLOAT})
         return numbers
+
+    def _add_dates(self, column: Any, first: str, likely: set[str]) -> Any:
+        """Learn from cells that have the form of the first one; dates of the first kind found."""
+        found: dict[str, Any] = {}
+        for kind in (kind for kind in RULES if kind in likely):
+            with suppress(arrow().ArrowInvalid):
+                known = found.get(kind.removeprefix(FINE))
+                found[kind] = _convert(column, RULES[kind]) if known is None else _as_fine(known)
+        self.possible &= found.keys()
+        self.is_code = False
+        if found and (self.example is None or re.search(CLEAR, self.example)):
+            self.example = first
+        return next(iter(found.values()), None)
 
     def _narrowed(self, column: Any, sure: set[str], open_: set[str]) -> frozenset[str]:
         """Kinds that suit all cells, among sure ones and those that suit the first cells."""
@@ -189,14 +208,22 @@ class Typing:
                 self.example = cells[max(index, 0)].as_py()
         return frozenset(likely)
 
-    def resolve(self, delimiter: str, has_commas: Callable[[], bool]) -> tuple[str, Assumed | None]:
+    def resolve(
+        self,
+        delimiter: str,
+        has_commas: Callable[[], bool],
+        has_points: Callable[[], bool] = lambda: False,
+    ) -> tuple[str, Assumed | None]:
         """The kind, and what was assumed, if anything was.
 
-        `has_commas` tells whether other columns of the file surely have decimal commas.
+        `has_commas` and `has_points` tell whether other columns of the file surely have decimal
+        commas, or decimal points.
         """
         if not self.n_cells:
             return NULL, None
         kind = next((kind for kind in RULES if kind in self.possible), TEXT)
+        if kind == COMMA and GROUPED in self.possible and delimiter == "," and has_points():
+            kind = GROUPED  # where numbers have points, commas separate thousands
         doubt = ""
         is_pointed = kind == FLOAT and COMMA in self.possible and SPACED not in self.possible
         if is_pointed and delimiter != "," and has_commas():
@@ -214,6 +241,11 @@ class Typing:
         value = as_kind(arrow().array([self.example]), kind)[0].as_py()
         value = f"{value:.15g}" if isinstance(value, float) else value
         return kind, Assumed(said, f"{said}: {self.example!r} was read as {value}")
+
+    @property
+    def has_decimal_points(self) -> bool:
+        """Whether there are fractions with a point, which separates no thousands."""
+        return self.n_cells > 0 and FLOAT in self.possible and not {INT, COMMA} & self.possible
 
     @property
     def has_decimal_commas(self) -> bool:
@@ -284,6 +316,14 @@ def _convert(cells: Any, rule: Rule) -> Any:
     return pc.cast(cells, moments[unit] if unit in moments else getattr(pa, unit)())
 
 
+def _as_fine(moments: Any) -> Any:
+    """The first and the last of some moments to a billionth of a second, if they can be so."""
+    pa, pc = arrow(), arrow(".compute")
+    ends = pc.min_max(moments)
+    both = pa.array([ends["min"].value, ends["max"].value], pa.int64()).cast(moments.type)
+    return pc.cast(both, pa.timestamp("ns", moments.type.tz))
+
+
 def as_kind(column: Any, kind: str) -> Any:
     """A column of text as values of a kind that suits it."""
     pa, pc = arrow(), arrow(".compute")
@@ -315,9 +355,11 @@ def trim(column: Any) -> Any:
 def without_blanks(column: Any) -> Any:
     """A column of text in which cells that are blank, or a marker among blanks, are missing."""
     pa, pc = arrow(), arrow(".compute")
-    length, n_empty, is_ascii = _extent(column)
+    if not column.null_count and not may_have_blanks(column):
+        return column
+    length, n_empty, is_ascii = extent(column)
     trimmed = pc.ascii_trim_whitespace(column) if is_ascii else trim(column)
-    if n_empty <= column.null_count and _extent(trimmed)[0] == length:
+    if n_empty <= column.null_count and extent(trimmed)[0] == length:
         return column
     blank = pc.and_(
         pc.is_in(trimmed, pa.array(MISSING, pa.string())),
@@ -328,32 +370,10 @@ def without_blanks(column: Any) -> Any:
     return pc.if_else(blank, pa.scalar(None, pa.string()), column)
 
 
-def _extent(column: Any) -> tuple[int, int, bool]:
-    """The length of all text of a column, how many cells have none, and whether it is ASCII."""
-    length, n_empty, is_ascii = 0, 0, True
-    for chunk in column.chunks if hasattr(column, "chunks") else [column]:
-        places, letters = places_of(chunk)
-        if len(places) > 1:
-            length += int(places[-1] - places[0])
-            n_empty += int(np.count_nonzero(places[1:] == places[:-1]))
-            inside = letters[places[0] : places[-1]]
-            is_ascii = is_ascii and bool(inside.max(initial=0) < 128)
-    return length, n_empty, is_ascii
-
-
-def places_of(column: Any) -> tuple[Any, Any]:
-    """Where the cells of an array of text begin and end, and its bytes."""
-    _, offsets, data = column.buffers()
-    if offsets is None or data is None:
-        return np.zeros(len(column) + 1, np.int32), np.zeros(0, np.uint8)
-    places = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
-    return places, np.frombuffer(data, np.uint8)
-
-
 def without_nan(column: Any) -> Any:
     """A column in which numbers that are none are missing."""
     pc = arrow(".compute")
-    if not arrow().types.is_floating(column.type):
+    if not arrow().types.is_floating(column.type) or not np.isnan(furthest(column)):
         return column
     nowhere = pc.is_nan(column)
     if not pc.any(nowhere).as_py():
@@ -363,26 +383,10 @@ def without_nan(column: Any) -> Any:
 
 def _has_identifiers(column: Any, numbers: Any) -> bool:
     """Whether text that can be read as numbers has leading zeros, or too many digits."""
-    pc = arrow(".compute")
-    if arrow().types.is_floating(numbers.type):
-        far = pc.greater_equal(pc.abs(numbers), LARGEST)
-        if pc.any(far).as_py():
-            long = pc.match_substring_regex(column.filter(far), r"^\s*[+-]?[0-9]+\s*$")
-            if pc.any(long).as_py():
-                return True
+    if are_far(numbers):
+        pc = arrow(".compute")
+        far = column.filter(pc.greater_equal(pc.abs(numbers), FAR))
+        if pc.any(pc.match_substring_regex(far, r"^\s*[+-]?[0-9]+\s*$")).as_py():
+            return True
     chunks = column.chunks if hasattr(column, "chunks") else [column]
-    return any(_has_leading_zeros(chunk) for chunk in chunks if len(chunk))
-
-
-def _has_leading_zeros(column: Any) -> bool:
-    """Whether a cell of text begins with 0 and a digit, or with 0x, perhaps behind a sign."""
-    places, letters = places_of(column)
-    if not len(letters):
-        return False
-    start, end = places[:-1], places[1:]
-    first = letters.take(start, mode="clip")
-    start = start + ((first == ord("+")) | (first == ord("-")))
-    is_zero = letters.take(start, mode="clip") == ord("0")
-    second = letters[start[is_zero & (start + 1 < end)] + 1]
-    is_digit = (second >= ord("0")) & (second <= ord("9"))
-    return bool(np.any(is_digit | (second == ord("x")) | (second == ord("X"))))
+    return any(has_leading_zeros(chunk) for chunk in chunks if len(chunk))

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from plausible.tables.codes import Coded, distinct
 from plausible.tables.errors import arrow
+from plausible.tables.far_numbers import are_far
 from plausible.tables.kinds import (
     FLOAT,
     FRACTIONS,
     INT,
-    LARGEST,
     MISSING,
     WHOLE_KINDS,
     Typing,
@@ -35,14 +35,14 @@ from plausible.tables.threads import N_THREADS, at_once
 LOOK = 4  # times the square root of how many there are: rows that tell which cells come again
 FEW = 4  # of these whose cells come again, where most cells come once
 HEAD = 1 << 20  # bytes in which a header ends
-PIECE = 1 << 17  # bytes that stay in the cache
-BEHIND = 7  # bytes that are read behind text, eight at a time
+AT_ONCE = 64  # bytes
+BEHIND = 15  # bytes that are read behind text, sixteen at a time
 BEYOND = 64  # ends that may be written too many where lines are not alike
 NEW_LINE, RETURN, QUOTE = b"\n", b"\r", b'"'
 BOM = b"\xef\xbb\xbf"
-NOT_ASCII = 0x80
 LONGEST_MISSING = max(map(len, MISSING))
 N_PLACES = 1 << 12  # of a table of cells, in the beginning
+WIDTH = 4  # numbers of each
 IntArray = NDArray[np.int64]
 Rows = IntArray | slice
 ALL = slice(None)
@@ -53,7 +53,6 @@ class Lines(NamedTuple):
     """Text that was cut.
 
     text : its bytes, which stay where they are
-    words : its eight bytes from every place on
     ends : of all cells, after one place more in front of the first
     n_columns : cells of a line
     n_returns : bytes that end a line beside its last one
@@ -62,7 +61,6 @@ class Lines(NamedTuple):
     """
 
     text: NDArray[np.uint8]
-    words: NDArray[np.uint64]
     ends: NDArray[np.int32]
     n_columns: int
     n_returns: int
@@ -74,10 +72,10 @@ class Lines(NamedTuple):
         """Lines."""
         return (len(self.ends) - 1) // self.n_columns
 
-    def column(self, number: int) -> tuple[Any, ...]:
+    def column(self, number: int) -> tuple[int, int, int, int]:
         """What compiled loops are told about a column; last, how many bytes end its cells."""
         cut = self.n_returns if number == self.n_columns - 1 else 0
-        return self.words, self.ends, number, self.n_columns, cut
+        return _at(self.text), _at(self.ends[number:]), 4 * self.n_columns, cut
 
     def begins(self, number: int, rows: Rows) -> NDArray[np.int32]:
         """Where the cells of a column begin in some rows."""
@@ -89,6 +87,11 @@ class Lines(NamedTuple):
         ends, cut = self.ends[number + 1 :: self.n_columns][rows], self.column(number)[-1]
         sizes: NDArray[np.int32] = ends - self.begins(number, rows) - cut
         return sizes
+
+
+def _at(array: NDArray[Any]) -> int:
+    """Where an array lies, which has to be kept as long as that is used."""
+    return array.ctypes.data
 
 
 _n_files = 0
@@ -125,15 +128,19 @@ def _read_columns(lines: Lines, parse: Parse) -> list[Any]:
     """All columns, each in the way that suits it."""
     n_sampled = int(LOOK * lines.n_rows**0.5) + 1
     rows = np.unique(np.random.default_rng(0).integers(0, lines.n_rows, n_sampled))
-    tasks = [partial(_look, lines, number, rows) for number in range(lines.n_columns)]
+    tasks: list[Any] = [partial(_look, lines, number, rows) for number in range(lines.n_columns)]
     looks = dict(enumerate(at_once(tasks, lines.n_rows)))
     varied = {number: typing for number, typing in looks.items() if typing is not None}
+    kinds = {} if lines.has_quotes else _number_kinds(varied)
     again = [number for number in looks if number not in varied]
-    coding = [partial(_coded, lines, number) for number in again]
-    numbers, *coded = at_once([partial(_numbers, lines, varied, parse), *coding], lines.n_rows)
-    texts = [number for number in varied if number not in numbers]
-    written = at_once([partial(_text, lines, number) for number in texts], lines.n_rows)
-    found = numbers | dict(zip([*again, *texts], [*coded, *written], strict=True))
+    texts = [number for number in varied if number not in kinds]
+    tasks = [partial(_numbers, lines, kinds, varied, parse)]
+    tasks += [partial(_text, lines, number) for number in texts]
+    tasks += [partial(_coded, lines, number) for number in again]
+    numbers, *made = at_once(tasks, lines.n_rows)
+    late = [number for number in kinds if number not in numbers]  # which are not, after all
+    made += at_once([partial(_text, lines, number) for number in late], lines.n_rows)
+    found = numbers | dict(zip([*texts, *again, *late], made, strict=True))
     return [found[number] for number in looks]
 
 
@@ -152,37 +159,44 @@ def _first_row(whole: Any, n_before: int) -> int | None:
 
 def _cut(whole: Any, start: int, delimiter: str, n_columns: int) -> Lines | None:
     """Where all cells end; None if lines are not alike."""
-    from plausible.tables.cells_compiled import BLOCK, split
+    from plausible.tables.cells_compiled import HAS_QUOTES, HAS_RETURNS, IS_FOREIGN, split
 
     text = _readable(whole)
     parts = list(pairwise(_part_starts(text, start)))
-    counts = _count(text, parts, NEW_LINE)
+    tails = [_tail(text, *part) for part in parts]
+    counts = _count(text, parts, tails, NEW_LINE)
     places = np.cumsum([0, *counts]) * n_columns
     ends = np.empty(places[-1] + 1 + BEYOND, np.int32)
     ends[0] = start - 1
-    mark = np.uint8(ord(delimiter))
-    flags = np.empty((len(parts), BLOCK), np.uint8)
+    mark = ord(delimiter)
     tasks = [
-        partial(split, text, *part, mark, n_columns, ends[place + 1 :], own, own.view("<u8"))
-        for part, place, own in zip(parts, places, flags, strict=False)
+        partial(split, _at(text), _at(tail), *part, mark, n_columns, _at(ends[place + 1 :]))
+        for part, tail, place in zip(parts, tails, places, strict=False)
     ]
     found = at_once(tasks, len(text))
-    if [part[0] for part in found] != np.diff(places).tolist():
+    if [n_cells for n_cells, _ in found] != np.diff(places).tolist():
         return None
-    ends = ends[: places[-1] + 1]
-    n_returns = int(any(part[3] for part in found))
-    if n_returns:  # all lines, and nothing else, should have one before their end
+    ends, seen = ends[: places[-1] + 1], 0
+    for _, part in found:
+        seen |= part
+    has_returns = bool(seen & HAS_RETURNS)
+    if has_returns:  # all lines, and nothing else, should have one before their end
         before = text[ends[n_columns::n_columns] - 1]
-        if _count(text, parts, RETURN) != counts or not (before == ord(RETURN)).all():
+        if _count(text, parts, tails, RETURN) != counts or not (before == ord(RETURN)).all():
             return None
-    is_ascii = not any(part[1] & NOT_ASCII for part in found)
-    has_quotes = any(part[2] for part in found)
-    words = np.lib.stride_tricks.as_strided(text[:8].view("<u8"), (len(text),), (1,))
-    return Lines(text, words, ends, n_columns, n_returns, is_ascii, has_quotes)
+    is_ascii, has_quotes = not seen & IS_FOREIGN, bool(seen & HAS_QUOTES)
+    return Lines(text, ends, n_columns, int(has_returns), is_ascii, has_quotes)
+
+
+def _tail(text: NDArray[np.uint8], start: int, stop: int) -> NDArray[np.uint8]:
+    """The last bytes of a part, which are too few to be read at once, and zeros."""
+    tail, n_left = np.zeros(AT_ONCE, np.uint8), (stop - start) % AT_ONCE
+    tail[:n_left] = text[stop - n_left : stop]
+    return tail
 
 
 def _readable(whole: Any) -> NDArray[np.uint8]:
-    """Text that ends with a line end, behind which seven bytes more may be read.
+    """Text that ends with a line end, behind which some bytes more may be read.
 
     What is on the same page of memory may be read; else the text is copied.
     """
@@ -195,7 +209,6 @@ def _readable(whole: Any) -> NDArray[np.uint8]:
     copy[: len(text)] = text
     if is_open:
         copy[len(text)] = ord(NEW_LINE)
-    copy.flags.writeable = False  # as is the text that is given: loops are compiled for that
     return copy[:-BEHIND]
 
 
@@ -210,15 +223,20 @@ def _part_starts(text: NDArray[np.uint8], start: int) -> list[int]:
     return [*starts, len(text)]
 
 
-def _count(text: NDArray[np.uint8], parts: list[tuple[int, int]], letter: bytes) -> list[int]:
-    """How often a letter comes in each part, counted in pieces that stay in the cache."""
+def _count(
+    text: NDArray[np.uint8],
+    parts: list[tuple[int, int]],
+    tails: list[NDArray[np.uint8]],
+    letter: bytes,
+) -> list[int]:
+    """How often a letter comes in each part."""
+    from plausible.tables.cells_compiled import count
 
-    def count(start: int, stop: int) -> int:
-        starts = range(start, stop, PIECE)
-        found = (text[at : min(at + PIECE, stop)] == ord(letter) for at in starts)
-        return sum(int(np.count_nonzero(piece)) for piece in found)
-
-    return at_once([partial(count, *part) for part in parts], len(text))
+    tasks = [
+        partial(count, _at(text), _at(tail), *part, ord(letter))
+        for part, tail in zip(parts, tails, strict=True)
+    ]
+    return at_once(tasks, len(text))
 
 
 def _coded(lines: Lines, number: int) -> Coded:
@@ -238,17 +256,35 @@ def _coded(lines: Lines, number: int) -> Coded:
 
 def _codes(lines: Lines, number: int) -> tuple[IntArray, IntArray]:
     """The code of each cell of a column, and the first row of each code."""
-    from plausible.tables.cells_compiled import encode, fill
-
-    codes = np.empty(lines.n_rows, np.int64)
-    table, first = np.zeros((N_PLACES, 3), np.uint64), np.empty(N_PLACES, np.int64)
-    row, n_codes = encode(*lines.column(number), codes, 0, table, first, 0)
-    while row < len(codes):
-        known, table = table, np.zeros((4 * len(table), 3), np.uint64)
-        fill(known, table)
-        first = np.concatenate([first, np.empty(len(table) - len(first), np.int64)])
-        row, n_codes = encode(*lines.column(number), codes, row, table, first, n_codes)
+    codes, first = np.empty(lines.n_rows, np.int64), np.empty(0, np.int64)
+    n_places, n_codes, row = N_PLACES, 0, 0
+    while row < lines.n_rows:
+        table = np.zeros(n_places * WIDTH, np.uint64)
+        if n_codes:  # which are written into a larger table
+            ends = lines.ends[first[:n_codes, None] * lines.n_columns + (number, number + 1)]
+            known = np.empty((2, n_codes), np.int64)
+            where = _at(lines.text), _at(ends), 4 * 2, lines.column(number)[-1]
+            _encode(where, 0, known[0], table, known[1], 0)
+        first = np.concatenate([first[:n_codes], np.empty(n_places // 2 - n_codes, np.int64)])
+        row, n_codes = _encode(lines.column(number), row, codes, table, first, n_codes)
+        n_places *= 4
     return codes, first[:n_codes]
+
+
+def _encode(
+    where: tuple[int, int, int, int],
+    row: int,
+    codes: IntArray,
+    table: NDArray[np.uint64],
+    first: IntArray,
+    n_codes: int,
+) -> tuple[int, int]:
+    """Write codes of cells from a row on, as far as a table allows."""
+    from plausible.tables.cells_compiled import BATCH, ROOM, encode
+
+    last, room = len(table) // WIDTH - 1, np.empty(BATCH * ROOM, np.uint8)
+    rest = _at(codes), _at(table), last, _at(first), n_codes, _at(room)
+    return encode(*where, row, len(codes), *rest)
 
 
 def _look(lines: Lines, number: int, rows: IntArray) -> Typing | None:
@@ -263,18 +299,25 @@ def _look(lines: Lines, number: int, rows: IntArray) -> Typing | None:
     return typing if n_again <= FEW or typing.possible == FRACTIONS else None
 
 
-def _numbers(lines: Lines, varied: Mapping[int, Typing], parse: Parse) -> dict[int, Typed]:
-    """Columns of plain numbers, if all of them are, among some whose first cells are known."""
-    from plausible.tables.cells_compiled import are_simple
-
-    kinds = {k: INT for k, typing in varied.items() if typing.possible == WHOLE_KINDS}
-    kinds |= {
+def _number_kinds(varied: Mapping[int, Typing]) -> dict[int, str]:
+    """Columns that may be plain numbers, by some of their cells, and of which kind."""
+    whole = {k: INT for k, typing in varied.items() if typing.possible == WHOLE_KINDS}
+    return whole | {
         number: FLOAT
         for number, typing in varied.items()
         if typing.possible == FRACTIONS and not typing.is_code
     }
-    kinds = {} if lines.has_quotes else kinds
-    simple = at_once([partial(are_simple, *lines.column(k)) for k in kinds], lines.n_rows)
+
+
+def _numbers(
+    lines: Lines, kinds: Mapping[int, str], varied: Mapping[int, Typing], parse: Parse
+) -> dict[int, Typed]:
+    """Those of some columns that are plain numbers, if all of them are."""
+    from plausible.tables.cells_compiled import are_simple
+
+    simple = at_once(
+        [partial(are_simple, *lines.column(k), lines.n_rows) for k in kinds], lines.n_rows
+    )
     kinds = {k: kind for (k, kind), is_so in zip(kinds.items(), simple, strict=True) if is_so}
     try:
         columns = parse(kinds) if kinds else []
@@ -282,16 +325,10 @@ def _numbers(lines: Lines, varied: Mapping[int, Typing], parse: Parse) -> dict[i
         return {}
     found = {}
     for (number, kind), column in zip(kinds.items(), columns, strict=True):
-        if kind == INT or not _are_far(column):
+        if kind == INT or not are_far(column):
             varied[number].n_cells = len(column) - column.null_count
             found[number] = Typed(varied[number], without_nan(column))
     return found
-
-
-def _are_far(numbers: Any) -> bool:
-    """Whether some numbers are so far from zero that they may be long identifiers."""
-    pc = arrow(".compute")
-    return bool(pc.any(pc.greater_equal(pc.abs(numbers), LARGEST)).as_py())
 
 
 def _text(lines: Lines, number: int, rows: Rows = ALL) -> Any:
@@ -313,8 +350,7 @@ def _cells(
     which = np.arange(len(sizes)) if isinstance(rows, slice) else rows
     letters = np.empty(int(sizes.sum()) + 1 + BEHIND, np.uint8)
     places = np.empty(len(sizes) + 1, np.int32)
-    at_every = np.ndarray((len(letters) - BEHIND,), "<u8", letters, 0, (1,))
-    gather(*lines.column(number), which, places, at_every)
+    gather(*lines.column(number), _at(which), len(which), _at(places), _at(letters))
     buffers = map(arrow().py_buffer, (places, letters))
     cells = arrow().StringArray.from_buffers(len(sizes), *buffers)
     if not lines.is_ascii:

@@ -57,9 +57,12 @@ def open_table(source: Any, whole: bool = False) -> Source:
     if isinstance(source, Mapping) or any(hasattr(source, name) for name in PROTOCOLS):
         return MemorySource(source)
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        what = type(source).__name__
+        is_bare = what in ("list", "tuple", "ndarray")  # rows or columns without names
         raise TypeError(
             "A table should be a path, '-' for standard input, a file object, a data frame or a "
-            f"mapping from names to columns, but a {type(source).__name__} came; give one of these."
+            f"mapping from names to columns, but a {what} came; "
+            f"{'name its columns, as in {name: [...]}' if is_bare else 'give one of these'}."
         )
     if not hasattr(source, "read") and source != "-" and check_path(source, "A table").is_dir():
         return ParquetFolder(Path(source))

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from plausible.tables.codes import Encoded, encode
 from plausible.tables.columns import names_of
 from plausible.tables.errors import MOST, arrow, counted, listed
@@ -132,6 +135,12 @@ class Source:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             self._codes |= zip(lost, threads.map(self._encode, lost, columns), strict=True)
         return {name: self._codes[name] for name in names}
+
+    def known_codes(self, names: Sequence[str]) -> list[NDArray[np.int64]] | None:
+        """Codes that `encoded` gives, most likely, if they are known without more ado."""
+        if any(name not in self._codes for name in names):
+            return None
+        return [self._codes[name].codes for name in names]
 
     def is_measured(self, name: str) -> bool:
         """Whether a column holds so many different numbers that its codes would be no use."""

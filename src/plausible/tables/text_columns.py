@@ -13,6 +13,7 @@ import numpy as np
 from plausible.tables.codes import Coded, Encoded, distinct, encode, recode
 from plausible.tables.errors import arrow
 from plausible.tables.kinds import (
+    DATES,
     FLOAT,
     INT,
     TEXT,
@@ -28,7 +29,7 @@ SHORT = 50_000  # rows for which it does not matter
 
 
 class Typed(NamedTuple):
-    """What the cells of a column leave open, and the numbers that they are, or None."""
+    """What the cells of a column leave open, and the numbers or dates that they are, or None."""
 
     typing: Typing
     numbers: Any
@@ -84,8 +85,8 @@ class TextColumn:
         return arrow().chunked_array(chunks, type_of(kind))
 
     def _numbers(self, kind: str, count: int) -> Any:
-        """Numbers that were found when so many cells were typed; None if others were."""
-        numbers = self.typed.numbers if kind in (INT, FLOAT) else None
+        """Numbers or dates that were found when so many cells were typed, or else None."""
+        numbers = self.typed.numbers if kind in (INT, FLOAT, *DATES) else None
         return numbers if numbers is not None and len(numbers) == count else None
 
     def encoded(self, kind: str) -> Encoded:
