@@ -245,8 +245,39 @@ def check_kind(value: Any, kind: type | tuple[type, ...], name: str, remedy: str
         )
 
 
+def check_ordered(classes: Any) -> None:
+    """Refuse a set of classes: its order, which is that of columns, differs from run to run."""
+    if isinstance(classes, set | frozenset):
+        raise InputError(
+            "classes should be a list, in the order of the columns",
+            "a set came, which has no order",
+            "write sorted(classes), or list them",
+            parameter="classes",
+            value=classes,
+        )
+
+
+def check_dense(values: Any, name: str) -> None:
+    """Refuse a sparse matrix of scipy, of which numpy would make a single object."""
+    if hasattr(values, "toarray"):
+        raise InputError(
+            f"{name} should be a dense array",
+            f"a sparse matrix came ({type(values).__name__})",
+            "write .toarray() behind it",
+            parameter=name,
+        )
+
+
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return values as an array of whatever type, refusing ragged ones."""
+    """Return values as an array of whatever type, refusing ragged ones; what is masked is None."""
+    check_dense(values, name)
+    if np.ma.isMaskedArray(values):  # whose mask numpy would forget
+        hidden = np.ma.getmaskarray(values)
+        given: NDArray[Any] = values.data
+        if hidden.any():
+            given = given.astype(object)
+            given[hidden] = None
+        return given
     try:
         return np.asarray(values)
     except Exception as error:  # whatever the caller's own class makes of it
@@ -260,9 +291,10 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 
 
 def as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return values as a float array, refusing what is not an array of numbers."""
+    """Return values as a float array, refusing what is not an array of numbers; masked is NaN."""
+    check_dense(values, name)
     try:
-        given = np.asarray(values)
+        given = as_array(values, name) if np.ma.isMaskedArray(values) else np.asarray(values)
         if given.dtype.kind not in "biufO":
             raise TypeError(f"they came as {given.dtype}")
         return given.astype(np.float64, copy=False)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plausible.belief import bayesian, consonant, decide
+from plausible.belief import bayesian, consonant, decide, pignistic
 from plausible.belief.decisions import RULES, SET_RULES
+from plausible.belief.degrees import MANY_ROWS, pignistic_of
 
 COSTS = st.none() | st.sampled_from([0.0, 0.2, 0.5, 0.9])
 
@@ -31,6 +32,15 @@ def test_a_contour_decides_as_its_masses(contour, rule, reject, pessimism):
     options = {"reject": reject, "pessimism": pessimism}
     found = decide(contour, rule, kind="plausibility", **options)
     assert_same_decision(found, decide(consonant(contour), rule, **options))
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 8])
+def test_bets_of_many_rows_are_those_of_their_masses(n_classes):
+    random = np.random.default_rng(n_classes)
+    contour = random.choice([0.0, 0.25, 0.3, 1.0], size=(MANY_ROWS + 7, n_classes))
+    contour[::3] = random.uniform(size=contour[::3].shape)
+    contour[np.arange(len(contour)), random.integers(n_classes, size=len(contour))] = 1.0
+    np.testing.assert_allclose(pignistic_of(contour), pignistic(consonant(contour)), atol=1e-15)
 
 
 def test_refusals_by_bets_from_a_contour_are_those_of_its_masses():

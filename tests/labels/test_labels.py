@@ -294,7 +294,7 @@ BAD = {
         lambda: Labels.from_crisp(["a", None]),
         r"None was found in 1 row \(row 1\); say missing=None if",
     ),
-    "undeclared nan": (lambda: Labels.from_crisp([1.0, np.nan]), "say missing=nan"),
+    "undeclared nan": (lambda: Labels.from_crisp([1.0, np.nan]), "say missing=None"),
     "undeclared empty": (lambda: Labels.from_crisp(["a", ""]), "say missing=''"),
     "one class and missing": (
         lambda: as_labels(["a", None]),

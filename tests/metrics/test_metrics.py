@@ -320,7 +320,7 @@ def test_bad_input():
     calls = [
         (lambda: soft_accuracy(Labels.unknown(0, "ab"), []), "y_true is empty"),
         (lambda: credal_nonspecificity(np.eye(4)[1]), "one row of masses for each item"),
-        (lambda: soft_accuracy(["a", "b"], ["a"]), r"each of the 2 items .* shape \(1, 2\)"),
+        (lambda: soft_accuracy(["a", "b"], ["a"]), "each of the 2 items, but there are 1;"),
         (lambda: soft_accuracy([], []), "at least one"),
         (lambda: soft_accuracy(["a", "b"], ["a", "b"], [1.0, -1.0]), "sample_weight should be"),
         (lambda: soft_log_loss(["a", "b"], [[1.0], [1.0]]), r"2 classes, but have shape \(2, 1\)"),

@@ -185,6 +185,18 @@ class Decision:
         return answers.tolist()
 
 
+def _check_reject(reject: float) -> None:
+    """Refuse a loss of refusing that may be meant in percent."""
+    if 1.0 < reject <= 100.0:
+        raise InputError(
+            "reject should be at most 1, as a wrong class has the loss 1",
+            f"{reject:g} was given",
+            "write 0.3 to refuse where the best class has a probability below 0.7",
+            parameter="reject",
+            value=reject,
+        )
+
+
 def decide(
     beliefs: Any,
     rule: str = "pignistic",
@@ -240,6 +252,8 @@ def decide(
     masses, kind, classes = _with_kind(beliefs, kind, classes)
     check_number(pessimism, "pessimism", 0.0, 1.0)
     check_flag(unknown, "unknown")
+    if loss is None and reject is not None:
+        _check_reject(check_number(reject, "reject"))
     if loss is not None and rule in ("plausibility", "belief"):
         raise InputError(
             f"rule={rule!r} should come without a loss matrix",

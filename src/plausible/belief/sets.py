@@ -10,7 +10,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_array, as_floats, as_list, guess, is_whole, shown
+from plausible.checks import (
+    as_array,
+    as_floats,
+    as_list,
+    check_ordered,
+    guess,
+    is_whole,
+    shown,
+)
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -131,6 +139,7 @@ def class_bits(classes: Sequence[Hashable]) -> dict[Hashable, int]:
 
 def class_names(classes: Sequence[Hashable]) -> list[Hashable]:
     """The names of classes, each of which can be looked up; a text is a class for each letter."""
+    check_ordered(classes)
     names = list(classes) if isinstance(classes, str) else as_list(classes, "classes", "names")
     if not all(map(can_be_looked_up, names)):
         raise InputError(

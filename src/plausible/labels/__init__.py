@@ -18,6 +18,7 @@ array([[0.3, 0.1, 1. ]])
 from plausible.labels.container import Labels
 from plausible.labels.door import as_labels
 from plausible.labels.warnings import (
+    AlikeClassesWarning,
     ApproximationWarning,
     HardenedLabelsWarning,
     MinusOneWarning,
@@ -36,11 +37,13 @@ from plausible.labels.kinds import KINDS as KINDS
 from plausible.labels.kinds import is_single as is_single
 from plausible.labels.kinds import kinds_of as kinds_of
 from plausible.labels.notebooks import highest as highest
+from plausible.labels.odd_classes import in_order_of as in_order_of
 from plausible.labels.parsing import check_classes as check_classes
 from plausible.labels.parsing import find_missing as find_missing
 from plausible.labels.words import statement_in_words as statement_in_words
 
 __all__ = [
+    "AlikeClassesWarning",
     "ApproximationWarning",
     "HardenedLabelsWarning",
     "Labels",

@@ -11,6 +11,7 @@ from plausible.checks import as_floats
 from plausible.labels import contours
 from plausible.labels.contours import check_conflict, check_possible, check_width
 from plausible.labels.masses import contour_of_masses, masses_on_classes, sparse_masses
+from plausible.labels.odd_classes import alike_names, in_order_of, unlabeled_mark
 from plausible.labels.parsing import (
     NO_MARKER,
     check_classes,
@@ -18,9 +19,8 @@ from plausible.labels.parsing import (
     contour_of_hard,
     contour_of_sets,
     names_or_numbers,
-    unlabeled_mark,
 )
-from plausible.labels.warnings import MinusOneWarning, warn
+from plausible.labels.warnings import AlikeClassesWarning, MinusOneWarning, warn
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -76,6 +76,13 @@ class Constructors:
                 f"beside {others[0]} to {others[-1]} and was read as a class; say missing={mark!r} "
                 "in Labels.from_crisp if it is such a mark, or list the classes.",
                 MinusOneWarning,
+            )
+        if classes is None and (alike := alike_names(names)) is not None:
+            warn(
+                f"Classes should be told apart, but {alike[0]!r} and {alike[1]!r} {alike[2]} and "
+                "were read as different ones; write them alike if they are one, or list the "
+                "classes.",
+                AlikeClassesWarning,
             )
         return cls._trusted(contour, names)
 
@@ -141,7 +148,7 @@ class Constructors:
         (array([[0.2, 0.8]]), array([ True]))
         """
         names = check_classes(names_or_numbers(classes, probability))
-        given = as_floats(probability, "probabilities")
+        given = as_floats(in_order_of(probability, names), "probabilities")
         check_width(given, len(names))
         contour = check_values(given, "probabilities", "divide each row by its sum").copy()
         if len(names) > MAX_CLASSES:

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from plausible import belief
 from plausible.belief import SparseMasses
-from plausible.checks import as_floats, as_list, counted
+from plausible.checks import as_floats, as_list, check_ordered, counted
 from plausible.errors import InputError
 from plausible.labels import contours
 from plausible.labels.constructors import Constructors
@@ -41,6 +41,7 @@ from plausible.labels.contours import check_conflict, check_contour
 from plausible.labels.hardening import note_hardening
 from plausible.labels.masses import check_fit, reordered_masses
 from plausible.labels.notebooks import brief_list, labels_page
+from plausible.labels.odd_classes import in_order_of
 from plausible.labels.parsing import check_classes, check_same_classes, index_of_rows
 from plausible.labels.warnings import ApproximationWarning, warn
 from plausible.short_rows import row_max, row_sum
@@ -102,9 +103,11 @@ class Labels(Constructors):
         conflict: ArrayLike | None = None,
         is_probability: ArrayLike | None = None,
     ) -> None:
+        check_ordered(classes)
         self.classes = check_classes(classes)
         self.classes.flags.writeable = False
-        self.contour = check_contour(as_floats(contour, "contour"), len(self.classes))
+        given = as_floats(in_order_of(contour, self.classes), "contour")
+        self.contour = check_contour(given, len(self.classes))
         self.contour.flags.writeable = False
         if masses is not None:
             check_fit(masses, self.contour.shape)

@@ -51,6 +51,13 @@ def let_in(contour: FloatArray, n_classes: int) -> FloatArray:
 
 def check_width(contour: NDArray[Any], n_classes: int) -> None:
     """Refuse a table that does not have one column for each class."""
+    if contour.ndim == 1 and contour.size:
+        raise InputError(
+            "Numbers of the classes should be a table, with a row for each item",
+            f"there is one row of {contour.size}",
+            "write [[...]] for a single item",
+            value=contour.shape,
+        )
     if contour.ndim != 2 or contour.shape[1] != n_classes:
         raise InputError(
             f"Plausibilities should have one column for each of the {n_classes} classes",

@@ -10,6 +10,7 @@ from plausible.checks import as_floats, as_list
 from plausible.errors import InputError
 from plausible.labels.container import Labels
 from plausible.labels.masses import masses_with_unknown
+from plausible.labels.odd_classes import in_order_of
 from plausible.labels.parsing import check_classes, names_or_numbers
 from plausible.short_rows import row_all, row_max, row_sum
 
@@ -60,6 +61,14 @@ def as_labels(
             "y is None",
             "give Labels.unknown(n, classes) if nothing is known",
         )
+    if hasattr(y, "annotators") and hasattr(y, "pool"):
+        raise InputError(
+            "y should be labels, one for each row of X",
+            "it holds the answers of several people",
+            "pool them with y.pool(), or learn from all of them with "
+            "plausible.experts.JointAnnotatorClassifier",
+            parameter="y",
+        )
     if hasattr(y, "toarray"):
         raise InputError(
             "Labels should be a dense array",
@@ -71,7 +80,7 @@ def as_labels(
     if hasattr(y, "columns") and classes is None:
         names = as_list(y.columns, "columns", "class names")
         classes = names if len(names) > 1 else None
-    table = _as_table(y)
+    table = _as_table(in_order_of(y, classes))
     if table.ndim == 0:
         raise InputError(
             "y should be hard labels (n,), a list of sets, or an array (n, K)",

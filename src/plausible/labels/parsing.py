@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_array, as_list, is_whole, name_rows, shown
+from plausible.checks import (
+    as_array,
+    as_list,
+    check_dense,
+    check_ordered,
+    is_whole,
+    name_rows,
+    shown,
+)
 from plausible.errors import InputError
+from plausible.labels.odd_classes import in_order_of
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
@@ -16,13 +25,6 @@ IntArray = NDArray[np.int64]
 
 MAX_ITEMS = 1 << 40  # beyond the memory of any machine
 NO_MARKER: tuple[()] = ()  # no value means "not labeled"
-
-MARKS = frozenset(
-    {
-        "nan", "NaN", "None", "<NA>", "NaT", "NA", "N/A", "n/a", "null", "NULL", "?", "unlabeled",
-        "unlabelled", "not sure", "cannot tell",
-    }
-)  # fmt: skip
 
 
 def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
@@ -44,7 +46,7 @@ def check_classes(classes: Iterable[Hashable] | NDArray[Any]) -> NDArray[Any]:
         first = ", ".join(shown(name) for name in names[:5])
         raise InputError(
             "classes should be all numbers or all strings",
-            f"came as {first}",
+            f"came as {first}{', of which one is too large' if are_numbers else ''}",
             "turn them into strings",
             parameter="classes",
         )
@@ -83,7 +85,14 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
         raise InputError(
             "Hard labels should be names or numbers",
             f"came as {values.dtype}",
-            "turn them into strings with y.astype(str)",
+            "turn them into strings, with np.asarray(y).astype(str)",
+        )
+    if values.ndim == 0:
+        raise InputError(
+            "Hard labels should be a list, with a class for each item",
+            f"{shown(y)} came",
+            "write them in the order of the items, as in ['cat', 'dog']",
+            value=y,
         )
     if values.ndim != 1:
         raise InputError(
@@ -107,7 +116,8 @@ def find_missing(y: ArrayLike, missing: Any) -> tuple[NDArray[Any], BoolArray]:
         raise InputError(
             "Labels should be classes",
             f"{entry!r} was found in {name_rows(undeclared)}",
-            f"say missing={entry!r} if that means that the item is not labeled",
+            f"say missing={None if _is_nothing(entry) else entry!r} if that means that the item is "
+            "not labeled",
             parameter="y",
             value=entry,
             rows=undeclared,
@@ -217,13 +227,14 @@ def contour_of_sets(
     sets: Any, classes: Sequence[Hashable] | None
 ) -> tuple[FloatArray, NDArray[Any]]:
     """Contour of sets of classes, and the classes: a table of true and false, or names."""
-    table = _bool_table(sets)
+    check_dense(sets, "sets")
+    table = _bool_table(in_order_of(sets, classes))
     if table is not None:
         return table.astype(np.float64), check_classes(names_or_numbers(classes, sets))
     rows = _check_sets(as_list(sets, "sets", "sets of class names"))
     if classes is None:
-        present = {name for row in rows if row is not None for name in row}
-        classes = sorted(check_classes(present).tolist()) if present else []
+        present = dict.fromkeys(name for row in rows if row is not None for name in row)
+        classes = sorted(check_classes(list(present)).tolist()) if present else []
     names = check_classes(classes)
     return _contour_of_names(rows, names), names
 
@@ -245,6 +256,15 @@ def _check_sets(rows: list[Any]) -> list[list[Any] | None]:
                 value=row,
             )
     rows = [row if row is None else as_list(row, f"set {i}") for i, row in enumerate(rows)]
+    there = [row for row in rows if row is not None]
+    are_bits = all(type(name) is int and name in (0, 1) for row in there for name in row)
+    is_table = are_bits and len({*map(len, there)}) == 1
+    if is_table and any(len(set(row)) < len(row) for row in there):
+        raise InputError(
+            "Each set should be a collection of class names",
+            "rows repeat 0 and 1, as tables of what is possible do",
+            "write np.array(sets, dtype=bool) if 1 means that a class is possible",
+        )
     for i, row in enumerate(rows):
         if row is not None and not all(isinstance(name, str | Number) for name in row):
             raise InputError(
@@ -342,6 +362,7 @@ def _is_nothing(item: Any) -> bool:
 def names_or_numbers(classes: Sequence[Hashable] | None, table: ArrayLike) -> Sequence[Hashable]:
     """The class names, or numbers for the columns of a table."""
     if classes is not None:
+        check_ordered(classes)
         return classes
     if hasattr(table, "columns"):  # a data frame
         return as_list(table.columns, "columns", "class names")
@@ -385,24 +406,3 @@ def check_n_items(n: Any) -> int:
             value=n,
         )
     return int(n)
-
-
-def unlabeled_mark(names: NDArray[Any]) -> Any:
-    """A class that may be a mark for "not labeled" beside two others or more; None if none is.
-
-    -1 beside classes that count from 0 or 1 on, or what becomes of missing values as text.
-
-    Examples
-    --------
-    >>> unlabeled_mark(np.array([-1, 0, 1])), unlabeled_mark(np.array(["cat", "dog", "nan"]))
-    (-1, 'nan')
-    """
-    if len(names) < 3:
-        return None
-    if names.dtype.kind == "U":
-        return next((name for name in names.tolist() if name in MARKS), None)
-    if names.dtype.kind not in "if" or names.min() != -1:
-        return None
-    others = names[names >= 0]
-    counts = len(others) == len(names) - 1 and others.min() in (0, 1) and others.max() <= 1000
-    return -1 if counts else None

@@ -30,6 +30,21 @@ class HardenedLabelsWarning(UserWarning):
     """
 
 
+class AlikeClassesWarning(UserWarning):
+    """Classes differ by case or blanks alone, or one is made of others, as in "cat|dog".
+
+    Examples
+    --------
+    >>> from plausible.labels import Labels
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     Labels.from_crisp(["cat", "dog", "Dog"]).classes.tolist()
+    ['Dog', 'cat', 'dog']
+    >>> [warning.category.__name__ for warning in caught]
+    ['AlikeClassesWarning']
+    """
+
+
 class MinusOneWarning(UserWarning):
     """-1 stands beside classes that count from 0 or 1, or "nan" beside names, and is a class.
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible.belief import Decision, SparseMasses, check_values, pignistic
 from plausible.checks import as_array, as_floats, as_list, shown
 from plausible.errors import InputError
-from plausible.labels import Labels, as_labels, check_classes
+from plausible.labels import Labels, as_labels, check_classes, in_order_of
 from plausible.short_rows import row_min, row_sum
 
 BoolArray = NDArray[np.bool_]
@@ -106,6 +106,13 @@ def _read_labels(y_true: Truth, classes: list[Any]) -> Labels:
             "of each column",
             parameter="y_true",
         )
+    if classes and len(everything) == len(known) + len(classes):
+        warnings.warn(
+            f"True classes should be among those of the prediction, {shown(classes, 200)}, but "
+            f"none of {shown(known, 200)} is; are they spelled alike?",
+            UserWarning,
+            stacklevel=5,
+        )
     if isinstance(y_true, Labels) or is_table:
         return labels.reorder(everything)
     return as_labels(y_true, classes=everything)
@@ -168,7 +175,7 @@ def _numbers_of(prediction: Any) -> FloatArray:
 
 def read_probabilities(prediction: Any, labels: Labels, classes: Classes) -> FloatArray:
     """Probabilities (n, K) in the order of the labels' classes; masses become bets."""
-    given = _numbers_of(prediction)
+    given = _numbers_of(in_order_of(prediction, classes))
     names = columns_of(labels, classes_of(prediction, classes))
     if given.shape != (len(labels), len(names)):
         raise InputError(
@@ -198,6 +205,13 @@ def read_answers(y_pred: ArrayLike | Decision, labels: Labels, classes: Classes)
         names = check_classes(columns_of(labels, classes))
     else:
         given = as_array(y_pred, "Answers")
+        if given.ndim == 1 and len(given) != len(labels):
+            raise InputError(
+                f"Answers should be one for each of the {len(labels)} items",
+                f"there are {len(given)}",
+                "check for missing rows",
+                value=len(given),
+            )
         if given.ndim == 1:
             names = names if classes is None else check_classes(classes)
             given = _same_names(given, names)
