@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from plausible.belief import TotalConflictError, combine, discount, masses_from_dicts
 from plausible.errors import InputError
 from plausible.experts import Annotations, agreement, next_items
+from plausible.experts.name_letters import letters_of, may_differ_by_case, may_have_blanks
 from plausible.experts.tables import factorize
 from plausible.labels import Labels
 
@@ -422,3 +423,13 @@ def test_places_of_answers_beyond_their_names_are_refused():
             Annotations(["x", "y"], ["a"], ["k"], np.array(item), [0, 0], [0, 0], [[1.0]])
     with pytest.raises(InputError, match="from 0 to -1"):
         Annotations([], ["a"], ["k"], [0], [0], [0], [[1.0]])
+
+
+@given(st.lists(st.text(st.sampled_from("aAbB7 \t"), max_size=18), min_size=1), st.booleans())
+def test_quick_looks_at_many_names_tell_what_a_look_at_each_does(names, is_foreign):
+    names = [*dict.fromkeys(names), *["\u00e9"] * is_foreign]
+    letters = letters_of(np.array(names))
+    has_blanks = names != [name.strip() for name in names]
+    assert may_have_blanks(letters) == (has_blanks or is_foreign)
+    is_alike = len({name.casefold() for name in names}) < len(names)
+    assert may_differ_by_case(letters) == (is_alike or is_foreign)

@@ -84,3 +84,43 @@ def test_the_order_of_answers_does_not_matter_where_people_copy():
 def test_options_of_reliability_beside_a_given_doubt_are_refused():
     with pytest.raises(ValueError, match="should come with doubt='fit'"):
         next(SOURCES["parts"]().pool(doubt=0.2, model="full"))
+
+
+def test_doubts_in_parts_are_named_as_in_memory():
+    parts = SOURCES["parts"]()
+    for pooled in (lambda: WHOLE.pool(doubt="class"), lambda: parts.pool(doubt="class")):
+        with pytest.raises(ValueError, match="write doubt='fit', model='class'"):
+            pooled()
+
+
+ALONE = Annotations.from_long(["x", "y"], ["ann", "bob"], ["oak", "elm"])
+
+
+@pytest.mark.parametrize("other", ["Oak", "ELM ", "oak/elm", "elm or oak"])
+@pytest.mark.parametrize("join", [AnnotationParts, Annotations.concatenate])
+def test_classes_of_parts_are_called_alike(other, join):
+    part = Annotations.from_long(["u", "v"], ["ann", "bob"], [other, "ash"])
+    with pytest.raises(ValueError, match="Parts should call classes alike, but one has"):
+        join([ALONE, part])
+    told = Annotations.from_long(["u"], ["ann"], [other], classes=["elm", "oak", other.strip()])
+    assert len(join([ALONE, told]).classes) == 3
+
+
+def test_cells_of_a_dask_frame_are_judged_over_all_partitions():
+    said = [*["oak", "elm"] * 6, "Oak", "not sure", "oak/elm", "oak"]
+    frame = pd.DataFrame({"item": np.arange(16), "annotator": ["ann", "bob"] * 8, "label": said})
+    here = Annotations.from_long(*(frame[name] for name in frame.columns))
+    parts = AnnotationParts.from_dask(dask.dataframe.from_pandas(frame, npartitions=4))
+    assert parts.classes.tolist() == here.classes.tolist() == ["elm", "oak"]
+    assert set(map(str, parts.notes)) == set(map(str, here.notes))
+    pooled = {}
+    for part in parts.pool(doubt=0.1):
+        pooled |= dict(zip(part.items.tolist(), part.labels.contour.tolist(), strict=True))
+    expected = here.pool(doubt=0.1)
+    assert pooled == dict(zip(here.items.tolist(), expected.contour.tolist(), strict=True))
+
+
+def test_answers_that_say_nothing_beside_a_single_class_are_told():
+    answers = Annotations.from_long(["x", "y"], ["ann", "bob"], ["oak", "cannot tell"])
+    assert "list all classes=" in str(answers.notes[-1])
+    assert not ALONE.notes

@@ -14,6 +14,7 @@ from plausible.experts.doubts import is_outside, read_doubts
 from plausible.experts.parsing import Statements, from_groups, from_mass_rows
 from plausible.experts.tables import Codes, check_doubt, factorize_cells, is_gone
 
+ITEMS = {"item", "items", "item_id", "itemid", "id", "task", "task_id"}
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -31,6 +32,13 @@ def doubts_of(
         )
     if doubt is None and confidence is None:
         return None, []
+    if isinstance(doubt, Mapping):
+        raise InputError(
+            "doubt should be a number for each answer",
+            "a dict came",
+            "give the doubt in each person to pool(doubt=...)",
+            parameter="doubt",
+        )
     if (
         confidence is None
         and words is None
@@ -39,6 +47,7 @@ def doubts_of(
         return check_doubt(doubt, n_rows), []
     meaning = "doubt" if confidence is None else "confidence"
     given = doubt if confidence is None else confidence
+    given = as_array(given, meaning) if np.ma.isMaskedArray(given) else given
     is_float = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.ndim == 1
     if is_float and not words:  # nothing would be won by counting them
         if meaning == "doubt" and len(given) == n_rows and not is_outside(given).any():
@@ -66,6 +75,30 @@ def as_table(answers: Any) -> NDArray[Any]:
             parameter="answers",
             value=answers,
         ) from None
+
+
+def check_no_items(table: Any, what: str) -> None:
+    """Refuse a data frame in which a column that is called as items are would be one of others."""
+    names = list(table.columns) if hasattr(table, "columns") and hasattr(table, "shape") else []
+    items = [name for name in names if isinstance(name, str) and name.casefold() in ITEMS]
+    if items and len(names) > 1:
+        raise InputError(
+            f"Each column should be of one {what}",
+            f"{items[0]!r} is called as items are",
+            f"leave it out and give items=table[{items[0]!r}], or read the whole table with "
+            "plausible.io.read_annotations",
+            value=items[0],
+        )
+
+
+def names_beside(table: Any, axis: str, n_names: int) -> list[Any]:
+    """Names of the rows (``"index"``) or columns of a data frame, or else numbers from 0."""
+    found = getattr(table, axis, None)
+    if found is None or callable(found) or not hasattr(table, "shape"):
+        return list(range(n_names))
+    names = [", ".join(map(str, n)) if isinstance(n, tuple) else n for n in list(found)]
+    is_named = axis == "columns" or len(set(names)) == n_names
+    return names if is_named and len(names) == n_names else list(range(n_names))
 
 
 def differs(table: NDArray[Any], missing: Any) -> NDArray[np.bool_]:
@@ -139,10 +172,12 @@ def is_missing(table: NDArray[Any]) -> NDArray[np.bool_]:
 def check_names(names: NDArray[Any], n_names: int, what: str) -> None:
     """Refuse names that are not as many as there should be, or not different."""
     known = names.tolist() if names.shape == (n_names,) else []
-    if not all(map(can_be_looked_up, known)) or len(set(known)) != n_names:
-        raise InputError(
-            f"{what} should be {n_names} different names",
-            f"{names.shape} were given or some are the same",
-            "name each once",
-            value=names.shape,
-        )
+    if all(map(can_be_looked_up, known)) and len(set(known)) == n_names:
+        return
+    came = f"an array {names.shape} was given"
+    if names.shape == (n_names,):
+        twice = next((name for k, name in enumerate(known) if name in known[:k]), known[0])
+        came = f"{shown(twice)} comes more than once"
+    raise InputError(
+        f"{what} should be {n_names} different names", came, "name each once", value=names.shape
+    )

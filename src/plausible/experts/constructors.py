@@ -14,10 +14,12 @@ from plausible.errors import InputError, Note
 from plausible.experts.columns import (
     as_table,
     check_names,
+    check_no_items,
     differs,
     doubts_of,
     gather_answers,
     is_missing,
+    names_beside,
     one_doubt,
     the_only_one,
 )
@@ -38,6 +40,7 @@ from plausible.experts.tables import (
     factorize,
     tidy_names,
 )
+from plausible.labels import in_order_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -188,13 +191,16 @@ class Constructors:
             probability=probability,
             mass=mass,
         )
-        for other, called in ((annotators, "annotators"), (labels, "labels")):
+        for called, other in {
+            "annotators": annotators, "labels": labels, "doubt": doubt, "confidence": confidence,
+            "plausibility": plausibility, "probability": probability, "mass": mass,
+        }.items():  # fmt: skip
             warn_of_order(items, other, ("items", called))
         item, annotator, notes = _who_and_what(items, annotators, n_rows)
         numbers = the_only_one(plausibility=plausibility, probability=probability, mass=mass)
         # Only where each row is an answer may somebody have answered again.
         is_each = numbers is None and annotators is not None
-        search = begin_search(item.codes, annotator.codes) if is_each else None
+        search = begin_search(item, annotator) if is_each else None
         doubts, told = doubts_of(doubt, confidence, words, n_rows)
         cells = parse_cells(labels, classes, separator, abstain, none, map)
         given = Given(item, annotator, cells, doubts)
@@ -203,7 +209,7 @@ class Constructors:
         given, filled = given.with_known_doubts()
         again: list[Note] = []
         if search is not None:
-            repeated = settle_repeats(search(), given.cells.codes, given.doubts, repeats)
+            repeated = settle_repeats(search.found(), given.cells.codes, given.doubts, repeats)
             again, kept = repeated.notes, repeated.kept
             given = given if kept is None else given.taken(kept)
         every: list[str] = [*notes, *told, *filled, *again, *given.cells.notes]
@@ -275,7 +281,9 @@ class Constructors:
         ----------
         answers : array-like (n, R)
             None, NaN and "" are no answer at all (not the abstention "cannot tell").
-        classes, items, annotators : sequences, optional
+        classes : sequence, optional
+        items, annotators : sequences, optional
+            By default the index and the columns of a data frame, or else numbers.
         doubt : array-like (n, R), optional
         missing : optional
             A further value that means no answer, such as -1.
@@ -288,6 +296,7 @@ class Constructors:
         >>> Annotations.from_answers([[0, 1, -1], [1, 1, 0]], missing=-1)
         <Annotations: 5 answers about 2 items by 3 annotators; classes 0, 1>
         """
+        check_no_items(answers, "annotator")
         table = as_table(answers)
         if table.ndim != 2:
             raise InputError(
@@ -309,9 +318,12 @@ class Constructors:
                 )
             there &= differs(table, missing)
         rows, columns = np.nonzero(there)
-        names = np.arange(len(table)) if items is None else as_array(items, "items")
-        people = (
-            np.arange(table.shape[1]) if annotators is None else as_array(annotators, "annotators")
+        names, people = (
+            as_array(names_beside(answers, axis, size) if given is None else given, called)
+            for axis, size, given, called in (
+                ("index", len(table), items, "items"),
+                ("columns", table.shape[1], annotators, "annotators"),
+            )
         )
         check_names(names, len(table), "items")
         check_names(people, table.shape[1], "annotators")
@@ -362,15 +374,16 @@ class Constructors:
         array([[2., 1.],
                [0., 3.]])
         """
-        numbers = as_floats(table, "table")
+        check_no_items(table, "class")
+        numbers = as_floats(in_order_of(table, classes), "table")
         names = getattr(table, "columns", None) if classes is None else classes
         said, row = from_table(numbers, kind, None if names is None else class_names(names))
         n_rows = len(numbers)
-        item = (
-            Codes(np.arange(n_rows), np.arange(n_rows))
-            if items is None
-            else factorize(items, "items")
-        )
+        if items is None:
+            beside = np.array(names_beside(table, "index", n_rows))
+            item = Codes(np.arange(n_rows), beside)
+        else:
+            item = factorize(items, "items")
         annotator = (
             Codes(np.zeros(n_rows, dtype=np.int64), np.array([ANYONE]))
             if annotators is None

@@ -45,47 +45,95 @@ class Doubts(NamedTuple):
     notes: list[Note]
 
 
+class Scale(NamedTuple):
+    """By what plain numbers of a column are to be divided, 1 or 100, and notes on it."""
+
+    divisor: float
+    notes: list[Note]
+
+
+class Parsed(NamedTuple):
+    """Different cells of a column: which of them are to be read as numbers, which as words.
+
+    numbers, is_percent : of cells; NaN of those that are none
+    by_word : doubt of each word, NaN of others
+    """
+
+    numbers: FloatArray
+    is_percent: NDArray[np.bool_]
+    by_word: FloatArray
+    is_number: NDArray[np.bool_]
+
+
 def read_doubts(
     column: Codes,
     meaning: str,
     words: Mapping[Any, float] | None = None,
     name: str | None = None,
+    scale: Scale | None = None,
 ) -> Doubts:
-    """Doubts from a column of doubts or of confidences."""
+    """Doubts from a column of doubts or of confidences.
+
+    Without `scale`, that of numbers is judged from this column.
+    """
     check_option(meaning, MEANINGS, "meaning")
     name = meaning if name is None else name
     if meaning == "doubt" and not words and column.names.dtype.kind == "f":
         return Doubts(_check_range(column.names, column, meaning), [])
+    parsed = _parsed(column, meaning, words, name)
+    numbers, is_percent, by_word, rest = parsed
+    scale = _with_words(_judged(parsed, meaning, name), parsed, name) if scale is None else scale
+    if is_percent.any():
+        numbers[is_percent] /= 100
+    numbers = np.where(rest, numbers, np.nan)
+    numbers[~is_percent] /= scale.divisor
+    values = _check_range(numbers, column, meaning)
+    values = values if meaning == "doubt" else 1 - values
+    if np.isnan(by_word).all():
+        return Doubts(values, scale.notes)
+    said = by_word.take(column.codes)
+    return Doubts(np.where(np.isnan(said), values, said), scale.notes)
+
+
+def scale_of(
+    cells: NDArray[Any],
+    meaning: str,
+    words: Mapping[Any, float] | None = None,
+    name: str | None = None,
+) -> Scale:
+    """The scale of a column, judged by its different cells, of which none is missing."""
+    name = meaning if name is None else name
+    parsed = _parsed(Codes(np.arange(len(cells)), cells), meaning, words, name)
+    return _with_words(_judged(parsed, meaning, name), parsed, name)
+
+
+def _with_words(scale: Scale, parsed: Parsed, name: str) -> Scale:
+    """The same, with a note on words if there are any."""
+    if np.isnan(parsed.by_word).all():
+        return scale
+    told = Note(f"{name!r} was read by the doubt of each word")
+    return scale._replace(notes=[*scale.notes, told])
+
+
+def _parsed(column: Codes, meaning: str, words: Mapping[Any, float] | None, name: str) -> Parsed:
+    """Numbers and words in the cells of a column; words whose doubt was not said are refused."""
+    present = np.bincount(column.codes, minlength=len(column.names)) > 0
     if not words and column.names.dtype.kind == "f":
         numbers = column.names.copy()
-        rest = ~np.isnan(numbers) & (np.bincount(column.codes, minlength=len(numbers)) > 0)
         never = np.zeros(len(numbers), dtype=bool)
-        numbers, told = _as_confidence(numbers, rest, never, name)
-        numbers[~rest] = np.nan
-        return Doubts(1 - _check_range(numbers, column, meaning), told)
+        return Parsed(numbers, never, np.full(len(numbers), np.nan), present & ~np.isnan(numbers))
     cells = [None if is_gone(cell) else cell for cell in column.names.tolist()]
-    present = np.bincount(column.codes, minlength=len(cells)) > 0
     given = _check_words(words)
     by_word = np.full(len(cells), np.nan)
     if given:
         by_word[:] = [_word_doubt(cell, given) for cell in cells]
-    is_word = ~np.isnan(by_word)
     numbers, is_percent = as_numbers(cells)
-    rest = present & ~is_word & np.array([cell is not None for cell in cells], dtype=bool)
+    there = np.array([cell is not None for cell in cells], dtype=bool)
+    rest = present & np.isnan(by_word) & there
     strange = rest & np.isnan(numbers)
     if strange.any():
         _refuse_words([cells[k] for k in np.flatnonzero(strange)], cells, meaning, name, given)
-    notes: list[Note] = []
-    if (rest & is_percent).any():
-        numbers[is_percent] /= 100
-    if meaning == "confidence":
-        numbers, notes = _as_confidence(numbers, rest, is_percent, name)
-    _check_range(np.where(rest, numbers, np.nan), column, meaning)
-    values = numbers if meaning == "doubt" else 1 - numbers
-    values = np.where(is_word, by_word, values)
-    if is_word.any():
-        notes.append(Note(f"{name!r} was read by the doubt of each word"))
-    return Doubts(values.take(column.codes), notes)
+    return Parsed(numbers, is_percent, by_word, rest)
 
 
 def doubts_in_order(words: Any) -> dict[Any, float]:
@@ -168,19 +216,14 @@ def as_numbers(cells: list[Any]) -> tuple[FloatArray, NDArray[np.bool_]]:
     return numbers, is_percent
 
 
-def _as_confidence(
-    numbers: FloatArray,
-    rest: NDArray[np.bool_],
-    is_percent: NDArray[np.bool_],
-    name: str,
-) -> tuple[FloatArray, list[Note]]:
-    """Confidences in [0, 1]; ratings, which may mean anything, are refused."""
-    plain = rest & ~is_percent
-    known = numbers[plain]
-    if not rest.any():
-        return numbers, []
+def _judged(parsed: Parsed, meaning: str, name: str) -> Scale:
+    """The scale of plain numbers; ratings, which may mean anything, are refused."""
+    rest = parsed.is_number
+    known = parsed.numbers[rest & ~parsed.is_percent]
+    if meaning == "doubt" or not rest.any():
+        return Scale(1.0, [])
     if not known.size:
-        return numbers, [Note(f"{name!r} was read as percent: doubt = 1 - confidence")]
+        return Scale(1.0, [Note(f"{name!r} was read as percent: doubt = 1 - confidence")])
     if (known == np.round(known)).all() and known.min() >= 0 and known.max() <= LARGEST_RATING:
         ratings = sorted({int(value) for value in known})
         raise InputError(
@@ -191,8 +234,11 @@ def _as_confidence(
             value=ratings,
             settings={"words": _doubts_of_ratings(ratings)},
         )
+    if not (1 < known.max() <= 100):
+        return Scale(1.0, [Note(f"{name!r} was read as confidence: doubt = 1 - confidence")])
+    known = np.unique(known)
     fractions = (known > 0) & (known < 1)
-    if fractions.sum() > A_FEW * known.size and 1 < known.max() <= 100:
+    if fractions.sum() > A_FEW * known.size:
         raise InputError(
             f"Confidence ({name!r}) should be on one scale",
             f"it holds {known[fractions][0]:g}, as from 0 to 1, beside {known.max():g}, as in "
@@ -201,14 +247,10 @@ def _as_confidence(
             parameter="confidence",
             value=float(known.max()),
         )
-    if 1 < known.max() <= 100 and known.min() >= 0:
-        return np.where(plain, numbers / 100, numbers), [
-            Note(
-                f"{name!r} was read as percent, from {known.min():g} to {known.max():g}: doubt = "
-                "1 - confidence / 100"
-            )
-        ]
-    return numbers, [Note(f"{name!r} was read as confidence: doubt = 1 - confidence")]
+    if known.min() < 0:
+        return Scale(1.0, [Note(f"{name!r} was read as confidence: doubt = 1 - confidence")])
+    words = f"{name!r} was read as percent, from {known.min():g} to {known.max():g}"
+    return Scale(100.0, [Note(f"{words}: doubt = 1 - confidence / 100")])
 
 
 def _doubts_of_ratings(ratings: list[int]) -> dict[str, float]:
@@ -296,9 +338,14 @@ def fill_unknown(
     everyone = float(doubts[known].mean())
     mean = np.where(count > 0, total / np.maximum(count, 1), everyone)
     filled = np.where(gone, mean[annotator], doubts)
+    return filled, fill_note(n_told, everyone)
+
+
+def fill_note(n_told: int, everyone: float) -> list[Note]:
+    """What was done with answers that have no doubt, if there are any."""
     if not n_told:
-        return filled, []
-    return filled, [
+        return []
+    return [
         Note(
             f"{n_told} {'answer has' if n_told == 1 else 'answers have'} no doubt of their own: "
             f"that of the same person's other answers was taken on average, or else {everyone:.2g}"

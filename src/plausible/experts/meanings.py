@@ -5,11 +5,12 @@ notes can say how many answers they are about.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from plausible.checks import check_kind, guess, shown
+from plausible.checks import guess, shown
 from plausible.errors import InputError, Note
+from plausible.experts.manners import Manner, Names, Read, is_known, read_cell, single
 from plausible.experts.slips import (
     MOST,
     answers,
@@ -25,92 +26,17 @@ from plausible.experts.words import (
     CANNOT_TELL,
     EITHER,
     NONE_OF_THESE,
-    NOT_AMONG,
     TOGETHER,
     fold,
-    from_json,
     parts_of,
-    says_nothing,
     split_quoted,
-    word_key,
 )
-
-Names = tuple[Any, ...] | None  # classes that an answer leaves possible; None for all
-
-
-class Manner(NamedTuple):
-    """How cells are read.
-
-    classes : those that are given, or None
-    separator : between the classes of a set
-    abstain, none : cells that mean "cannot tell" and "none of these"
-    changes : what cells mean by the wish of the caller, by `canonical` and by folded text
-    fixed : names that are taken as they are, whatever else they may look like
-    """
-
-    classes: list[Any] | None
-    separator: str
-    abstain: list[Any]
-    none: list[Any]
-    changes: dict[str, Names]
-    fixed: set[Any]
-
-    @property
-    def bar(self) -> str:
-        """What separates classes in options: "|" where cells hold single classes."""
-        return self.separator.replace("\0", "|")
-
-
-class Read(NamedTuple):
-    """The names in a cell, and how they were found: "", "blank", "word", "none", "json", "map"."""
-
-    names: Names
-    way: str
-
-
-def manner(
-    classes: Sequence[Hashable] | None,
-    separator: str,
-    abstain: list[Any],
-    none: list[Any],
-    changes: Mapping[Any, Any] | None,
-) -> Manner:
-    """How cells are read, from the options of the caller."""
-    known = None if classes is None else list(classes)
-    found = Manner(known, separator, abstain, none, {}, set(known or ()))
-    if changes is not None:
-        check_kind(changes, Mapping, "map", "write {'not sure': 'cannot tell'}")
-    for cell, meant in (changes or {}).items():
-        key = "" if cell is None else canonical(cell)
-        if canonical(meant) == key and key:
-            found.fixed.add(cell if not isinstance(cell, str) else key)
-            found.changes[key] = (cell if not isinstance(cell, str) else key,)
-        else:
-            found.changes[key] = _target_of(meant, found)
-    return found
-
-
-def _target_of(meant: Any, how: Manner) -> Names:
-    """What the caller says that a cell means: a class, a set, or one of the words for none."""
-    if meant is None:
-        return None
-    if isinstance(meant, (set, frozenset, list, tuple)):
-        return tuple(meant)
-    if not isinstance(meant, str):
-        return (meant,)
-    text = meant.strip()
-    if text in how.fixed:
-        return (text,)
-    if text in how.abstain or says_nothing(text):
-        return None
-    if text in how.none or word_key(text) in NOT_AMONG:
-        return ()
-    return tuple(name for name, _ in split_quoted(text, how.bar))
 
 
 def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[Names], list[Note]]:
     """What different cells mean, each of which stands in `counts` answers."""
-    read = [_read_cell(cell, how) for cell in cells]
+    read = [read_cell(cell, how) for cell in cells]
+    cells = [single(cell) for cell in cells]
     unread = [cell for cell, one in zip(cells, read, strict=True) if one.way == ""]
     check_votes([cell for cell in unread if isinstance(cell, str) and not is_known(cell, how)])
     said = alike([one.names for one in read], how.classes)
@@ -122,50 +48,6 @@ def understand(cells: list[Any], counts: list[int], how: Manner) -> tuple[list[N
     odd = [*tell_free_text(names, sum(counts)), *tell_odd_names(names, how.fixed, how.bar)]
     odd = odd if how.classes is None else []
     return said, [*notes, *merged, *joined, *minus, *odd]
-
-
-def _read_cell(cell: Any, how: Manner) -> Read:
-    """The names in a cell as it stands."""
-    if isinstance(cell, frozenset):
-        return Read(tuple(cell), "")
-    text = "" if cell is None else canonical(cell)
-    for key in (text, fold(text)):
-        if key in how.changes:
-            return Read(how.changes[key], "map")
-    if cell is None:
-        return Read(None, "blank")
-    if cell in how.abstain or text in how.abstain:
-        return Read(None, "blank" if not text else "word")
-    if cell in how.none or text in how.none:
-        return Read((), "none")
-    if not isinstance(cell, str):
-        return Read((cell,), "")
-    return Read((text,), "") if is_known(text, how) else read_text(text, how)
-
-
-def is_known(text: str, how: Manner) -> bool:
-    """Whether a text is one of the classes that were given."""
-    return how.classes is not None and any(canonical(name) == text for name in how.classes)
-
-
-def read_text(text: str, how: Manner) -> Read:
-    """The names in a text."""
-    parts = split_quoted(text, how.separator)
-    is_name = any(is_quoted for _, is_quoted in parts)
-    if says_nothing(text) and not is_name:
-        return Read(None, "word")
-    if word_key(text) in NOT_AMONG and not is_name:
-        return Read((), "none")
-    listed = from_json(text)
-    if listed is not None:
-        return Read(tuple(listed) or None, "json")
-    names = []
-    for part, is_quoted in parts:
-        if is_quoted:
-            how.fixed.add(part)
-        changed = None if is_quoted else how.changes.get(part, how.changes.get(fold(part)))
-        names += [part] if changed is None else list(changed)
-    return Read(tuple(names), "")
 
 
 def alike(said: list[Names], classes: list[Any] | None) -> list[Names]:
@@ -249,7 +131,8 @@ def _tell_words(cells: list[Any], counts: list[int], read: list[Read], how: Mann
 
 def _tell_unused(cells: list[Any], how: Manner) -> list[Note]:
     """A note on changes that were asked for, but of cells that never occur."""
-    present = {"" if cell is None else canonical(cell) for cell in cells}
+    every = [one for cell in cells for one in (cell if isinstance(cell, frozenset) else [cell])]
+    present = {"" if cell is None else canonical(cell) for cell in every}
     for cell in list(present):
         present |= {fold(cell), *(part for part, _ in split_quoted(cell, how.separator))}
     present |= {fold(cell) for cell in present}
@@ -353,15 +236,51 @@ def _split_compounds(
             value=name,
             settings={"map": first_few(targets)},
         )
+    told = _tell_perhaps_compound(names, change, how)
     if not change:
-        return said, []
+        return said, told
     name = next(iter(change))
     note = Note(
         f"read as one of several classes: {quoted((name, names[name]) for name in change)}; "
         "{map} makes a class of it",
         map={name: name},
     )
-    return replaced(said, change), [note]
+    return replaced(said, change), [note, *told]
+
+
+def _tell_perhaps_compound(
+    names: Counter[Any], split: Mapping[Any, Any], how: Manner
+) -> list[Note]:
+    """A note on names that share a part with others, if some part is never answered alone."""
+    if how.classes is not None:
+        return []
+    parts = {
+        name: _pieces_of(name, EITHER)
+        for name in names
+        if isinstance(name, str) and name not in how.fixed and name not in split
+    }
+    parts = {name: pieces for name, pieces in parts.items() if len(pieces) > 1}
+    alone = {fold(str(name)) for name in names if name not in parts}
+    shared = Counter(fold(piece) for pieces in parts.values() for piece in set(pieces))
+    found = [
+        name
+        for name, pieces in parts.items()
+        if any(fold(piece) in alone or shared[fold(piece)] > 1 for piece in pieces)
+    ]
+    if not found:
+        return []
+    never = dict.fromkeys(p for name in found for p in parts[name] if fold(p) not in alone)
+    single = [str(name) for name in names if name not in parts and name not in split]
+    return [
+        Note(
+            f"{quoted((name, names[name]) for name in found)} "
+            f"{'is a class of its' if len(found) == 1 else 'are classes of their'} own, since "
+            f"{', '.join(map(repr, list(never)[:MOST]))} "
+            f"{'is' if len(never) == 1 else 'are'} never answered alone; {{classes}} reads "
+            f"{'it' if len(found) == 1 else 'them'} as one of several",
+            classes=list(dict.fromkeys([*single, *never])),
+        )
+    ]
 
 
 def _pieces_of(name: str, pattern: Any) -> list[str]:

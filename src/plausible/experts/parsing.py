@@ -25,9 +25,10 @@ from plausible.checks import (
     name_rows,
     shown,
 )
-from plausible.errors import InputError
-from plausible.experts.meanings import manner, understand
-from plausible.experts.slips import MOST
+from plausible.errors import InputError, Note
+from plausible.experts.manners import manner, single
+from plausible.experts.meanings import understand
+from plausible.experts.slips import MOST, tell_only_class
 from plausible.experts.statements import StatementFacts, as_rows, distinct, rows_of_sets
 from plausible.experts.tables import Codes, factorize, is_gone
 from plausible.experts.words import CANNOT_TELL
@@ -67,7 +68,7 @@ def parse_cells(
     changes: Mapping[Any, Any] | None = None,
 ) -> Statements:
     """Sets of classes from cells such as "a", "a|b", {"a", "b"}, None."""
-    codes, cells = _different_cells(labels)
+    codes, cells = different_cells(labels)
     if not check_text(separator, "separator", "the text between the classes of a set"):
         raise InputError(
             "separator should be the text between classes",
@@ -77,13 +78,34 @@ def parse_cells(
         )
     abstain = [abstain] if isinstance(abstain, str) else as_list(abstain, "abstain", "cells")
     none = [none] if isinstance(none, str) else as_list(none, "none", "cells")
+    counts = np.bincount(codes, minlength=len(cells)).tolist()
+    names, said, notes = understand_cells(cells, counts, classes, separator, abstain, none, changes)
+    place = {name: k for k, name in enumerate(names)}
+    strange = {name for members in said for name in members or () if name not in place}
+    _check_strange(strange, names, cells, said, codes)
+    sets, which = _different_sets(said, place)
+    contours = rows_of_sets(sets, len(names))
+    none_bayesian = np.zeros(len(sets), dtype=bool)
+    codes = codes if (which == np.arange(len(which))).all() else which[codes]
+    return Statements(codes, contours, as_names(names), none_bayesian, None, tuple(notes))
+
+
+def understand_cells(
+    cells: list[Any],
+    counts: list[int],
+    classes: Sequence[Hashable] | None,
+    separator: str,
+    abstain: list[Any],
+    none: list[Any],
+    changes: Mapping[Any, Any] | None = None,
+) -> tuple[list[Any], list[Any], list[Note]]:
+    """The classes, and what different cells mean that stand in `counts` answers, with notes."""
     check_cells([*cells, *abstain, *none])
     classes = classes if classes is None else class_names(classes)
     how = manner(classes, separator, abstain, none, changes)
-    counts = np.bincount(codes, minlength=len(cells)).tolist()
     said, notes = understand(cells, counts, how)
-    known = sorted({name for names in said if names is not None for name in names}, key=sort_key)
-    names = known if classes is None else list(classes)
+    known = {name for members in said for name in members or ()}
+    names = sorted(known, key=sort_key) if classes is None else list(classes)
     if len(set(names)) < len(names):
         raise InputError(
             "classes should be different",
@@ -98,19 +120,17 @@ def parse_cells(
             "all are empty",
             "give classes",
         )
-    place = {name: k for k, name in enumerate(names)}
-    _check_strange({name for name in known if name not in place}, names, cells, said, codes)
-    sets, which = _different_sets(said, place)
-    contours = rows_of_sets(sets, len(names))
-    none_bayesian = np.zeros(len(sets), dtype=bool)
-    codes = codes if (which == np.arange(len(which))).all() else which[codes]
-    return Statements(codes, contours, as_names(names), none_bayesian, None, tuple(notes))
+    n_silent = sum(count for count, one in zip(counts, said, strict=True) if one is None)
+    if len(names) == 1 and n_silent and classes is None:
+        notes = [*notes, tell_only_class(names[0], n_silent)]
+    return names, said, notes
 
 
-def _different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
+def different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
     """Which cell each answer is, and the different cells."""
     check_kind(labels, Iterable, "labels", "give a list of answers")
-    if getattr(labels, "dtype", np.dtype(object)).kind in "iu" and len(labels):
+    labels = as_array(labels, "labels") if np.ma.isMaskedArray(labels) else labels
+    if getattr(getattr(labels, "dtype", None), "kind", "O") in "iu" and len(labels):
         labels = factorize(labels, "labels")
     if isinstance(labels, Codes):
         return labels.codes, [hashable(cell) for cell in labels.names.tolist()]
@@ -119,7 +139,7 @@ def _different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
     places: dict[Any, int] = {}
     try:
         codes = np.fromiter(
-            (places.setdefault(hashable(c), len(places)) for c in column), np.int64, len(column)
+            (places.setdefault(_cell_of(c), len(places)) for c in column), np.int64, len(column)
         )
     except TypeError:  # what has no hash
         raise InputError(
@@ -128,6 +148,11 @@ def _different_cells(labels: Any) -> tuple[IntArray, list[Any]]:
             "name each class by text or a number",
         ) from None
     return codes, list(places)
+
+
+def _cell_of(cell: Any) -> Any:
+    """A cell that can be looked up; pandas.NA, which is not equal to anything, is None."""
+    return None if type(cell).__name__ in ("NAType", "NaTType") else hashable(cell)
 
 
 class StrangeAnswersError(InputError):
@@ -148,7 +173,7 @@ def _check_strange(
     bad = [k for k, members in enumerate(said) if strange & set(members or ())]
     if not bad:
         return
-    places = [(shown(cells[k]), codes == k) for k in bad[:MOST]]
+    places = [(shown(single(cells[k])), codes == k) for k in bad[:MOST]]
     more = f" and {len(bad) - MOST} others" if len(bad) > MOST else ""
     first = next(name for name in said[bad[0]] or () if name in strange)
     close = get_close_matches(str(first).lower(), [str(name) for name in names], n=1)

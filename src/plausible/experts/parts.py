@@ -9,8 +9,10 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +23,9 @@ from plausible.checks import check_callable, check_text
 from plausible.engine import total
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
+from plausible.experts.parsing import ABSTAIN, NONE, different_cells, understand_cells
 from plausible.experts.selection import joined, joined_masses, widened
+from plausible.experts.slips import check_spelled_alike
 from plausible.labels import Labels
 
 MANY_ANSWERS = 5_000_000  # beyond which what is made of parts is kept on disk between passes
@@ -51,6 +55,7 @@ class Names(NamedTuple):
     n_items: int
     n_answers: int
     has_doubt: bool
+    notes: Sequence[str]
 
 
 class AnnotationParts:
@@ -66,6 +71,8 @@ class AnnotationParts:
     annotators, classes : arrays of names
         Of all parts.
     n_items, n_answers : int
+    notes : list of str
+        What was assumed about the answers.
 
     Examples
     --------
@@ -122,10 +129,22 @@ class AnnotationParts:
         import dask as library
 
         dask: Any = library  # which has no types
+        count = dask.delayed(_count_cells, pure=False)
+        unsorted = frame[[label]].to_delayed()
+        cells = sum(dask.compute(*(count(part, label) for part in unsorted)), Counter[Any]())
+        if not cells:
+            raise InputError("Parts should hold answers", "there are none", "give some")
+        classes, said, notes = understand_cells(
+            list(cells), list(cells.values()), None, "|", list(ABSTAIN), list(NONE)
+        )
+        meant = dict(zip(cells, said, strict=True))
+        changes = {cell: names for cell, names in meant.items() if isinstance(cell, str | Number)}
         dealt = frame[columns].shuffle(item)
-        made = dask.delayed(_from_frame, pure=False)
+        made = dask.delayed(partial(_from_frame, classes=classes, changes=changes), pure=False)
         parts = object.__new__(cls)
         parts._set(DaskParts([made(part, columns) for part in dealt.to_delayed()]))
+        about = [note for note in parts.notes if not note.startswith("map: ")]
+        parts.notes = [*notes, *about]
         return parts
 
     def _set(self, parts: "LocalParts | DaskParts") -> None:
@@ -138,10 +157,12 @@ class AnnotationParts:
                 "some have and some have not",
                 "leave them out with without_doubt()",
             )
+        check_spelled_alike([found.classes for found in names])
         self.annotators = joined([found.annotators for found in names])[0]
         self.classes = joined([found.classes for found in names], in_order=True)[0]
         self.n_items = sum(found.n_items for found in names)
         self.n_answers = sum(found.n_answers for found in names)
+        self.notes = list(dict.fromkeys(note for found in names for note in found.notes))
         self._align = partial(aligned, annotators=self.annotators, classes=self.classes)
         self._parts = parts
 
@@ -200,9 +221,9 @@ class AnnotationParts:
         Parameters
         ----------
         rule, doubt
-            As for `Annotations.pool`; `doubt` may also name a model of reliability. What has to be
-            learned of people is learned from all parts, before the first is pooled; of more than
-            five million answers, who errs together from those of the first parts.
+            As for `Annotations.pool`. What has to be learned of people is learned from all parts,
+            before the first is pooled; of more than five million answers, who errs together from
+            those of the first parts.
         **options
             Further options of `Annotations.pool`, but for `gold`.
         """
@@ -230,7 +251,8 @@ def _names(part: Annotations) -> Names:
             f"one is a {type(part).__name__}",
             "make them with Annotations.from_long",
         )
-    return Names(part.annotators, part.classes, len(part.items), len(part), part.doubt is not None)
+    has_doubt = part.doubt is not None
+    return Names(part.annotators, part.classes, len(part.items), len(part), has_doubt, part.notes)
 
 
 def aligned(part: Annotations, annotators: NDArray[Any], classes: NDArray[Any]) -> Annotations:
@@ -261,7 +283,15 @@ def _pool_part(part: Annotations, rule: str, doubt: Any, options: dict[str, Any]
     return PooledItems(part.items, part.pool(rule, doubt, **options))
 
 
-def _from_frame(frame: Any, columns: list[str]) -> Annotations:
+def _count_cells(frame: Any, label: str) -> Counter[Any]:
+    """How often each cell of a column comes in a part of a data frame."""
+    codes, cells = different_cells(frame[label].to_numpy())
+    return Counter(dict(zip(cells, np.bincount(codes).tolist(), strict=True)))
+
+
+def _from_frame(
+    frame: Any, columns: list[str], classes: list[Any], changes: dict[Any, Any]
+) -> Annotations:
     """Answers of a part of a data frame, which may be without rows."""
     values = [frame[name].to_numpy() for name in columns]
     doubt = values[3] if len(values) > 3 else None
@@ -272,7 +302,7 @@ def _from_frame(frame: Any, columns: list[str]) -> Annotations:
             items=one.items[:0], annotators=one.annotators[:0], classes=one.classes[:0],
             item=none, annotator=none, statement=none,
         )  # fmt: skip
-    return Annotations.from_long(*values[:3], doubt=doubt)
+    return Annotations.from_long(*values[:3], doubt=doubt, classes=classes, map=changes)
 
 
 # Where parts are.

@@ -11,7 +11,7 @@ from typing import Any
 from plausible.experts.annotations import Annotations
 from plausible.experts.dependence import Dependence, check_dependence
 from plausible.experts.parts import MANY_ANSWERS, AnnotationParts
-from plausible.experts.pooling import counted_once, default_model, learns
+from plausible.experts.pooling import check_doubt_word, counted_once, default_model, learns
 
 OF_POOLING = ("on_conflict", "dependence")  # options that are not those of reliability
 
@@ -23,6 +23,8 @@ def learn_people(
     learning = {name: value for name, value in options.items() if name not in OF_POOLING}
     together = options.get("dependence", "auto")
     check_dependence(together, rule)
+    if isinstance(doubt, str):
+        check_doubt_word(doubt)
     must_learn = learns(parts.template(), doubt, None, learning)
     is_default = rule == "dempster" and doubt is None and not learning and must_learn
     if isinstance(together, str) and together == "auto":
@@ -31,8 +33,7 @@ def learn_people(
     if isinstance(together, str) and together == "fit":
         together = err_together(parts, doubt, learning)
     if must_learn:
-        is_named = isinstance(doubt, str) and doubt != "fit"
-        named = doubt if is_named else learning.pop("model", model)
+        named = learning.pop("model", model)
         doubt, learning = _kept(parts, together).reliability(named, **learning), {}
     told = {name: value for name, value in options.items() if name == "on_conflict"}
     return doubt, told | learning | {"dependence": together}

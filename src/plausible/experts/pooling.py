@@ -33,7 +33,7 @@ from plausible.belief import (
 from plausible.checks import as_floats, check_option
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.answer_problem import TINY
+from plausible.experts.answer_problem import MODELS, TINY
 from plausible.experts.contours import all_masses, pool_contours, raised_contours
 from plausible.experts.copies import find_copies, without_copies
 from plausible.experts.dependence import (
@@ -96,6 +96,19 @@ def learns(annotations: Annotations, doubt: Any, gold: Any, options: dict[str, A
     if doubt is None:
         return annotations.doubt is None or gold is not None or bool(options)
     return isinstance(doubt, str)
+
+
+def check_doubt_word(doubt: str) -> None:
+    """Refuse a word for doubts other than "fit"; models of reliability are an option of it."""
+    if doubt in (*MODELS, "difficulty"):
+        raise InputError(
+            "doubt should be 'fit'",
+            f"{doubt!r}, a model of reliability, was given",
+            f"write doubt='fit', model={doubt!r}",
+            parameter="doubt",
+            value=doubt,
+        )
+    check_option(doubt, ("fit",), "doubt")
 
 
 def pool_dependent(
@@ -226,7 +239,7 @@ def _resolve_doubt(
             return np.maximum(own, LEAST_OWN_DOUBT), None
         doubt = "fit"
     if isinstance(doubt, str):
-        check_option(doubt, ("fit",), "doubt")
+        check_doubt_word(doubt)
         found = fit_reliability(annotations, gold=gold, **options)
         has_confusions = options.get("model", "one_coin") != "one_coin"
         doubts = doubts_at(annotations, found.accuracy)
@@ -259,9 +272,12 @@ def _with_own(doubt: FloatArray, own: FloatArray | None) -> FloatArray:
 
 def _given_doubt(annotations: Annotations, doubt: ArrayLike | Mapping[Any, float]) -> FloatArray:
     """Doubts (A,) from one number, one for each annotator, or one for each answer."""
-    n_annotators = len(annotations.annotators)
+    n_annotators, names = len(annotations.annotators), annotations.annotators.tolist()
+    index: Any = getattr(doubt, "index", None)
+    is_by_name = hasattr(index, "equals") and len(index) == n_annotators
+    if is_by_name and set(names) == set(index):  # a series of pandas
+        doubt = dict(zip(list(index), np.asarray(doubt).tolist(), strict=True))
     if isinstance(doubt, Mapping):
-        names = annotations.annotators.tolist()
         missing = [name for name in names if name not in doubt]
         if missing:
             raise InputError(

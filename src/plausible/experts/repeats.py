@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from plausible.checks import check_option
 from plausible.errors import Note
+from plausible.experts.tables import Codes
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -36,14 +38,38 @@ class Again(NamedTuple):
     group: IntArray
 
 
-def begin_search(item: IntArray, annotator: IntArray) -> Callable[[], Again]:
-    """Look for people who answered again, meanwhile if there are many answers; what finds them."""
-    if len(item) < MANY:
-        return lambda: find_repeats(item, annotator)
-    thread = ThreadPoolExecutor(1)
-    found = thread.submit(find_repeats, item, annotator)
-    thread.shutdown(wait=False)
-    return found.result
+class Search:
+    """A search for people who answered again, which goes on meanwhile if there are many answers.
+
+    Examples
+    --------
+    >>> item, annotator = np.array([0, 1, 0]), np.array([2, 2, 2])
+    >>> search = Search(item, annotator)
+    >>> search.is_about(item, annotator), search.is_about(item, annotator[::-1])
+    (True, False)
+    >>> search.found().rows
+    array([0, 2])
+    """
+
+    def __init__(self, item: IntArray, annotator: IntArray) -> None:
+        self._about = item, annotator
+        self.found: Callable[[], Again] = partial(find_repeats, item, annotator)
+        if len(item) >= MANY:
+            thread = ThreadPoolExecutor(1)
+            self.found = thread.submit(self.found).result
+            thread.shutdown(wait=False)
+
+    def is_about(self, item: IntArray, annotator: IntArray) -> bool:
+        """Whether these very columns are searched."""
+        return self._about[0] is item and self._about[1] is annotator
+
+
+def begin_search(item: Codes, annotator: Codes) -> Search:
+    """A search for people who answered again: the one that was begun, if it is about the same."""
+    begun: Search | None = item.search
+    if begun is not None and begun.is_about(item.codes, annotator.codes):
+        return begun
+    return Search(item.codes, annotator.codes)
 
 
 def find_repeats(item: IntArray, annotator: IntArray) -> Again:
@@ -82,12 +108,9 @@ def settle_repeats(
     several, group = again
     if not len(several):
         return Repeated(None, [])
-    said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
-    first_said = np.unique(said, return_index=True)[1]
-    n_equal = len(several) - len(first_said)
-    n_changed = int((np.bincount(group[first_said]) > 1).sum())
+    first_said, n_equal, n_changed = _compared(again, statement, doubt)
     if repeats == "all":
-        return Repeated(None, tell(n_equal, n_changed, repeats))
+        return Repeated(None, tell_repeats(n_equal, n_changed, repeats))
     chosen = {
         "once": first_said,
         "first": np.unique(group, return_index=True)[1],
@@ -96,7 +119,26 @@ def settle_repeats(
     is_kept = np.ones(len(statement), dtype=bool)
     is_kept[several] = False
     is_kept[several[chosen]] = True
-    return Repeated(np.flatnonzero(is_kept), tell(n_equal, n_changed, repeats))
+    return Repeated(np.flatnonzero(is_kept), tell_repeats(n_equal, n_changed, repeats))
+
+
+def count_repeats(
+    item: IntArray, annotator: IntArray, statement: IntArray, doubt: FloatArray | None
+) -> tuple[int, int]:
+    """How many answers repeat an earlier one, and how often a person changed an answer."""
+    again = find_repeats(item, annotator)
+    return _compared(again, statement, doubt)[1:] if len(again.rows) else (0, 0)
+
+
+def _compared(
+    again: Again, statement: IntArray, doubt: FloatArray | None
+) -> tuple[IntArray, int, int]:
+    """The first of equal answers, how many repeat it, and how often a person changed an answer."""
+    several, group = again
+    said = _same_answers(group, statement[several], None if doubt is None else doubt[several])
+    first_said = np.unique(said, return_index=True)[1]
+    n_changed = int((np.bincount(group[first_said]) > 1).sum())
+    return first_said, len(several) - len(first_said), n_changed
 
 
 def _pair_numbers(item: IntArray, annotator: IntArray) -> NDArray[Any]:
@@ -145,7 +187,7 @@ def _same_answers(group: IntArray, statement: IntArray, doubt: FloatArray | None
     return np.asarray(said * (int(doubted.max()) + 1) + doubted, dtype=np.int64)
 
 
-def tell(n_equal: int, n_changed: int, repeats: str) -> list[Note]:
+def tell_repeats(n_equal: int, n_changed: int, repeats: str) -> list[Note]:
     """Notes on answers given twice, with what was done about them."""
     notes = []
     if n_equal:

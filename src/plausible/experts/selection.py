@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from plausible.belief import SparseMasses, check_n_classes, membership, sets_from_membership
 from plausible.checks import as_array, as_list, check_kind, row_numbers, shown
 from plausible.errors import InputError
+from plausible.experts.slips import check_spelled_alike
 from plausible.experts.statements import as_rows, expand
 from plausible.experts.tables import canonical
 from plausible.experts.words import CANNOT_TELL, NONE_OF_THESE
@@ -196,6 +197,7 @@ class Selection:
                 ("leave them out with without_doubt()", "give them to all"),
                 parameter="parts",
             )
+        check_spelled_alike([part.classes for part in given])
         items, item = _united(given, "items", "item")
         people, annotator = _united(given, "annotators", "annotator")
         classes, place = joined([part.classes for part in given], in_order=True)

@@ -1,22 +1,28 @@
 """Names of classes that may be slips of the pen, free text, or ways to say nothing."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from numpy.typing import NDArray
 
 from plausible.checks import shown
 from plausible.errors import InputError, Note
 from plausible.experts.words import (
     CANNOT_TELL,
+    EITHER,
     PERHAPS_NOT_KNOWING,
     are_votes,
     bare_name,
     fold,
     hedged_in,
     is_typo_of,
+    parts_of,
     word_key,
 )
 
+NUMERIC = re.compile(r"\s*[+-]?\d[\d.,]*\s*%?\s*")  # a number, a fraction or a share
 MOST = 5  # names that a note lists
 FREE_TEXT = 0.7  # classes for each answer, from which the column is free text
 MANY_FRACTIONS = 8  # classes that are numbers with fractions
@@ -102,6 +108,11 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
                 map=first_few(hedged),
             )
         )
+    joined = _joined_by_blanks(free, separator)
+    if joined:
+        listed = quoted((n, free[n]) for n in joined)
+        told = f"read as classes of their own: {listed}; {{map}} if one of several is meant"
+        notes.append(Note(told, map=first_few(joined)))
     perhaps = {n: CANNOT_TELL for n in free if word_key(n) in PERHAPS_NOT_KNOWING}
     if perhaps and len(names) > len(perhaps) + 1:
         notes.append(
@@ -132,9 +143,20 @@ def tell_odd_names(names: Counter[Any], fixed: set[Any], separator: str) -> list
     return notes
 
 
+def _joined_by_blanks(free: Mapping[str, int], separator: str) -> dict[str, str]:
+    """Names that are made of others with nothing but blanks between these."""
+    place = {fold(name): name for name in free}
+    found = {}
+    for name in free:
+        parts = [fold(part) for part in name.split()]
+        if len(parts) > 1 and len(set(parts)) == len(parts) and all(p in place for p in parts):
+            found[name] = separator.join(place[part] for part in parts)
+    return found
+
+
 def _tell_few_numbers(free: Mapping[str, int], names: Counter[Any]) -> list[Note]:
     """A note on a few numbers among words, as a row of sums below answers has them."""
-    numbers = {name: count for name, count in free.items() if number_of(name) is not None}
+    numbers = {name: count for name, count in free.items() if NUMERIC.fullmatch(name)}
     n_words = len(names) - len(numbers)
     if not numbers or n_words < 2 or FREQUENT * sum(numbers.values()) > sum(names.values()):
         return []
@@ -238,3 +260,36 @@ def _meant_by(name: str, texts: Mapping[str, int]) -> str | None:
         return None
     frequent = [other for other, count in texts.items() if count >= FREQUENT * texts[name]]
     return next((other for other in frequent if is_typo_of(name, other)), None)
+
+
+def tell_only_class(name: Any, n_silent: int) -> Note:
+    """A note on answers that say nothing, where all others name the same class."""
+    return Note(
+        f"the only class that is named is {name!r}, which {answers(n_silent)} that say nothing "
+        "therefore mean as well; list all {classes}",
+        classes=None,
+    )
+
+
+def check_spelled_alike(lists: list[NDArray[Any]]) -> None:
+    """Refuse classes that differ by spelling alone, and names made of others, if no part has both.
+
+    Together they would have been read as one class, or as a set; a part that has both was told.
+    """
+    together = list(dict.fromkeys(name for part in lists for name in part.tolist()))
+    texts = [name for name in together if isinstance(name, str)]
+    place: dict[str, list[str]] = {}
+    for name in texts:
+        place.setdefault(fold(name), []).append(name)
+    for name in texts:
+        pieces = [fold(piece) for piece in parts_of(name, EITHER)]
+        others = [place[piece][0] for piece in pieces if piece in place]
+        others = others if pieces and len(others) == len(pieces) else []
+        others = others or [other for other in place[fold(name)] if other != name]
+        if others and not any({name, *others} <= set(part.tolist()) for part in lists):
+            raise InputError(
+                "Parts should call classes alike",
+                f"one has {name!r} and another {others[0]!r}",
+                ("write them alike", "give all parts the same classes, in which both are"),
+                value=name,
+            )

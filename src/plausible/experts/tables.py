@@ -7,20 +7,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.checks import as_array, as_floats, name_rows
+from plausible.checks import as_array, as_floats, name_rows, shown
 from plausible.errors import InputError, Note
+from plausible.experts.name_letters import (
+    Letters,
+    letters_of,
+    may_differ_by_case,
+    may_have_blanks,
+)
 
-BLOCK = 1 << 16  # letters that are looked at at a time, so that they stay in the cache
 MOST_NAMES = 100_000  # whose names are compared
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
 class Codes(NamedTuple):
-    """A column (n,) of places in `names`."""
+    """A column (n,) of places in `names`.
+
+    search : for people who answered again about these items, if one was begun, see `repeats`
+    """
 
     codes: IntArray
     names: NDArray[Any]
+    search: Any = None
 
     def taken(self, rows: IntArray) -> "Codes":
         """Some of the rows, with all names."""
@@ -33,15 +42,17 @@ def factorize(values: ArrayLike | Codes, what: str) -> Codes:
     Examples
     --------
     >>> factorize(["b", "a", "b"], "items")
-    Codes(codes=array([0, 1, 0]), names=array(['b', 'a'], dtype='<U1'))
+    Codes(codes=array([0, 1, 0]), names=array(['b', 'a'], dtype='<U1'), search=None)
     """
     if isinstance(values, Codes):
         return values
     column = as_array(values, what)
     if column.ndim != 1:
+        came = f"have shape {column.shape}" if column.ndim else f"{shown(values)} came"
         raise InputError(
             f"{what} should be one column of names",
-            f"have shape {column.shape}",
+            came,
+            "give a list with a name for each row",
             value=column.shape,
         )
     if column.dtype.kind not in "biufUSOM":
@@ -114,8 +125,9 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
     names = column.names
     if names.dtype.kind not in "UO":
         return column, []
-    if not _may_have_blanks(names):
-        return column, _tell_alike(names, what)
+    letters = letters_of(names)
+    if not may_have_blanks(letters):
+        return column, _tell_alike(names, letters, what)
     texts = names.tolist()
     bare = [name.strip() if isinstance(name, str) else name for name in texts]
     notes = []
@@ -125,40 +137,22 @@ def tidy_names(column: Codes, what: str) -> tuple[Codes, list[Note]]:
         n_merged = len(bare) - len(places)
         if n_merged:
             twice = [text for text, name in zip(texts, bare, strict=True) if text != name]
-            notes.append(
-                Note(
-                    f"{what} that differ by blanks alone are one: {n_merged} "
-                    f"{'name' if n_merged == 1 else 'names'}, such as {twice[0]!r}"
-                )
-            )
+            notes.append(tell_blanks(what, n_merged, twice[0]))
         column = Codes(change[column.codes], np.array(list(places)))
-    return column, [*notes, *_tell_alike(column.names, what)]
+    return column, [*notes, *_tell_alike(column.names, letters_of(column.names), what)]
 
 
-def _may_have_blanks(names: NDArray[Any]) -> bool:
-    """Whether some name may begin or end with a blank, by a quick look at its letters."""
-    if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
-        return True
-    letters = np.ascontiguousarray(names).view(np.uint32)
-    parts = (letters[start : start + BLOCK] for start in range(0, len(letters), BLOCK))
-    # Zeros fill short names up; taking 1 off makes them the largest numbers.
-    return any(
-        bool(part.max() > 127 or (part - np.uint32(1)).min() < np.uint32(32)) for part in parts
+def tell_blanks(what: str, n_merged: int, example: str) -> Note:
+    """A note on names that are one without blanks around them."""
+    return Note(
+        f"{what} that differ by blanks alone are one: {n_merged} "
+        f"{'name' if n_merged == 1 else 'names'}, such as {example!r}"
     )
 
 
-def _may_differ_by_case(names: NDArray[Any]) -> bool:
-    """Whether there are capital letters and others, by a quick look at names of ASCII."""
-    if names.dtype.kind != "U" or not names.size or not names.dtype.itemsize:
-        return True
-    letters = np.ascontiguousarray(names).view(np.uint32)
-    has_both = all((letters - np.uint32(ord(first)) < 26).any() for first in "Aa")
-    return bool(has_both or letters.max() > 127)
-
-
-def _tell_alike(given: NDArray[Any], what: str) -> list[Note]:
+def _tell_alike(given: NDArray[Any], letters: Letters | None, what: str) -> list[Note]:
     """A note on people or items whose names differ by case alone: they stay two."""
-    if len(given) > MOST_NAMES or not _may_differ_by_case(given):
+    if len(given) > MOST_NAMES or not may_differ_by_case(letters):
         return []
     texts = [name for name in given.tolist() if isinstance(name, str)]
     if len(set(map(str.casefold, texts))) == len(texts):

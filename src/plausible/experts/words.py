@@ -248,6 +248,7 @@ def _from_python(text: str) -> list[Any] | None:
 
 
 KEYS = ("choices", "rating", "label", "labels", "taxonomy", "category", "value", "text")
+STEP = " > "  # between the names on the way to a class of a taxonomy
 
 
 def names_in(found: Any) -> list[Any] | None:
@@ -257,6 +258,8 @@ def names_in(found: Any) -> list[Any] | None:
             return [name for name, value in found.items() if value]
         if "classifications" in found or "answer" in found or "answers" in found:
             return _names_of_labelbox(found)
+        if set(found) == {"taxonomy"}:
+            return _names_of_taxonomy(found["taxonomy"])
         inner = [found[key] for key in KEYS if key in found]
         if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
             inner = list(found.values())
@@ -271,6 +274,14 @@ def names_in(found: Any) -> list[Any] | None:
             return None
         names += inner_names
     return names
+
+
+def _names_of_taxonomy(found: Any) -> list[Any] | None:
+    """Names in an answer of Label Studio's taxonomies: each is the way to one class."""
+    ways = [way if isinstance(way, list) else [way] for way in found or ()]
+    if not all(way and all(isinstance(step, str) for step in way) for way in ways):
+        return None
+    return [STEP.join(way) for way in ways]
 
 
 def _names_of_labelbox(found: dict[str, Any]) -> list[Any] | None:
