@@ -2,6 +2,7 @@
 
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,27 @@ def test_errors_name_what_and_where(table, options, words):
 
 
 many = settings(max_examples=5 * settings.default.max_examples)  # 10,000 in the long profile
+
+
+@pytest.mark.parametrize("people", [["ann", "bob"], ["ann", "ann "], ["7", "+7"], ["7", "7.0"]])
+@pytest.mark.parametrize("repeats", ["all", "last"])
+def test_answers_given_again_are_found_while_names_are_read(people, repeats, monkeypatch):
+    """Also where names turn out to be one, so that the search has to begin again."""
+    rng = np.random.default_rng(0)
+    item, who, said = (rng.integers(0, n, 60).tolist() for n in (25, 2, 3))
+    rows = [f"im{a},{people[b]},{'abc'[k]}" for a, b, k in zip(item, who, said, strict=True)]
+    content = "\n".join(["item,annotator,label", *rows]).encode()
+    monkeypatch.setattr("plausible.tables.text.LARGE", 0)
+    monkeypatch.setattr("plausible.experts.repeats.MANY", 0)
+    found = []
+    for is_compiled in (False, True):
+        decide = partial(bool, is_compiled)
+        monkeypatch.setattr("plausible.tables.csv_files.is_worth_compiling", decide)
+        made = read_annotations(io.BytesIO(content), repeats=repeats)
+        parts = made.items, made.annotators, made.item, made.annotator, made.statement
+        found.append([part.tolist() for part in parts] + [made.notes])
+    assert found[0] == found[1]
+    assert len({*zip(item, who, strict=True)}) < 60
 
 
 @many

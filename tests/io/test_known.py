@@ -110,7 +110,7 @@ def test_degrees_by_class_are_labels_and_counts_are_answers():
 def test_fractions_are_no_answers(column):
     features = {"item": ["x", "y"], "length": column, "count": [1, 2]}
     for table in (features, text("item,length,count", "x,0.5,1", "y,1.25,2")):
-        with pytest.raises(TableError, match=r"column 'length' holds fractions.*kind=.*layout="):
+        with pytest.raises(TableError, match=r"column 'length' holds fractions.*names=.*kind="):
             read_known(table)
     assert len(read_known(features, layout="annotators").annotations.annotators) == 2
 

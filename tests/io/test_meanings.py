@@ -292,3 +292,17 @@ def test_an_interval_says_what_it_allows_for(tmp_path):
     label_report(tmp_path / "page.html", annotations=answers)
     page = " ".join((tmp_path / "page.html").read_text().split())
     assert "errors that all annotators make together, which agreement cannot show" in page
+
+
+@pytest.mark.parametrize("joined", ["{}|elm", "{}/elm", "{} or elm"])
+def test_names_made_of_others_that_are_never_alone_are_told(joined):
+    cells = ["elm", joined.format("oak"), joined.format("ash"), "elm", joined.format("oak")]
+    table = {"item": list("abcde"), "label": cells}
+    known = read_known(table)
+    (note,) = [note for note in known.notes if "never answered alone" in note]
+    assert "'oak', 'ash' are never" in note
+    assert note.settings["classes"] == ["elm", "oak", "ash"]
+    sets = read_known(table, classes=note.settings["classes"]).labels
+    assert sets.contour.tolist() == [[1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 1, 0]]
+    alone = read_known({"item": list("ab"), "label": ["black/white", "gray"]}).notes
+    assert not any("never answered alone" in note for note in alone)

@@ -144,7 +144,7 @@ CASES = {
         "INPUT:image\tOUTPUT:result\tGOLDEN:result\tASSIGNMENT:assignment_id\t"
         "ASSIGNMENT:worker_id\tASSIGNMENT:status\n"
         + "".join(f"{item}\t{said}\t\ta{n}\t{who}\tAPPROVED\n" for n, item, who, said in GRID),
-        Refused(["'OUTPUT:result'"], "names", Right(SAID)),
+        Right(SAID, ["'toloka.tsv' was read as an export of Toloka"]),
         name="toloka.tsv",
     ),
     "Zooniverse": Case(
@@ -204,7 +204,7 @@ CASES = {
                 "results of Mechanical Turk",
                 "column 'Input.image_url'",
                 "1 answer left out",
-                "not used: 'HITId', 'HITTypeId', 'Answer.comment'",
+                "not used: 'Answer.comment', 'HITId', 'HITTypeId'",
             ],
         ),
     ),
@@ -214,7 +214,7 @@ CASES = {
         Refused(
             ["'Answer.animal', 'Answer.color'"],
             "names",
-            Right(PLAIN, ["not used: 'HITId', 'Answer.color'"]),
+            Right(PLAIN, ["not used: 'Answer.color', 'HITId'"]),
         ),
     ),
     "Mechanical Turk with buttons": Case(
@@ -248,7 +248,7 @@ CASES = {
     "Mechanical Turk with boxes to tick": Case(
         "HITId,WorkerId,Input.url,Answer.animal.cat,Answer.animal.dog,Answer.feedback\n"
         "1,ann,x,on,,nice\n1,bob,x,,on,\n2,ann,y,,on,\n2,bob,y,,on,\n",
-        Right(PLAIN, ["not used: 'HITId', 'Answer.feedback'"]),
+        Right(PLAIN, ["not used: 'Answer.feedback', 'HITId'"]),
     ),
     "Mechanical Turk with two questions in boxes": Case(
         "HITId,WorkerId,Input.url,Answer.a.cat,Answer.a.dog,Answer.b.red,Answer.b.blue\n"

@@ -121,7 +121,7 @@ OF_MANY = {
         "t.tsv",
         text_of(TOLOKA, [
             [f"https://x/{i}.jpg", s, "", "", f"https://t/{n}", f"t{n}", f"s{n // 3}", w,
-             "APPROVED" if n % 9 else "REJECTED", "2020-01-01T00:00:00", 0.01]
+             "APPROVED" if n % 9 else "SUBMITTED", "2020-01-01T00:00:00", 0.01]
             for n, i, w, s in ROWS
         ], "\t"),
     ),
@@ -300,7 +300,14 @@ def test_questions_that_are_not_used_are_listed(tmp_path):
     path.write_text(json.dumps(tasks))
     known, (told,) = read_mended(path)
     assert "there are 'animal', 'sure'" in told
-    assert "not used: 'sure'" in known.notes
+    (note,) = [note for note in known.notes if note.startswith("not used: 'sure'")]
+    names = {"label": "animal", "confidence": "sure"}
+    assert note.settings["names"] == names
+    doubted = read_annotations(path, names=names, words={4: 0.3})
+    assert set(doubted.doubt) == {0.3}
+    with pytest.raises(TableError, match="the ratings 4") as caught:
+        read_annotations(path, names=names)
+    assert read_annotations(path, names=names, **caught.value.settings).doubt.min() > 0
 
 
 # -- Degrees, counts and choices -------------------------------------------------------------------

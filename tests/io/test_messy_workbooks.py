@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from plausible.io import TableError, read_annotations, read_features
+from plausible.io import TableError, read_annotations, read_features, read_known
 from support.workbooks import Fault, Formula, Percent, workbook
 
 pytest.importorskip("python_calamine")
@@ -120,3 +120,21 @@ def test_rows_of_features_that_are_none(last, words):
 def test_a_codebook_of_two_rows_is_not_taken_for_answers_of_two_people():
     with pytest.raises(TableError, match="do not share their values"):
         read_annotations(io.StringIO("code,meaning\n1,cat\n2,dog\n"))
+
+
+def test_a_sheet_for_each_person_is_not_read_as_one_of_them(tmp_path):
+    rows = [["item", "label"], ["x", "oak"], ["y", "elm"]]
+    (tmp_path / "by person.xlsx").write_bytes(workbook({"Ann": rows, "Bob": rows[::-1][:2]}))
+    assert "as in 'by person.xlsx#Bob'" in read_known(tmp_path / "by person.xlsx").notes[-1]
+    (tmp_path / "by person.xlsx").write_bytes(workbook({"Ann": rows, "Bob": rows, "Cy": rows}))
+    with pytest.raises(TableError, match="sheets 'Ann', 'Bob', 'Cy' have the same columns"):
+        read_known(tmp_path / "by person.xlsx")
+    assert len(read_known(f"{tmp_path / 'by person.xlsx'}#Bob").labels) == 2
+
+
+def test_shares_below_columns_of_people_are_told():
+    rows = [[f"i{k}", *(("oak", "elm")[(k + j) % 2] for j in range(3))] for k in range(20)]
+    table = [["item", "ann", "bob", "cy"], *rows, ["agreement", "85%", "0.9", "80 %"]]
+    found = read_annotations(io.BytesIO(workbook({"S": table})))
+    (change,) = [note.settings["map"] for note in found.notes if "others are words" in note]
+    assert set(change) == {"85%", "0.9", "80 %"}

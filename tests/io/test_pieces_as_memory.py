@@ -69,6 +69,40 @@ def test_labels_are_understood_from_all_rows(tmp_path, request, case, status):
     )
 
 
+SURE = {  # how sure labels are: most, some
+    "percent": (["80", "95"], ["0.5"]),
+    "two scales": (["80", "95"], ["0.5", "0.7", "0.9"]),
+    "from 0 to 1": (["0.5", "0.25"], ["1"]),
+    "ratings": (["4", "5"], ["1"]),
+    "words": (["high"], ["low"]),
+    "signs": (["80 %", "70%"], ["0.5"]),
+    "decimal commas": (["80,5", "70,5"], ["1"]),
+    "too much": (["80", "70"], ["170"]),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("case", SURE.values(), ids=list(SURE))
+def test_the_scale_of_confidence_is_judged_from_all_rows(tmp_path, request, case, turned):
+    most, some = case
+    sure = [*(most[k % len(most)] for k in range(N - 6)), *(some[k % len(some)] for k in range(6))]
+    if "percent" in request.node.name:  # of which a few may lie below 1
+        sure[: N - 6] = [str(60 + k) for k in range(N - 6)]
+        sure += [str(30 + k) for k in range(20)]
+    sure = sure[::-1] if turned else sure
+    lines = [f'i{k},{"oak" if k % 2 else "elm"},"{cell}"\n' for k, cell in enumerate(sure)]
+    (tmp_path / "labels.csv").write_text("item,label,confidence\n" + "".join(lines))
+    rows = [f"i{k},{k / 2}\n" for k in range(len(sure))]
+    (tmp_path / "features.csv").write_text("item,size\n" + "".join(rows))
+    given = tmp_path / "labels.csv", tmp_path / "features.csv"
+    here = outcome(read_training, *given)
+    request.getfixturevalue("in_pieces")
+    there = outcome(stream_training, *given)
+    if "too much" in request.node.name:  # of which a piece names its own rows
+        here, there = here[:28], there[:28]
+    assert there == here
+
+
 @pytest.mark.parametrize("read", [read_training, stream_training])
 @pytest.mark.parametrize("order", [False, True])
 def test_a_feature_that_repeats_labels_is_refused(tmp_path, read, order):

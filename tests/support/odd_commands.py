@@ -59,7 +59,7 @@ OPTIONS = {
                 "item", "item=", "=", "item=item,item=label", "doubt=doubt", "mass=doubt",
                 "label=item", "plausibility=doubt", "item=length", "confidence=doubt",
                 "confidence=label", "item=data.image"],
-    "--layout": ["long", "annotators", "classes"],
+    "--layout": ["long", "annotators", "items", "classes"],
     "--kind": ["plausibility", "probability", "count", "mass", "set"],
     "--classes": ["ash,elm,oak", "oak,elm,ash", "ash", "ash,ash", "a,b", '["ash","elm","oak"]',
                   "[1,2,3]", "[[1],[2]]", "[null,1]", "1,2,3", "true,false", "1.5,2", ",", "[",

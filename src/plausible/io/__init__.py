@@ -35,8 +35,11 @@ from plausible.io.answer_databases import statement_of as statement_of
 from plausible.io.answer_databases import told_by as told_by
 from plausible.io.answer_databases import worth_in as worth_in
 from plausible.io.answer_layouts import find_meanings as find_meanings
+from plausible.io.export_sources import tool_in as tool_in
+from plausible.io.exports import field_of_items as field_of_items
 from plausible.io.label_names import read_names as read_names
 from plausible.io.large_answers import is_long as is_long
+from plausible.io.model_files import check_model_name as check_model_name
 from plausible.io.model_files import load_classifier as load_classifier
 from plausible.io.pieces import has_many_items as has_many_items
 from plausible.io.pieces import is_large as is_large

@@ -19,6 +19,7 @@ from plausible.experts import (
     NONE,
     Annotations,
     Codes,
+    Search,
     StrangeAnswersError,
     is_free_text,
     read_doubts,
@@ -27,11 +28,13 @@ from plausible.io.answer_checks import check_one_item
 from plausible.io.answer_columns import ALIASES, NUMBERS, SURENESS
 from plausible.io.answer_databases import classes_in
 from plausible.io.answer_degrees import MOST_COUNTED, from_classes
-from plausible.io.answer_layouts import Plan, plan_reading
+from plausible.io.answer_layouts import plan_reading
+from plausible.io.answer_plans import Plan
 from plausible.io.answer_states import ON_REJECTED, check_numbers, find_rejected, settle_rejected
 from plausible.io.export_tables import read_choices
 from plausible.io.exports import flattened, read_export
 from plausible.io.features import check_rows
+from plausible.io.item_columns import turned
 from plausible.io.label_files import read_unit
 from plausible.io.last_rows import check_first_answer, check_last_answer
 from plausible.io.wide_sureness import doubts_beside
@@ -67,8 +70,9 @@ def read_annotations(
     source
         As for `read_table`; also JSON of Label Studio, doccano, Prodigy and Argilla. Tables of
         Mechanical Turk and of Label Studio are known by their columns.
-    layout : {"long", "annotators", "classes"}, optional
-        A row for each answer, a column for each annotator, or a column for each class. By default
+    layout : {"long", "annotators", "items", "classes"}, optional
+        A row for each answer, a column for each annotator, a column for each item (and a row for
+        each annotator, as forms have), or a column for each class. By default
         "long" if the table has such columns, "classes" if a kind is given, else "annotators", if
         the columns share their values.
     names : dict, optional
@@ -112,7 +116,9 @@ def read_annotations(
         "classes": classes, "separator": separator, "abstain": abstain, "none": none, "map": map,
         "repeats": repeats,
     }  # fmt: skip
-    export = read_export(source, names=names, given=given | {"on_rejected": on_rejected})
+    export = read_export(
+        source, names=names, given=given | {"on_rejected": on_rejected, "words": words}
+    )
     if export is not None:
         return export
     table = open_table(flattened(source), whole=True)
@@ -125,6 +131,8 @@ def read_annotations(
         with_table = in_words_of(table, None)
         with with_table:
             return from_classes(table, plan, classes).with_notes(*notes_of(table, plan))
+    if plan.layout == "items":
+        return _read_items(table, plan, given)
     return _read_wide(table, plan, given, words)
 
 
@@ -210,21 +218,23 @@ def _read_long(
     rows, silent, told = _rows_that_count(table, plan, on_rejected)
     sure = [meaning for meaning in SURENESS if meaning in found]
     numbers = [meaning for meaning in sure if table.is_measured(found[meaning])]
+    search = _begin_search(table, found, rows)
     table.encoded_all([found[m] for m in (*CODED, *sure) if m in found and m not in numbers])
+    search = search or _begin_search(table, found, rows)
     spoken = [found[meaning] for meaning in CODED[1:] if meaning in found]
     spoken_of = table.encoded(found["item"])
     check_last_answer(table, found["item"], spoken_of, [table.encoded(n) for n in spoken])
     if not plan.choices:
         said = [spoken_of, *(table.encoded(name) for name in spoken)]
         check_first_answer(table, said, given["classes"] is not None)
-    item = coded(table, found["item"])
+    item = coded(table, found["item"])._replace(search=search)
     check_rows(table, len(item.codes))
     annotator = coded(table, found["annotator"]) if "annotator" in found else None
     if len(item.names) == 1 and annotator is not None and not plan.is_named:
         check_one_item(table, found)
     if plan.choices:
-        label, told_choices = _chosen_label(table, plan.choices, rows)
-        told += told_choices
+        label, counts = chosen_cells(table, plan.choices, rows)
+        told += tell_choices(*counts)
     else:
         label = coded(table, found["label"], gaps=True)
     label = label if silent is None else _silenced(label, silent)
@@ -244,16 +254,27 @@ def _read_long(
             more = {meaning: values[rows] for meaning, values in more.items()}
         _check_probability(table, found, item, annotator)
         made = Annotations.from_long(item, annotator, label, **more, **given)
-        _check_free_text(made, found["label"], given)
+        check_free_text(len(made.classes), len(made), found["label"], given)
     of_sure = tuple(f"{table.name}: column {found[meaning]!r}" for meaning in sure)
     notes = [note for note in notes_of(table, plan) if not note.startswith(of_sure or ("\0",))]
     return made.with_notes(*notes, *told)  # which tells what was made of these
 
 
-def _chosen_label(
-    table: Source, choices: Mapping[str, str], counted_rows: IntArray | None
-) -> tuple[Codes, list[Note]]:
-    """Answers from columns that say of each class whether it was chosen."""
+def _begin_search(table: Source, found: Mapping[str, str], rows: IntArray | None) -> Search | None:
+    """Look for people who answered again meanwhile, if all rows are answers, with known codes."""
+    if rows is not None or "annotator" not in found or any(number in found for number in NUMBERS):
+        return None
+    codes = table.known_codes([found["item"], found["annotator"]])
+    return None if codes is None else Search(*codes)
+
+
+def chosen_cells(
+    table: Source, choices: Mapping[str, str], counted_rows: IntArray | None = None
+) -> tuple[Codes, tuple[int, int]]:
+    """Answers from columns that say of each class whether it was chosen.
+
+    Also how many have several classes, and how many none.
+    """
     truth = read_choices(table, list(choices))
     assert truth is not None
     classes = list(choices.values())
@@ -263,16 +284,20 @@ def _chosen_label(
         names = [classes[k] for k in np.flatnonzero(row)]
         cells[place] = frozenset(names) if len(names) > 1 else names[0] if names else None
     told = truth if counted_rows is None else truth[counted_rows]
-    several, none = told.sum(axis=1) > 1, ~told.any(axis=1)
-    notes = [
-        Note(f"{counted(int(which.sum()), 'answer')} {what}")
-        for which, what in (
-            (several, "with several classes, read as one of these"),
-            (none, "in which nothing is chosen, read as cannot tell"),
+    found = int((told.sum(axis=1) > 1).sum()), int((~told.any(axis=1)).sum())
+    return Codes(codes.ravel(), cells), found
+
+
+def tell_choices(n_several: int, n_none: int) -> list[Note]:
+    """Notes on answers in which several classes were chosen, or none."""
+    return [
+        Note(f"{counted(count, 'answer')} {what}")
+        for count, what in (
+            (n_several, "with several classes, read as one of these"),
+            (n_none, "in which nothing is chosen, read as cannot tell"),
         )
-        if which.any()
+        if count
     ]
-    return Codes(codes.ravel(), cells), notes
 
 
 def _rows_that_count(
@@ -339,19 +364,30 @@ def _check_probability(
         )
 
 
-def _check_free_text(made: Annotations, name: str, given: Mapping[str, Any]) -> None:
+def check_free_text(n_classes: int, n_answers: int, name: str, given: Mapping[str, Any]) -> None:
     """Refuse a column in which nearly every answer is a class of its own."""
-    if given["classes"] is None and is_free_text(len(made.classes), len(made)):
+    if given["classes"] is None and is_free_text(n_classes, n_answers):
         raise InputError(
             f"Column {name!r} should name the same few classes again and again",
-            f"it has {len(made.classes):,} different ones in {len(made):,} answers, as free text, "
+            f"it has {n_classes:,} different ones in {n_answers:,} answers, as free text, "
             "ids and measurements have",
             ("name the column of the answers, as in {names}", "list the {classes}"),
             settings={"names": {"label": "column"}, "classes": None},
         )
 
 
-# -- A column for each person ----------------------------------------------------------------------
+# -- A column for each item, or person -------------------------------------------------------------
+
+
+def _read_items(table: Source, plan: Plan, given: dict[str, Any]) -> Annotations:
+    """Answers with a row for each person and a column for each item."""
+    columns = {name: coded(table, name, gaps=True) for name in plan.columns}
+    who = coded(table, plan.found["annotator"]) if "annotator" in plan.found else None
+    found = turned(columns, who)
+    with in_words_of(table, found.rows):
+        made = Annotations.from_long(found.items, found.annotators, found.labels, **given)
+        check_free_text(len(made.classes), len(made), plan.columns[0], given)
+    return made.with_notes(*notes_of(table, plan))
 
 
 def _read_wide(
@@ -383,5 +419,5 @@ def _read_wide(
         made = Annotations.from_long(
             item.taken(rows), Codes(who, np.array(plan.columns)), label, **more, **given
         )
-        _check_free_text(made, plan.columns[0], given)
+        check_free_text(len(made.classes), len(made), plan.columns[0], given)
     return made.with_notes(*notes_of(table, plan), *told)

@@ -1,5 +1,6 @@
 """Tables of answers and labels whose columns may mean something else than they seem to."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from plausible.io.answer_columns import (
     COUNTS,
     SCORES,
+    SURE,
     SURENESS,
     Look,
     all_of,
@@ -18,6 +20,8 @@ from plausible.tables import Source, TableError, choose
 
 CODES = ("code", "codes", "value", "values", "key", "level", "number", "classid", "labelid")
 MEANT = ("name", "classname", "labelname", "meaning", "means", "description", "definition", "title")
+BOXES = ({"xmin", "ymin", "xmax", "ymax"}, {"x", "y", "width", "height"}, {"x", "y", "w", "h"},
+         {"x1", "y1", "x2", "y2"}, {"bbox"})  # fmt: skip
 NEARLY_ALL = 0.95  # of the rows
 SIGNS = ("annot", "worker", "user", "assign", "rater", "coder", "review", "email", "labeler", "who",
          "completedby", "createdby", "labeledby", "person", "expert")  # fmt: skip
@@ -69,7 +73,9 @@ def check_sureness(
     scores = {plainly(score) for score in SCORES}
     for name in choose(table, None):
         bare = plainly(name)
-        unclear = bare in scores or any(part in bare for part in ("confiden", "certain"))
+        last = plainly(re.split("[.:]", name)[-1])  # as in Answer.sure
+        unclear = bare in scores or last in SURE
+        unclear = unclear or any(part in bare for part in ("confiden", "certain"))
         if unclear and name not in found.values() and name not in ignore and not both:
             meaning = "doubt" if "uncertain" in bare else "confidence"
             raise TableError(
@@ -81,6 +87,19 @@ def check_sureness(
             )
 
 
+def _check_boxes(table: Source) -> None:
+    """Refuse boxes in images, of which several stand in an image."""
+    plain = {plainly(name) for name in table.names}
+    marks = next((marks for marks in BOXES if marks <= plain), None)
+    if marks is not None:
+        raise TableError(
+            f"{table.name} should hold classes of whole items",
+            f"its columns {', '.join(repr(n) for n in table.names if plainly(n) in marks)} mark "
+            "parts of images, several in each",
+            "write a row for each image, with the columns item and label",
+        )
+
+
 def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table without annotators if another column looks as if it named them."""
     rest = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
@@ -88,6 +107,7 @@ def check_anonymous(table: Source, found: Mapping[str, str], ignore: Sequence[st
     item = looks.pop(found["item"])
     if len(item.values) == len(item.codes):
         return  # one answer for each item
+    _check_boxes(table)
     counts = {plainly(name) for name in COUNTS}
     for name, look in looks.items():
         if look.is_whole and plainly(name) in counts and "count" not in found:
@@ -164,6 +184,7 @@ def _check_spoken_of(table: Source, rest: Sequence[str]) -> None:
         n_rows = len(look.codes)
         if n_rows < 8 or not 1 < len(look.values) <= n_rows / 2 or look.is_real:
             continue
+        _check_boxes(table)
         people = [n for n in rest if n != name and _names_people(look, looks[n])]
         raise TableError(
             f"{table.name} should hold labels, in a row for each item, or answers",

@@ -65,6 +65,9 @@ def plainly(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
+SURE = {plainly(name) for name in ALIASES["confidence"]}
+
+
 def find_columns(
     table: Source, names: Mapping[str, str] | None, ignore: Sequence[str] = ()
 ) -> dict[str, str]:

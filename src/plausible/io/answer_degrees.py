@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from plausible import belief
 from plausible.checks import check_option
 from plausible.experts import ANYONE, KINDS, Annotations, Codes, from_masses
-from plausible.io.answer_layouts import Plan
+from plausible.io.answer_plans import Plan
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_files import PREFIXES, read_unit
 from plausible.io.label_names import named_sets, read_names, read_set, tell_sets
@@ -43,7 +43,7 @@ def from_classes(table: Source, plan: Plan, classes: Sequence[Hashable] | None) 
         more["doubt"] = read_unit(table, [plan.found["doubt"]], "Doubt")[:, 0]
     is_marked = all(name.partition(":")[0] in PREFIXES and ":" in name for name in columns)
     bare = [name.partition(":")[2] for name in columns] if is_marked else list(columns)
-    sets = named_sets(bare) if kind == "mass" and not is_marked else None
+    sets = named_sets(bare, True) if kind == "mass" and not is_marked else None
     if sets is not None:
         table.notes += tell_sets(bare, sets)
     if kind == "mass" and (is_marked or sets is not None):

@@ -17,8 +17,10 @@ from plausible.io.answer_columns import (
     look_at,
     plainly,
 )
+from plausible.io.answer_plans import LAYOUTS, Export, Plan, unused
 from plausible.io.answer_states import KEEP, state_columns, tell_weights
-from plausible.io.export_tables import Export, check_header_rows, find_export, status_of
+from plausible.io.export_tables import check_header_rows, find_export, status_of
+from plausible.io.item_columns import plan_items
 from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
 from plausible.io.wide_columns import (
@@ -28,42 +30,16 @@ from plausible.io.wide_columns import (
     check_turned,
     check_wide,
     find_wide_item,
+    form_states,
 )
 from plausible.io.wide_sureness import named_raters, sureness_beside
 from plausible.models import is_row_name
 from plausible.tables import Source, TableError, choose, listed
 
-LAYOUTS = ("long", "annotators", "classes")
+TEXTS = ("text", "sentence")  # which may be items, but rather are what these say
 IDS = ("id", "task", "taskid")  # of items, or of single answers
 KIND_OF = {"possible": "set", "plausibility": "plausibility", "probability": "probability",
            "mass": "mass"}  # fmt: skip
-
-
-class Plan(NamedTuple):
-    """How a table is read.
-
-    layout : one of `LAYOUTS`
-    found : columns by what they mean
-    columns : those of the people or classes
-    kind : what numbers by class mean
-    left_out : column and values of rows that a tool does not count, as those that were rejected
-    notes : what was assumed
-    choices : classes by columns that say whether they were chosen, in place of the label
-    is_named : whether the caller named the column of items
-    sure : columns that say how sure people are, by the columns of these, and what they mean
-    states : further columns that say whether answers were accepted
-    """
-
-    layout: str
-    found: dict[str, str]
-    columns: list[str]
-    kind: str | None
-    left_out: tuple[str, tuple[str, ...]] | None
-    notes: list[Note]
-    choices: dict[str, str] = {}  # noqa: RUF012
-    is_named: bool = False
-    sure: dict[str, tuple[str, str]] = {}  # noqa: RUF012
-    states: Sequence[str] = ()
 
 
 def names_given(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -105,7 +81,10 @@ def plan_reading(
     is_open = layout in (None, "long") and kind is None
     export = find_export(table, names, ignore) if is_open else None
     found = find_columns(table, names, ignore) if export is None else export.columns
-    wish = Wish(layout, columns, list(ignore), {})
+    states = [] if layout is not None else form_states(table, [*found.values(), *(columns or ())])
+    wish = Wish(layout, columns, [*ignore, *states], {})
+    if layout == "items":
+        return plan_items(table, found, columns, ignore)
     if layout in (None, "annotators") and kind is None and "label" not in found:
         check_header_rows(table)
         wish = _with_sureness(table, found, wish)
@@ -119,9 +98,9 @@ def plan_reading(
     aside = [*wish.ignore, *idle, *_not_among(table, wish.columns, found)]
     chosen = wish.layout or _find_layout(table, found, names, kind, aside)
     if chosen == "long":
-        return _plan_long(table, found, export, names, wish.ignore, on_rejected)
+        return _plan_long(table, found, export, names, ignore, on_rejected)
     wish = wish._replace(layout=chosen, ignore=[*wish.ignore, *idle])
-    return _plan_wide(table, found, wish, kind, [*notes, *unused(idle)])
+    return _plan_wide(table, found, wish, kind, [*notes, *unused([*idle, *states])])
 
 
 def _row_names(table: Source, taken: Sequence[str]) -> list[str]:
@@ -214,13 +193,6 @@ def _not_among(table: Source, columns: Sequence[str] | None, found: Mapping[str,
     return [name for name in choose(table, None) if name not in kept]
 
 
-def unused(names: Sequence[str]) -> list[Note]:
-    """A note on columns that are not used."""
-    if not names:
-        return []
-    return [Note(f"not used: {', '.join(map(repr, names[:20]))}{', ...' * (len(names) > 20)}")]
-
-
 def _meant_beside(layout: str) -> tuple[str, ...]:
     """What columns may mean beside those of people or classes."""
     return ("item", "annotator", "doubt") if layout == "classes" else ("item",)
@@ -299,6 +271,11 @@ def find_meanings(
     if "item" not in found and {"annotator", "label"} <= set(found):
         things = _things_in(table, found, ignore)
         found |= {"item": things[0]} if len(things) == 1 else {}
+    elif "item" not in found and "label" in found:
+        things = [name for name in _things_in(table, found, ignore) if plainly(name) not in TEXTS]
+        looks = look_at(table, things) if things else {}
+        named = [n for n in things if len(looks[n].values) == len(looks[n].codes)]
+        found |= {"item": named[0]} if len(named) == 1 else {}  # of labels, a row for each item
     elif "item" not in found and "label" not in found and asked.get("layout") != "long":
         aside = [*ignore, *(asked.get("columns") or ())]
         item = find_wide_item(table, found, asked.get("kind"), aside)

@@ -18,7 +18,7 @@ from plausible.errors import Note
 from plausible.io.answer_columns import NUMBERS, plainly
 from plausible.tables import Source, TableError
 
-Usual = tuple[str, tuple[str, ...]] | None  # a column of a tool, and its words for rejected ones
+Usual = tuple[str, tuple[Any, ...]] | None  # a column of a tool, and its words for rejected ones
 
 STATES = {
     "status", "state", "reviewstatus", "answerstatus", "annotationstatus", "assignmentstatus",

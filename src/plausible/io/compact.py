@@ -70,7 +70,7 @@ def different_rows(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 
 
 class CompactLabels:
-    """Labels of n items, 4 bytes each beside those that differ; what `Reader` needs of `Labels`.
+    """Labels of n items, 1 or 4 bytes each beside different ones; what `Reader` needs of `Labels`.
 
     Parameters
     ----------
@@ -103,6 +103,8 @@ class CompactLabels:
                     rows.append(row)
             codes.add(np.array(numbers, dtype=np.int32)[place])
         self.codes = codes.whole()
+        if len(rows) < 128:
+            self.codes = self.codes.astype(np.int8)
         rows.append(np.append(np.ones(len(self.classes)), 0.0))  # the last one says nothing
         table = np.array(rows)
         self.distinct = Labels(

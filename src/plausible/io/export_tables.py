@@ -8,15 +8,15 @@ Label Studio (CSV)  ``id``, ``annotator``, ``annotation_id``, ``lead_time``, fie
 ==================  =============================================================================
 """
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plausible.errors import Note
 from plausible.io.answer_columns import check_names, look_at, plainly
+from plausible.io.answer_plans import Export
+from plausible.io.export_crowds import COMMENTS, find_crowd_export
 from plausible.tables import Source, TableError, choose
 
 REJECTED = "Rejected"
@@ -27,19 +27,6 @@ STUDIO = {
 }  # fmt: skip
 CHOSEN, UNCHOSEN = {"true", "on", "1", "yes"}, {"false", "off", "0", "no", ""}
 MOST_CHOOSE_ONE = 0.5  # of the answers, or columns are questions of their own
-COMMENTS = re.compile(r"comment|feedback|time|email|browser|note", re.IGNORECASE)
-
-
-class Export(NamedTuple):
-    """Columns of an export by what they mean, rows that do not count, notes.
-
-    choices : classes by the columns that say whether they were chosen, if answers are so laid out
-    """
-
-    columns: dict[str, str]
-    left_out: tuple[str, tuple[str, ...]] | None
-    notes: list[Note]
-    choices: dict[str, str] = {}  # noqa: RUF012
 
 
 def find_export(
@@ -57,7 +44,7 @@ def find_export(
         )
     if {"annotationid", "leadtime", "annotator", "id"} <= set(plain):
         return label_studio(table, check_names(table, names), plain)
-    return None
+    return find_crowd_export(table, names, ignore)
 
 
 def status_of(table: Source) -> tuple[str, tuple[str, ...]] | None:
@@ -85,8 +72,8 @@ def check_header_rows(table: Source) -> None:
     raise TableError(
         f"{table.name} should have a row for each answer below one row of names",
         f"it has the {tool}, and a row for each person",
-        f"delete the {which}, and write a row for each answer, with the "
-        "columns item, annotator and label (melt in pandas, pivot_longer in R)",
+        f"delete the {which}, and say {{layout}}",
+        settings={"layout": "items"},
     )
 
 

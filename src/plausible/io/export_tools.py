@@ -1,19 +1,26 @@
 """How the annotation tools write answers in JSON, each in a function of its records."""
 
-from collections import Counter
 from typing import Any
 
 from plausible.errors import Note
 from plausible.experts import names_in
 from plausible.io.answer_states import DROP, KEEP, UNKNOWN, is_rejected
-from plausible.io.export_answers import Collected, a_name, several
+from plausible.io.export_answers import (
+    ITEM_FIELDS,
+    Collected,
+    Records,
+    a_name,
+    plain_fields,
+    several,
+)
 from plausible.io.export_spread import beside_people
-from plausible.tables import TableError, listed
+from plausible.io.export_studio import is_studio, label_studio
+from plausible.tables import TableError
 
-Records = list[tuple[str, Any]]
 EVERYBODY = ("all", "unknown")  # files of doccano in which nobody is told apart
 FLAT = "label-studio, flat"  # JSON-MIN, which has the columns of its CSV
 MANIFEST = "manifest"  # of SageMaker Ground Truth
+LABELS = ("label", "labels", "cats")  # of texts, in doccano's lines
 DECISIONS = ("accept", "reject", "ignore")
 
 
@@ -24,7 +31,7 @@ def tool_of(record: dict[str, Any]) -> str | None:
         return FLAT
     if {"source-ref", "source"} & keys and any(is_job(*field) for field in record.items()):
         return MANIFEST
-    if "annotations" in keys and ("data" in keys or _is_studio(record["annotations"])):
+    if "annotations" in keys and ("data" in keys or is_studio(record["annotations"])):
         return "label-studio"
     if record.get("answer") in DECISIONS and any(
         key in keys for key in ("_input_hash", "_task_hash", "_session_id", "_view_id", "options")
@@ -34,8 +41,10 @@ def tool_of(record: dict[str, Any]) -> str | None:
         return "argilla"
     if any(_are_responses(value) for value in record.values()):
         return "argilla"
+    if {"annotation", "annotation_agent", "prediction"} <= keys:
+        return "argilla"
     if "id" in keys and ({"text", "data", "img", "filename"} & keys):
-        labels = record.get("label", record.get("labels", record.get("annotations")))
+        labels = next((record[key] for key in (*LABELS, "annotations") if key in keys), None)
         if isinstance(labels, list) and not beside_people(record):
             return "doccano"
     return None
@@ -66,12 +75,6 @@ def of_manifest(records: list[tuple[str, Any]], source: str) -> dict[str, list[A
     return found
 
 
-def _is_studio(annotations: Any) -> bool:
-    return isinstance(annotations, list) and any(
-        isinstance(one, dict) and ("completed_by" in one or "result" in one) for one in annotations
-    )
-
-
 def _are_responses(value: Any) -> bool:
     """Whether a field holds the responses to a question, as older data sets of Argilla do."""
     return isinstance(value, list) and any(
@@ -79,110 +82,23 @@ def _are_responses(value: Any) -> bool:
     )
 
 
-# -- Label Studio ----------------------------------------------------------------------------------
-
-
-def label_studio(found: Collected, records: Records, name: str, who: Any) -> None:
-    """Answers of tasks."""
-    controls: Counter[str] = Counter()
-    for place, task in records:
-        try:
-            item = found.item_of(task, ("id", "inner_id"))
-            for one in task["annotations"]:
-                chosen = _choices(one, found.names.get("label"), controls)
-                author = one["completed_by"]
-                author = (
-                    author.get("email", author.get("id")) if isinstance(author, dict) else author
-                )
-                said = set(chosen) or None
-                if one.get("was_cancelled") or one.get("was_canceled"):
-                    found.reject(item, author, said, "tasks that were skipped", UNKNOWN)
-                elif _is_sent_back(one):
-                    found.reject(item, author, said, "answers that a reviewer rejected", KEEP)
-                else:
-                    found.add(item, author, said)
-            found.counts["predictions of models, which are not used"] += len(
-                task.get("predictions") or ()
-            )
-        except (KeyError, TypeError, AttributeError, StopIteration):
-            raise TableError(
-                f"{place} of {name} should have an id and annotations with completed_by and "
-                "result, but has not; export it as JSON again."
-            ) from None
-    found.counts = +found.counts
-    asked = found.names.get("label")
-    kinds = _kinds_of_results(records)
-    if not controls and kinds:
-        raise TableError(
-            f"Answers of {name} should be choices or ratings of whole tasks",
-            f"there are {listed([repr(kind) for kind in kinds])}",
-            "export a project of classification",
-        )
-    if len(controls) > 1 and asked is None:
-        raise several(name, "control", list(controls))
-    if asked is not None and asked not in controls:
-        raise several(name, "control", list(controls) or ["choice"])
-    found.leave_out([control for control in controls if asked not in (None, control)])
-    if "item" not in found.names and records:
-        data = records[0][1].get("data")
-        fields = list(data) if isinstance(data, dict) else []
-        if fields:
-            told = "items are the ids of tasks; {names} takes a field of their data"
-            found.notes.append(Note(told, names={"item": f"data.{fields[0]}"}))
-
-
-def _is_sent_back(annotation: Any) -> bool:
-    """Whether the last review of an annotation did not accept it."""
-    reviews = annotation.get("reviews")
-    last = reviews[-1] if isinstance(reviews, list) and reviews else None
-    return isinstance(last, dict) and last.get("accepted") is False
-
-
-def _kinds_of_results(records: Records) -> list[str]:
-    """What kinds of results tasks have, by their names."""
-    results = [
-        one for _, task in records for said in task.get("annotations") or ()
-        for one in said.get("result") or ()
-    ]  # fmt: skip
-    return list(dict.fromkeys(str(one.get("type")) for one in results))
-
-
-def _choices(annotation: Any, asked: str | None, controls: Counter[str]) -> list[Any]:
-    """What somebody chose in a task, by one control or by the only one."""
-    chosen: list[Any] = []
-    for one in annotation.get("result") or ():
-        value = one.get("value", {})
-        kept = {
-            key: value[key] for key in ("choices", "rating", "taxonomy", "number") if key in value
-        }
-        control = str(one.get("from_name", "choice"))
-        if not kept:
-            continue
-        controls[control] += 1
-        if asked is not None and control != asked:
-            continue
-        names = names_in(list(kept.values()))
-        if names is None:
-            raise TypeError("a choice should be text or a number")
-        chosen += [a_name(entry) for entry in names]
-    return chosen
-
-
 # -- doccano ---------------------------------------------------------------------------------------
 
 
 def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
     """Answers of lines that list labels; old exports name users as well."""
-    author = None if who in EVERYBODY else who
+    usual = None if who in EVERYBODY else who
+    found.find_person(records, ITEM_FIELDS["doccano"])
     for place, entry in records:
         try:
-            item = found.item_of(entry, ("id",))
+            item = found.item_of(entry, ITEM_FIELDS["doccano"])
+            author = found.author_of(entry, usual)
             if isinstance(entry.get("annotations"), list) and "label" not in entry:
                 for one in entry["annotations"]:
                     _add_or_reject(found, item, one.get("user", author), {a_name(one["label"])},
-                                   {**_plain_fields(entry), **_plain_fields(one)})  # fmt: skip
+                                   {**plain_fields(entry), **plain_fields(one)})  # fmt: skip
                 continue
-            chosen = entry["label"] if "label" in entry else entry["labels"]
+            chosen = next(entry[key] for key in LABELS if key in entry)
             chosen = [chosen] if isinstance(chosen, (str, int)) else chosen
             if any(isinstance(one, (list, dict)) for one in chosen):
                 raise TableError(
@@ -191,19 +107,12 @@ def doccano(found: Collected, records: Records, name: str, who: Any) -> None:
                     "export a project of text classification",
                 )
             said = set(map(a_name, chosen)) or None
-            _add_or_reject(found, item, author, said, _plain_fields(entry))
+            _add_or_reject(found, item, author, said, plain_fields(entry))
         except (KeyError, TypeError, AttributeError, StopIteration):
             raise TableError(
                 f"{place} of {name} should be an object with id and label, but is not; export it "
                 "as JSONL again."
             ) from None
-
-
-def _plain_fields(record: Any) -> dict[str, Any]:
-    """Fields of a record, and of what is kept beside it, that hold one value each."""
-    inner = record.get("meta", record.get("metadata"))
-    fields = {**(inner if isinstance(inner, dict) else {}), **record}
-    return {key: v for key, v in fields.items() if isinstance(v, str | int | float)}
 
 
 def _add_or_reject(found: Collected, item: Any, who: Any, said: Any, fields: Any) -> None:
@@ -222,11 +131,15 @@ def _add_or_reject(found: Collected, item: Any, who: Any, said: Any, fields: Any
 def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
     """Answers to choices between options, or to questions about one label at a time."""
     tasks = [task for _, task in records if isinstance(task, dict)]
+    is_asked = found.person is not None
+    if not any({"_annotator_id", "_session_id"} & set(task) for task in tasks):
+        found.find_person(records, ITEM_FIELDS["prodigy"])
     asked = list(dict.fromkeys(t["label"] for t in tasks if isinstance(t.get("label"), str)))
     for place, task in records:
         try:
-            item = found.item_of(task, ("_input_hash", "id", "text", "image"))
-            author = task.get("_annotator_id", task.get("_session_id", task.get("annotator")))
+            item = found.item_of(task, ITEM_FIELDS["prodigy"])
+            author = task.get("_annotator_id", task.get("_session_id"))
+            author = found.author_of(task) if author is None or is_asked else author
             answer = task["answer"]
             if answer not in DECISIONS:
                 raise TypeError("an answer should be accept, reject or ignore")
@@ -242,6 +155,8 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
                 found.reject(item, author, said, f"answers {answer!r}", UNKNOWN)
             else:
                 found.add(item, author, said)
+                if answer == "reject" and len(asked) > 1:
+                    found.counts["answers 'reject' to a label, read as one of the others"] += 1
         except (KeyError, TypeError, AttributeError, StopIteration):
             raise TableError(
                 f"{place} of {name} should have an answer, and options with accept or a label, but "
@@ -252,6 +167,13 @@ def prodigy(found: Collected, records: Records, name: str, who: Any) -> None:
         text = next((key for key in ("text", "image") if key in records[0][1]), "text")
         told = "items are the hashes of inputs; {names} takes another field"
         found.notes.append(Note(told, names={"item": text}))
+    called = {
+        str(one["id"]): one["text"] for task in tasks for one in task.get("options", ())
+        if isinstance(one["id"], int) or (str(one["id"]).isdigit() and one.get("text"))
+    }  # fmt: skip
+    if called:
+        told = "classes are the ids of options; {map} calls them by their text"
+        found.notes.append(Note(told, map=called))
 
 
 def _offered(task: Any, asked: list[str]) -> list[Any]:
@@ -283,41 +205,86 @@ def _decided(task: Any, answer: str, asked: list[str]) -> Any:
 
 def argilla(found: Collected, records: Records, name: str, who: Any) -> None:
     """Answers to one question about records."""
-    questions: Counter[str] = Counter()
+    if found.person not in (None, "user_id"):
+        raise TableError(
+            f"Who answered in {name} should be told by 'user_id', as Argilla writes it",
+            f"{found.person!r} was asked for",
+            "leave it out of names",
+        )
+    asked, sure = _asked_question(found, records, name)
     for place, record in records:
         try:
-            item = found.item_of(record, ("external_id", "id", "_server_id"))
-            for question, author, value, status in _responses(record):
-                questions.update([] if question is None else [question])
-                if question is not None and found.names.get("label") not in (None, question):
+            item = found.item_of(record, ITEM_FIELDS["argilla"])
+            responses = _responses(record)
+            told = {by: value for question, by, value, _ in responses if question == sure}
+            for question, author, value, status in responses:
+                if question not in (None, asked):
                     continue
-                names = None if value is None else names_in(value)
-                if names is None and value is not None:
-                    raise TypeError("a value should be a class, or a list of them")
-                said = set(names or ()) or None
+                said = _names_of(value, place, name)
                 if status == "draft":
-                    found.reject(item, author, said, "drafts of answers", DROP)
+                    found.reject(item, author, said, "drafts of answers", DROP, told.get(author))
                 elif status == "discarded" or value is None:
                     found.reject(item, author, said, "answers that were discarded", UNKNOWN)
                 else:
-                    found.add(item, author, said)
-            suggested = record.get("suggestions") or ()
-            found.counts["suggestions of models, which are not used"] += len(suggested)
+                    found.add(item, author, said, told.get(author) if sure else None)
+            found.counts["suggestions of models, which are not used"] += _n_suggested(record)
         except (KeyError, TypeError, AttributeError, StopIteration):
             raise TableError(
                 f"{place} of {name} should have an id and responses with a value and a user, but "
                 "has not; export the records again."
             ) from None
     found.counts = +found.counts
-    asked = found.names.get("label")
-    if (len(questions) > 1 and asked is None) or (asked is not None and asked not in questions):
-        raise several(name, "question", list(questions) or ["label"])
-    found.leave_out([question for question in questions if asked not in (None, question)])
+
+
+def _asked_question(found: Collected, records: Records, name: str) -> tuple[str | None, str | None]:
+    """The question whose answers are meant, and the one that tells how sure people are."""
+    questions: dict[str, None] = {}
+    for _, record in records:
+        try:
+            questions |= {q: None for q, *_ in _responses(record) if q is not None}
+        except (KeyError, TypeError, AttributeError):
+            continue  # told when it is read
+    asked, sure = found.names.get("label"), found.names.get("confidence")
+    if sure is not None and sure not in questions:
+        raise several(name, "question", list(questions) or ["rating"], "confidence")
+    could = [question for question in questions if question != sure]
+    if (len(could) > 1 and asked is None) or (asked is not None and asked not in could):
+        raise several(name, "question", could or ["label"])
+    asked = next(iter(could), None) if asked is None else asked
+    found.leave_out([question for question in could if question != asked], asked)
+    return asked, sure
+
+
+def _names_of(value: Any, place: str, name: str) -> set[Any] | None:
+    """The classes that a value names; None if it names none."""
+    entries = value if isinstance(value, list) else []
+    marks = {key for one in entries if isinstance(one, dict) for key in one}
+    if marks & {"rank", "start"}:
+        raise TableError(
+            f"Answers of {name} should be classes of whole records",
+            f"{place.lower()} has {'ranks' if 'rank' in marks else 'spans'}",
+            "export a question of labels or ratings",
+        )
+    names = None if value is None else names_in(value)
+    if names is None and value is not None:
+        raise TypeError("a value should be a class, or a list of them")
+    return set(names or ()) or None
+
+
+def _n_suggested(record: Any) -> int:
+    """How many suggestions of models a record has."""
+    flat = [key for key in record if key.endswith(".suggestion") and record[key] is not None]
+    old = record.get("prediction") if "annotation_agent" in record else None
+    return len(record.get("suggestions") or flat or (old or ())[:1])
 
 
 def _responses(record: Any) -> list[tuple[str | None, Any, Any, str]]:
     """Question, author, value and status of the responses of a record; None for all questions."""
     responses = record.get("responses")
+    if "annotation_agent" in record:  # of version 1, and Rubrix, which kept one answer
+        said, state = record.get("annotation"), str(record.get("status", "")).casefold()
+        author = record["annotation_agent"]
+        return [] if said is None and state != "discarded" else [(None, author, said, state)]
     if isinstance(responses, dict):
         return [
             (question, one.get("user_id"), one["value"], one.get("status", "submitted"))

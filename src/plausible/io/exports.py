@@ -9,36 +9,32 @@ Argilla       records with ``fields``, ``responses`` by question, ``suggestions`
 ============  ===================================================================================
 """
 
-import gzip
 import json
 import os
-import sys
-import zlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from plausible.checks import as_list, check_kind, check_option, check_path, shown
+from plausible.checks import as_list, check_kind, check_option, check_path
 from plausible.errors import InputError, Note, in_context
-from plausible.experts import Annotations
-from plausible.io.answer_states import KEEP, ON_REJECTED
-from plausible.io.export_answers import Collected, a_name
-from plausible.io.export_nested import (
-    NESTED,
-    argilla_records,
-    inner_field,
-    is_argilla_table,
-    names_people,
-    unnested,
+from plausible.experts import (
+    Annotations,
+    canonical,
+    factorize_cells,
+    is_free_text,
+    read_doubts,
+    says_nothing,
 )
-from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, VIA, depth_of, in_table
-from plausible.io.export_tools import FLAT, MANIFEST, TOOLS, of_manifest, tool_of
-from plausible.tables import TableError, first_line, stream_table
+from plausible.io.answer_states import KEEP, ON_REJECTED
+from plausible.io.export_answers import ITEM_FIELDS, Collected, a_name, field
+from plausible.io.export_nested import NESTED, unnested
+from plausible.io.export_sources import file_stem, load_records, shown_name, tool_in
+from plausible.io.export_spread import COCO, COLUMNS, DATUMARO, SPREAD, VIA, in_table
+from plausible.io.export_tools import FLAT, MANIFEST, TOOLS, of_manifest
+from plausible.tables import TableError, stream_table
 
-HEAD = 1 << 16  # bytes in which a first record should end
-LONGEST_OBJECT = 1 << 27  # bytes of a file that is one object
 Path_ = str | os.PathLike[str]
 
 
@@ -59,7 +55,7 @@ def read_export(
         folder = Path(source)
         files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else [folder]
         return _of_files({file.stem: file for file in files}, tool, names, given)
-    return _of_files({_file_stem(source): source}, tool, names, given)
+    return _of_files({file_stem(source): source}, tool, names, given)
 
 
 def _of_files(
@@ -70,22 +66,26 @@ def _of_files(
 ) -> Annotations:
     """Answers of exports of one tool, in files that are named after annotators or not."""
     options = dict(given or {})
-    on_rejected = options.pop("on_rejected", None)
+    on_rejected, words = options.pop("on_rejected", None), options.pop("words", None)
     if on_rejected is not None:
         check_option(on_rejected, ON_REJECTED, "on_rejected")
-    found = Collected(dict(names or {}), on_rejected)
+    found = Collected(_check_names(names, tool), on_rejected)
     gather: Callable[..., None] = TOOLS[tool]
     told = ", ".join(shown_name(file) for file in list(files.values())[:3])
     for who, file in files.items():
-        gather(found, _load_records(file), shown_name(file), who)
+        gather(found, load_records(file), shown_name(file), who)
     if not found.items:
         _refuse_empty(told, found)
-    chosen = {name for said in found.said if isinstance(said, set) for name in said}
-    if options.get("classes") is None and found.frame and chosen <= set(found.frame):
-        options["classes"] = sorted(found.frame, key=lambda name: (isinstance(name, str), name))
+    if options.get("classes") is None:
+        options["classes"] = _offered(found, options.get("map") or {})
     anonymous = all(who is None for who in found.annotators)
     people = None if anonymous else ["?" if who is None else who for who in found.annotators]
+    notes: list[Note] = []
     try:
+        if "confidence" in found.names:
+            column = factorize_cells(objects(found.sure), "confidence")
+            read = read_doubts(column, "confidence", words, found.names["confidence"])
+            options["doubt"], notes = read.values, read.notes
         made = Annotations.from_long(
             objects(found.items), None if people is None else objects(people), found.said, **options
         )
@@ -95,13 +95,75 @@ def _of_files(
         ) from error
     except (ValueError, TypeError) as error:
         raise in_context(error, f"{told} should hold answers, but: ", TableError) from None
+    if options["classes"] is None and is_free_text(len(made.classes), len(made)):
+        _refuse_free_text(told, made)
+    return made.with_notes(*_notes_on(files, tool, found, anonymous), *notes)
+
+
+def field_of_items(source: Any, path: str, item: str | None = None) -> dict[str, Any]:
+    r"""A field of the records of an export, by the items that these are about.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "ann.jsonl"
+    ...     _ = path.write_text('{"id": 1, "text": "hello", "label": ["spam"]}\n')
+    ...     field_of_items(path, "text")
+    {'1': 'hello'}
+    """
+    folder = Path(source)
+    files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else [source]
+    found: dict[str, Any] = {}
+    for file in files:
+        usual = ITEM_FIELDS[str(tool_in(file))]
+        collected = Collected({} if item is None else {"item": item})
+        for _, record in load_records(file):
+            name = canonical(collected.item_of(record, usual))
+            found.setdefault(name, field(record, path))
+    return found
+
+
+def _check_names(names: Mapping[str, str] | None, tool: str) -> dict[str, str]:
+    """Which fields are meant, by the wish of the caller."""
+    known = ("item", "label", "annotator", *(("confidence",) if tool in WITH_CONFIDENCE else ()))
+    for meaning in names or {}:
+        check_option(meaning, known, f"Keys of names, for an export of {NAMES[tool]},")
+    return dict(names or {})
+
+
+def _offered(found: Collected, changes: Mapping[Any, Any]) -> list[Any] | None:
+    """The classes that people could choose, unless they are called otherwise; None if not known."""
+    frame = {name for name in found.frame if not (isinstance(name, str) and says_nothing(name))}
+    chosen = {name for said in found.said if isinstance(said, set) for name in said}
+    if not frame or not chosen <= set(found.frame) or {*map(canonical, frame)} & set(changes):
+        return None
+    return sorted(frame, key=lambda name: (isinstance(name, str), name))
+
+
+def _refuse_free_text(told: str, made: Annotations) -> None:
+    """The error of answers of which nearly every one is another class."""
+    raise TableError(
+        f"Answers of {told} should name the same few classes again and again",
+        f"there are {len(made.classes):,} different ones in {len(made):,} answers, as free text "
+        "has",
+        ("export a project of classification", "list the {classes}"),
+        settings={"classes": None},
+    )
+
+
+def _notes_on(files: Mapping[Any, Any], tool: str, found: Collected, anonymous: bool) -> list[Note]:
+    """What is told about an export."""
     n_sets = sum(isinstance(said, set) and len(said) > 1 for said in found.said)
     if n_sets:
         found.counts["answers with several classes, which are read as one of these"] += n_sets
-    notes = [Note(f"{told} was read as an export of {NAMES[tool]}"), *found.told()]
+    told = [shown_name(file) for file in files.values()]
+    told = [*told[:3], f"{len(told) - 3} more"] if len(told) > 3 else told
+    was = "was read as an export" if len(told) == 1 else "were read as exports"
+    notes = [Note(f"{', '.join(told)} {was} of {NAMES[tool]}"), *found.told()]
     if anonymous:
         notes.append(Note("nobody knows who gave which answer: they share one doubt"))
-    return made.with_notes(*notes)
+    return notes
 
 
 def _refuse_empty(told: str, found: Collected) -> None:
@@ -120,6 +182,7 @@ def _refuse_empty(told: str, found: Collected) -> None:
 
 NAMES = {"label-studio": "Label Studio", "doccano": "doccano", "prodigy": "Prodigy",
          "argilla": "Argilla"}  # fmt: skip
+WITH_CONFIDENCE = ("label-studio", "argilla")  # tools with several questions to an item
 
 
 def objects(values: list[Any]) -> Any:
@@ -134,7 +197,7 @@ def flattened(source: Any) -> Any:
     tool = tool_in(source)
     if tool not in (FLAT, NESTED, MANIFEST, SPREAD, COLUMNS, COCO, DATUMARO, VIA):
         return source
-    records, name, notes = _load_records(source), shown_name(source), []
+    records, name, notes = load_records(source), shown_name(source), []
     if tool == NESTED:
         columns, inner = unnested(records, name)
         notes = [f"{name}: a row for each entry of {inner!r}"]
@@ -159,171 +222,6 @@ def _as_cells(values: list[Any]) -> list[Any]:
     return cells if len(kinds) < 2 else [None if c is None else str(c) for c in cells]
 
 
-# -- What a source holds ---------------------------------------------------------------------------
-
-
-def tool_in(source: Any) -> str | None:
-    """The tool that wrote a source, as far as its first record tells."""
-    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
-        files = sorted(Path(source).glob("*.jsonl"))
-        return "doccano" if files and tool_in(files[0]) == "doccano" else None
-    head = _head_of(source).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head[:1] not in (b"[", b"{"):
-        _check_via(head, source)
-        return "argilla" if is_argilla_table(head) else None
-    record = _first_record(head)
-    if record == {}:
-        record = _whole_object(source)
-    if record is None:
-        return None
-    if "imagePath" in record and isinstance(record.get("shapes"), list):
-        raise TableError(
-            f"{shown_name(source)} should hold answers about whole items",
-            "it is a file of LabelMe, of the outlines in one image",
-            "write a table with a row for each image, and the columns item and label",
-        )
-    tool = tool_of(record)
-    is_nested = tool is None and inner_field(record) is not None
-    if is_nested or (tool == "doccano" and names_people(record)):
-        return NESTED
-    return depth_of(record) if tool is None else tool
-
-
-def _check_via(head: bytes, source: Any) -> None:
-    """Refuse CSV of the VGG Image Annotator, whose cells hold JSON."""
-    first = head.partition(b"\n")[0]
-    if b"file_attributes" in first and b"region_shape_attributes" in first:
-        raise TableError(
-            f"{shown_name(source)} should be a table of answers about whole items",
-            "it is CSV of the VGG Image Annotator, whose cells hold attributes and outlines",
-            "export its annotations as JSON, whose attributes of files are read",
-        )
-
-
-def _head_of(source: Any) -> bytes:
-    """The first bytes of a source, which stays as it is; none if they cannot be had."""
-    try:
-        if isinstance(source, str) and source == "-":
-            peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
-            return bytes(peek(HEAD)) if peek is not None else b""
-        if isinstance(source, str | os.PathLike):
-            with open(source, "rb") as file:
-                head = file.read(HEAD)
-            if not head.startswith(b"\x1f\x8b"):
-                return head
-            with gzip.open(source) as packed:
-                return bytes(packed.read(HEAD))
-        if hasattr(source, "read") and hasattr(source, "seekable") and source.seekable():
-            at = source.tell()
-            piece = source.read(HEAD)
-            source.seek(at)
-            return piece.encode() if isinstance(piece, str) else bytes(piece)
-    except (OSError, ValueError, EOFError, AttributeError, zlib.error):
-        pass  # whoever reads it says what is wrong
-    return b""
-
-
-def _first_record(head: bytes) -> dict[str, Any] | None:
-    """The first object of a list or of lines of JSON; None if it does not end in these bytes."""
-    text = head.decode("utf-8", errors="replace").lstrip("[ \t\r\n")
-    try:
-        found, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return keys_of(text)
-    return found if isinstance(found, dict) else None
-
-
-def _whole_object(source: Any) -> dict[str, Any] | None:
-    """The only object of a file, longer than its first bytes; None if it is none, or too long."""
-    if not isinstance(source, str | os.PathLike) or Path(source).stat().st_size > LONGEST_OBJECT:
-        return None
-    try:
-        found = json.loads(read_text(source))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def keys_of(text: str) -> dict[str, Any] | None:
-    """What a cut off record tells by its keys."""
-    found: dict[str, Any] = {
-        key: [] for key in ("annotations", "completed_by", "was_cancelled", "data", "responses",
-                            "fields")
-        if f'"{key}"' in text
-    }  # fmt: skip
-    return found if text.startswith("{") else None
-
-
-def shown_name(source: Any) -> str:
-    """How errors call a source."""
-    if isinstance(source, str) and source == "-":
-        return "standard input"
-    if isinstance(source, str | os.PathLike):
-        return repr(Path(source).name)
-    given = getattr(source, "name", None)
-    return repr(Path(given).name) if isinstance(given, str) else "the file object"
-
-
-def _file_stem(source: Any) -> str | None:
-    """The name of a file without its ending; None where it has none."""
-    if isinstance(source, str | os.PathLike) and str(source) != "-":
-        return Path(source).name.split(".")[0]
-    return None
-
-
-def read_text(source: Any) -> str:
-    """The text of a file in UTF-8; "-" is standard input."""
-    try:
-        if hasattr(source, "read"):
-            content = source.read()
-            return content if isinstance(content, str) else content.decode("utf-8-sig")
-        if isinstance(source, str) and source == "-":
-            return sys.stdin.buffer.read().decode("utf-8-sig")
-        data = check_path(source).read_bytes()
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-        return data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
-        raise TableError(
-            f"{shown(str(source))} should be a readable file in UTF-8, but is not "
-            f"({first_line(error)[:200]}); check its name and encoding."
-        ) from None
-
-
-def _load_records(source: Any) -> list[tuple[str, Any]]:
-    """Objects of a list or of lines of JSON, and how errors call the place of each."""
-    text, name = read_text(source), shown_name(source)
-    if text.lstrip()[:1] not in ("", "[", "{"):
-        return argilla_records(text, name)
-    if text.lstrip()[:1] != "[":
-        try:
-            return [("Its object", json.loads(text))]  # one, which may fill many lines
-        except (ValueError, RecursionError):
-            return list(_load_lines(text, name))
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise TableError(
-            f"{name} should be JSON, but is not ({first_line(error)}); export it again."
-        ) from None
-    return [(f"Task {number}", record) for number, record in enumerate(found, 1)]
-
-
-def _load_lines(text: str, name: str) -> list[tuple[str, Any]]:
-    """Objects of lines of JSON; one object over several lines is the only one."""
-    records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            records.append((f"Line {number}", json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise TableError(
-                f"Line {number} of {name} should be a JSON object, but is not "
-                f"({first_line(error)}); export it again."
-            ) from None
-    return records
-
-
 # -- Public --------------------------------------------------------------------------------------
 
 
@@ -345,9 +243,11 @@ def read_label_studio(
     classes : sequence, optional
     names : dict, optional
         ``{"item": "data.image"}`` names items by a field of their data instead of by the id of the
-        task; ``{"label": "animal"}`` says which control of the page is meant, if there are several.
+        task; ``{"label": "animal"}`` says which control of the page is meant, if there are several,
+        and ``{"confidence": "sure"}`` which one tells how sure people are.
     **options
-        Of `Annotations.from_long`, such as `map`, and `on_rejected` of `read_annotations`.
+        Of `Annotations.from_long`, such as `map`, and `on_rejected` and `words` of
+        `read_annotations`.
 
     Examples
     --------
@@ -361,7 +261,7 @@ def read_label_studio(
     ['cat']
     """
     given = {"classes": classes, **options}
-    return _of_files({_file_stem(source): source}, "label-studio", names, given)
+    return _of_files({file_stem(source): source}, "label-studio", names, given)
 
 
 def read_doccano(
@@ -378,7 +278,8 @@ def read_doccano(
     sources : dict of annotators, or list of paths (then named after their files)
     classes : sequence, optional
     names : dict, optional
-        ``{"item": "text"}`` names items by another field than their id.
+        ``{"item": "text"}`` names items by another field than their id, ``{"annotator":
+        "username"}`` says which field names who answered.
     **options
         Of `Annotations.from_long`, such as `map`, and `on_rejected` of `read_annotations`.
 

@@ -28,6 +28,8 @@ from plausible.io.last_rows import check_last_row
 from plausible.io.mixed import as_kinds, read_mixed, told_codes, told_left_out
 from plausible.models import KINDS, NUMBER, is_row_name, names_rows, says_id
 from plausible.tables import (
+    ARROW,
+    PARQUET,
     Source,
     TableError,
     arrow,
@@ -42,6 +44,7 @@ from plausible.tables import (
 )
 
 LARGEST = 1e150  # beyond, squares are too large for a computer's numbers
+TYPED = (PARQUET, ARROW, "memory")  # tables whose columns have types of their own
 ROWS = {"row": None, "row0": 0, "row1": 1}  # numbers of rows as ids, and from where they count
 ITEMS = ("item", "task", "item_id", "task_id", "id")  # columns that name items, in any case
 
@@ -348,7 +351,11 @@ def read_with_id(
             f"{guess(strange[0], table.names) or ';'} its columns are "
             f"{listed([repr(name) for name in table.names])}."
         )
-    notes: list[str] = []
+    notes: list[str] = [
+        f"{table.name}: column {field.name!r} has durations, read as seconds"
+        for field in (table.schema(names) if table.format in TYPED else ())
+        if arrow().types.is_duration(field.type)
+    ]
     if kinds is None:
         ids = None if id is None else read_ids(table, id)
         X: Any = read_numbers(table, names, "Features", gaps=False)

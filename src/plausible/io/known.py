@@ -1,12 +1,13 @@
 """What is known about items, from a table of answers or labels, or from an annotation tool."""
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.checks import check_option, check_path, check_texts
+from plausible.checks import check_option, check_path, check_texts, guess
 from plausible.errors import InputError
 from plausible.experts import (
     ANYONE,
@@ -22,8 +23,9 @@ from plausible.io.answer_checks import (
 )
 from plausible.io.answer_columns import find_columns, look_at, plainly
 from plausible.io.answer_layouts import find_meanings, prefixed
+from plausible.io.export_sources import shown_name, tool_in
 from plausible.io.export_tools import TOOLS
-from plausible.io.exports import flattened, read_export, shown_name, tool_in
+from plausible.io.exports import flattened, read_export
 from plausible.io.features import column_of
 from plausible.io.label_tables import in_classes, read_label_table
 from plausible.io.matching import written
@@ -135,25 +137,52 @@ def read_known(
         form = "labels" if _holds_labels(table, found, options) else "answers"
     if form == "answers":
         return pooled(read_annotations(stream, **options), table.name, **how)
-    is_gold_idle = gold is not None and not keep_gold
-    if rule != "dempster" or doubt is not None or dependence != "auto" or is_gold_idle:
-        raise ValueError(
-            f"Answers of several people should be pooled, but {table.name} holds labels, one for "
-            "each item; leave rule, doubt, dependence and gold out."
-        )
+    check_options(options)
+    check_unpooled(table.name, keep_gold=keep_gold, **how)
     read = read_label_table(table, found, options)
     return Known(read.labels, read.items, None, read.notes)
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of labels that nobody knows."""
+    known = inspect.signature(read_annotations).parameters
+    strange = [name for name in options if name not in known]
+    if strange:
+        raise InputError(
+            "Options should be those of read_annotations or read_labels",
+            f"{strange[0]} came{guess(strange[0], list(known)).removesuffix('?')}",
+            "correct its name, or leave it out",
+            parameter=strange[0],
+        )
+
+
+def check_unpooled(
+    name: str,
+    rule: str = "dempster",
+    doubt: Any = None,
+    dependence: Any = "auto",
+    gold: Any = None,
+    keep_gold: bool = False,
+    **_others: Any,
+) -> None:
+    """Refuse to pool labels, of which there is one for each item."""
+    is_gold_idle = gold is not None and not keep_gold
+    if rule != "dempster" or doubt is not None or dependence != "auto" or is_gold_idle:
+        raise ValueError(
+            f"Answers of several people should be pooled, but {name} holds labels, one for "
+            "each item; leave rule, doubt, dependence and gold out."
+        )
+
+
 def _read_tool(source: Any, tool: str, options: dict[str, Any], how: dict[str, Any]) -> Known:
     """Pooled answers of an annotation tool; of doccano also a folder, with a file for each one."""
-    allowed = {"classes", "names", "map", "repeats", "separator", "on_rejected"}
+    allowed = {"classes", "names", "map", "words", "repeats", "separator", "on_rejected"}
     strange = sorted(set(options) - allowed)
     if strange:
         raise InputError(
             f"An export in the form {tool!r} should need no other option than classes",
             f"{strange[0]} came",
-            "leave it out (names, map, repeats and on_rejected may be given as well)",
+            "leave it out (names, map, words, repeats and on_rejected may be given as well)",
             parameter=strange[0],
         )
     if not hasattr(source, "read") and source != "-":

@@ -30,7 +30,7 @@ from plausible.checks import check_option, check_text
 from plausible.errors import InputError, Note, in_context
 from plausible.io.features import check_rows, read_numbers
 from plausible.io.label_names import named_sets, read_names, read_set, tell_sets
-from plausible.io.label_words import Reading, classes_of_names, labels_from_names, refuse
+from plausible.io.label_words import Learned, Reading, labels_from_names, learn_names, refuse
 from plausible.labels import Labels
 from plausible.tables import Source, TableError, choose, listed, open_table
 
@@ -120,20 +120,20 @@ def read_with_notes(
     return labels, notes
 
 
-def read_classes(
+def learn_labels(
     table: Source,
     kind: str | None,
     columns: Sequence[str] | str | None,
     how: Reading,
     confidence: str | None,
     classes: Sequence[Hashable] | None,
-) -> tuple[list[Any] | None, list[Note]]:
-    """Classes in one column of names, of which only different cells are held; None of others."""
+) -> Learned:
+    """What all rows of one column of names tell, of which only different cells are held."""
     kind, names, how = _settled(table, kind, columns, how, confidence)
     if not _is_named(kind, names):
-        return None, []
+        return Learned(None, None, None, [])
     with _about_labels(table):
-        return classes_of_names(table, names[0], kind, how, classes)
+        return learn_names(table, names[0], kind, how, classes)
 
 
 @contextmanager
@@ -250,7 +250,7 @@ def _read_wide(
         "write 0 for what is excluded, and leave the whole row empty if nothing is known",
     )  # fmt: skip
     if kind == "masses":
-        sets = named_sets(names) if bare == names else None
+        sets = named_sets(names, True) if bare == names else None
         if sets is not None:
             table.notes += tell_sets(names, sets)
         return _from_masses(table, sets or bare, values, empty, classes)

@@ -105,8 +105,10 @@ def is_braced(name: str) -> bool:
     return (name.startswith("{") and name.endswith("}")) or (name in EMPTY and bool(name))
 
 
-def named_sets(names: Sequence[str]) -> list[str] | None:
+def named_sets(names: Sequence[str], are_masses: bool = False) -> list[str] | None:
     """Names of columns of masses with bars between classes; None if they do not tell of sets.
+
+    If they surely `are_masses`, one that is called omega is that of all classes.
 
     Examples
     --------
@@ -132,7 +134,9 @@ def named_sets(names: Sequence[str]) -> list[str] | None:
             for members, is_all in zip(sets, is_frame, strict=True)
         ]
     if any("|" in name or is_braced(name) for name in names):
-        return list(names)
+        return _with_frame(names)
+    if are_masses and any(name.strip().casefold() in GREEK for name in names):
+        return _with_frame(names)
     marked = [PREFIX.fullmatch(name.strip()) for name in names]
     bare = [found[1] for found in marked if found]
     if len(bare) < len(names):  # without a mark, hot_dog beside hot and dog may be a class
@@ -145,6 +149,20 @@ def named_sets(names: Sequence[str]) -> list[str] | None:
         return None
     every = zip(bare, parts, strict=True)
     return ["|".join(singles if name in frames else part or [name]) for name, part in every]
+
+
+def _with_frame(names: Sequence[str]) -> list[str]:
+    """Names of sets; one that is called omega is that of all classes."""
+    is_frame = [name.strip().casefold() in GREEK for name in names]
+    known = dict.fromkeys(
+        part for name, is_all in zip(names, is_frame, strict=True)
+        if not is_all for part in read_set(name)
+    )  # fmt: skip
+    if len(known) < 2:
+        return list(names)
+    return [
+        "|".join(known) if is_all else name for name, is_all in zip(names, is_frame, strict=True)
+    ]
 
 
 def may_be_sets(names: Sequence[str]) -> bool:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from plausible.checks import check_option
 from plausible.errors import Note
 from plausible.io.answer_checks import check_codebook, check_one_label, check_sureness
-from plausible.io.answer_layouts import prefixed, unused
+from plausible.io.answer_columns import ALIASES, plainly
+from plausible.io.answer_layouts import prefixed
+from plausible.io.answer_plans import unused
 from plausible.io.answer_states import (
     DROP,
     KEEP,
@@ -23,12 +25,14 @@ from plausible.io.answer_states import (
 )
 from plausible.io.chosen_rows import ChosenRows
 from plausible.io.features import read_ids
-from plausible.io.label_files import read_classes, read_with_notes
-from plausible.io.label_words import Reading
+from plausible.io.label_files import learn_labels, read_with_notes
+from plausible.io.label_words import Learned, Reading
 from plausible.io.last_rows import check_last_row
 from plausible.io.pieces import Piece, pieces
 from plausible.labels import Labels
 from plausible.tables import Source, choose, counted, listed, stream_table
+
+USUAL = {plainly(name) for name in ALIASES["item"]}
 
 
 class LabelTable(NamedTuple):
@@ -40,34 +44,46 @@ class LabelTable(NamedTuple):
 
 
 def read_label_table(
-    table: Source, found: dict[str, str], options: Mapping[str, Any]
+    table: Source,
+    found: dict[str, str],
+    options: Mapping[str, Any],
+    learned: Learned | None = None,
 ) -> LabelTable:
-    """Labels of a table, whose columns mean what was `found`."""
+    """Labels of a table, whose columns mean what was `found`, and cells what was `learned`."""
     if "item" in found and not isinstance(table, Piece):
         check_last_row(table, found["item"])
     idle = _idle_columns(table, found, options)
     table, silent, about = _without_rejected(table, found, idle, options.get("on_rejected"))
-    how = _how_to_read(table, found, options)
-    labels, told = read_with_notes(stream_table(table), *how, options.get("classes"))
+    kind, columns, how, confidence = _how_to_read(table, found, options)
+    classes = options.get("classes")
+    if learned is not None:
+        how = how._replace(changes=learned.changes or how.changes, scale=learned.scale)
+        classes = learned.classes
+    labels, told = read_with_notes(stream_table(table), kind, columns, how, confidence, classes)
     if silent is not None:
         unknown = Labels.unknown(1, labels.classes.tolist())
         every = np.where(silent, len(labels), np.arange(len(labels)))
         labels = Labels.concatenate([labels, unknown])[every]
     items = read_ids(table, found["item"]) if "item" in found else None
+    if "item" in found and plainly(found["item"]) not in USUAL and "item" not in _named(options):
+        about = [Note(f"items are those of the column {found['item']!r}"), *about]
     said = int((labels.informativeness > 0).sum())
     notes = [told_labels(table, len(labels), said, labels.classes), *told, *about, *table.notes]
     return LabelTable(labels, items, notes)
 
 
-def classes_of_table(
-    table: Source, found: dict[str, str], options: Mapping[str, Any]
-) -> tuple[list[Any] | None, list[Note]]:
-    """Classes in the labels of a table too long to hold, with the notes of `read_label_table`.
+def _named(options: Mapping[str, Any]) -> Mapping[str, str]:
+    """Columns that the caller has named."""
+    return options.get("names") or {}
 
-    None if each class has a column of its own, so that any row tells them.
+
+def learn_table(table: Source, found: dict[str, str], options: Mapping[str, Any]) -> Learned:
+    """What labels of a table too long to hold mean, with the notes of `read_label_table`.
+
+    Its classes are None if each has a column of its own, so that any row tells them.
     """
     how = _how_to_read(table, found, options)
-    classes, told = read_classes(table, *how, options.get("classes"))
+    learned = learn_labels(table, *how, options.get("classes"))
     idle, asked = _idle_columns(table, found, options), options.get("on_rejected")
     states = state_columns(idle)
     words: dict[str, Counter[str]] = {name: Counter() for name in states}
@@ -83,7 +99,7 @@ def classes_of_table(
         for name, said in words.items()
         if said and (asked is not None or said.total() < n_rows)
     ]
-    return classes, [*told, *unused(idle), *about]
+    return learned._replace(notes=[*learned.notes, *unused(idle), *about])
 
 
 def told_labels(table: Source, count: int, said: int, classes: NDArray[Any]) -> str:
@@ -162,9 +178,9 @@ def _how_to_read(
             aside = {found.get("item"), "conflict", "is_probability", *options.get("ignore", ())}
             columns = [name for name in choose(table, None) if name not in aside]
         elif "set" not in table.names and "label" in found:
-            check_one_label(table, found, options.get("names") or {}, options.get("ignore", ()))
+            check_one_label(table, found, _named(options), options.get("ignore", ()))
             check_codebook(table, found)
-            check_sureness(table, found, options.get("names") or {}, options.get("ignore", ()))
+            check_sureness(table, found, _named(options), options.get("ignore", ()))
             columns = found["label"]
             sure = next((found[m] for m in ("doubt", "confidence") if m in found), None)
             kind = "crisp" if sure is None else "doubt"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,28 +14,49 @@ from plausible.errors import InputError, Note
 from plausible.experts import (
     ABSTAIN,
     Codes,
+    Scale,
     is_free_text,
     manner,
     read_doubts,
+    scale_of,
     split_quoted,
     understand,
 )
-from plausible.io.features import check_rows
+from plausible.io.cells import Cells, Different
 from plausible.io.label_names import read_name, read_names, split_set, write_name
+from plausible.io.pieces import pieces
 from plausible.labels import Labels
-from plausible.tables import Source, TableError, first_line, names_of
+from plausible.tables import Source, TableError, first_line
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 
 class Reading(NamedTuple):
-    """How names and doubts of labels are read: columns, and what words mean."""
+    """How names and doubts of labels are read: columns, what words mean, and the scale of numbers.
+
+    Without a scale, it is judged from the rows that are read.
+    """
 
     doubt: str | None
     meaning: str
     changes: Mapping[Any, Any] | None
     words: Mapping[Any, float] | None
+    scale: Scale | None = None
+
+
+class Learned(NamedTuple):
+    """What all rows of a table of labels tell, so that some of them can be read by themselves.
+
+    classes : None if each class has a column of its own
+    changes : what each different cell means
+    scale : of doubts or confidences, if there are any
+    """
+
+    classes: list[Any] | None
+    changes: dict[Any, Any] | None
+    scale: Scale | None
+    notes: list[Note]
 
 
 def labels_from_names(
@@ -57,54 +79,28 @@ def labels_from_names(
     return labels.discount(doubts), [*notes, *told]
 
 
-def classes_of_names(
+def learn_names(
     table: Source, name: str, kind: str, how: Reading, classes: Sequence[Hashable] | None
-) -> tuple[list[Any], list[Note]]:
-    """The classes of a column of names that may be too long to hold, with notes on words."""
+) -> Learned:
+    """What a column of names, and one of doubts, mean that may be too long to hold."""
     seen = Cells()
     for _ in seen.add_all(table, name):
         pass
     sets, notes = _understood(table, name, seen, kind, how, classes)
-    return _frame(table, name, seen, sets, classes), notes
-
-
-class Cells:
-    """Different cells of a column that comes in parts.
-
-    places : dict of the cells, in the order in which they are met
-    counts, first : in how many rows each stands, and the first of these
-    """
-
-    def __init__(self) -> None:
-        self.places: dict[Any, int] = {}
-        self.counts: list[int] = []
-        self.first: list[int] = []
-        self.n_rows = 0
-
-    def add_all(self, table: Source, name: str) -> Iterator[NDArray[np.int64]]:
-        """Take all rows of a column, and tell which cell each holds."""
-        yield np.empty(0, np.int64)
-        for batch in table.batches([name], typed=False):
-            yield self.add(names_of(batch.column(0), name, table.name))
-        check_rows(table, self.n_rows)
-
-    def add(self, part: Any) -> NDArray[np.int64]:
-        """Take further rows."""
-        encoded = part.dictionary_encode()
-        cells = [*encoded.dictionary.to_pylist(), None]  # the last one is that of missing cells
-        if not part.null_count:
-            cells.pop()
-        codes = encoded.indices.fill_null(len(cells) - 1).to_numpy()
-        counts = np.bincount(codes, minlength=len(cells)).tolist()
-        first = np.unique(codes, return_index=True)[1] + self.n_rows
-        for cell, count, row in zip(cells, counts, first.tolist(), strict=True):
-            place = self.places.setdefault(cell, len(self.places))
-            if place == len(self.counts):
-                self.counts.append(0)
-                self.first.append(row)
-            self.counts[place] += count
-        self.n_rows += len(part)
-        return np.array([self.places[cell] for cell in cells], np.int64)[codes]
+    frame = _frame(table, name, seen, sets, classes)
+    changes = {
+        cell: tuple(members) or None
+        for cell, members in zip(seen.places, sets, strict=True)
+        if cell is not None
+    }
+    if kind != "doubt":
+        return Learned(frame, changes, None, notes)
+    with _about_doubts(table):
+        doubts = Different()
+        for piece in pieces(table, [str(how.doubt)]):
+            doubts.add(piece.encoded(str(how.doubt)).names)
+        scale = scale_of(doubts.cells(), how.meaning, how.words, how.doubt)
+    return Learned(frame, changes, scale, [*notes, *scale.notes])
 
 
 def _check_free_text(name: str, n_classes: int, n_labels: int) -> None:
@@ -222,16 +218,9 @@ def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatA
     kind = names.dtype if names.dtype.kind == "f" else np.dtype(object)
     cells = np.full(len(names) + 1, np.nan if kind.kind == "f" else None, kind)
     cells[:-1] = names  # the last one is that of missing cells
-    try:
-        read = read_doubts(Codes(codes % len(cells), cells), how.meaning, how.words, name)
-    except InputError as error:
-        came = error.came
-        if error.rows is not None and len(error.rows):
-            where = table.where((error.rows + 1).tolist())
-            came = f"does not in {where} of {table.name}, with {shown(error.value)}"
-        else:
-            came = f"in {table.name}, {came}"
-        raise TableError(error.expected, came, error.remedies, settings=error.settings) from error
+    column = Codes(codes % len(cells), cells)
+    with _about_doubts(table):
+        read = read_doubts(column, how.meaning, how.words, name, how.scale)
     doubt = read.values
     refuse(
         table, np.isnan(doubt) & labeled,
@@ -239,6 +228,19 @@ def _read_doubt(table: Source, how: Reading, labeled: BoolArray) -> tuple[FloatA
         "write 0 for a sure label and 1 for one that says nothing",
     )  # fmt: skip
     return np.where(np.isnan(doubt), 1.0, doubt), list(read.notes)
+
+
+@contextmanager
+def _about_doubts(table: Source) -> Iterator[None]:
+    """Errors about doubts name the table and its rows."""
+    try:
+        yield
+    except InputError as error:
+        came = f"in {table.name}, {error.came}"
+        if error.rows is not None and len(error.rows):
+            where = table.where((error.rows + 1).tolist())
+            came = f"does not in {where} of {table.name}, with {shown(error.value)}"
+        raise TableError(error.expected, came, error.remedies, settings=error.settings) from error
 
 
 def refuse(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plausible.errors import Note
 from plausible.experts import (
@@ -22,11 +23,17 @@ from plausible.experts import (
     Annotations,
     Dependence,
     Reliability,
+    check_doubt_word,
+    count_repeats,
     counted_once,
     default_model,
+    tell_blanks,
+    tell_repeats,
 )
 from plausible.io.annotation_files import read_annotations
-from plausible.io.answer_layouts import find_meanings, plan_reading, unused
+from plausible.io.answer_columns import NUMBERS
+from plausible.io.answer_layouts import find_meanings, plan_reading
+from plausible.io.answer_plans import Plan
 from plausible.io.answer_states import (
     DROP,
     KEEP,
@@ -38,6 +45,14 @@ from plausible.io.answer_states import (
 )
 from plausible.io.known import told_dependence
 from plausible.io.label_tables import in_classes
+from plausible.io.learned_answers import (
+    Gathered,
+    LearnedAnswers,
+    learn_gaps,
+    options_of_parts,
+    with_doubts,
+    without_doubts,
+)
 from plausible.io.lookup import hash_names
 from plausible.io.pieces import Part, Piece, pieces
 from plausible.labels import Labels
@@ -46,8 +61,7 @@ from plausible.tables import Source, TableError, arrow, counted
 PART_BYTES = 1 << 26  # of answers in memory at a time
 NAMES = ("item", "annotator", "label", "doubt", "confidence")  # read as they are written
 READ_BY = (
-    "layout", "names", "kind", "columns", "classes", "separator", "abstain", "none", "map", "words",
-    "repeats", "ignore",
+    "names", "classes", "separator", "abstain", "none", "map", "words", "repeats", "ignore",
 )  # fmt: skip
 SEARCHED_PARTS = 4  # in which people who err together are looked for
 
@@ -93,14 +107,15 @@ def pool_in_parts(
             f"Known classes should come with answers that fit into memory, but those of "
             f"{table.name} do not; learn from some of the items, and give the doubts."
         )
-    about: list[Note] = []
-    with _dealt_out(table, options, about) as paths:
-        options = {name: value for name, value in options.items() if name != "on_rejected"}
-        read = partial(read_part, table.name, options=options)
-        classes = all_classes(map(read, paths))
-        read = partial(read, classes=classes)
+    if isinstance(doubt, str):
+        check_doubt_word(doubt)
+    with _dealt_out(table, options) as (paths, sorting):
+        given = {name: value for name, value in options.items() if name != "on_rejected"}
+        learned, about = _learn_all(table, paths, sorting, given)
+        classes = learned.classes
+        read = partial(read_part, table.name, learned=learned, plan=sorting.plan)
         first = read(paths[0])
-        learned, how, searched = None, f"doubt {doubt}", []
+        trusted, how, searched = None, f"doubt {doubt}", []
         if doubt is None and first.doubt is not None:
             how = "the doubts of the answers themselves (0.01 at least)"
         elif doubt is None or isinstance(doubt, str):
@@ -108,10 +123,10 @@ def pool_in_parts(
             if dependence == "fit" or is_default:
                 dependence = _search_pairs(read, paths, doubt)
                 searched += _told_search(len(paths))
-            model = None if is_default else "one_coin" if doubt in (None, "fit") else doubt
-            learned = _learn_people(read, paths, model, dependence)
+            model = None if is_default else "one_coin"
+            trusted = _learn_people(read, paths, model, dependence)
             how = "doubts learned from the agreement of people"
-        pool = partial(_pool_part, read=read, rule=rule, doubt=doubt, learned=learned,
+        pool = partial(_pool_part, read=read, rule=rule, doubt=doubt, learned=trusted,
                        on_conflict=on_conflict, dependence=dependence)  # fmt: skip
         notes = [
             f"{table.name}: answers in {counted(len(paths), 'part')}; "
@@ -121,19 +136,18 @@ def pool_in_parts(
             else f"pooled by the rule {rule!r} with {how}",
             *(told_dependence(dependence) if isinstance(dependence, Dependence) else []),
             *searched,
-            *table.notes,
             *about,
-            *first.notes,
         ]
         yield LargePool(mapped(pool, paths, client), classes, notes)
 
 
 def items_in_parts(table: Source, options: Mapping[str, Any]) -> Iterator[Any]:
     """Names of items in the order of `pool_in_parts`, those of one part after another."""
-    kept = {name: options[name] for name in READ_BY if name in options}
-    with _dealt_out(table, options, []) as paths:
+    with _dealt_out(table, options) as (paths, sorting):
+        given = {name: options[name] for name in READ_BY if name in options}
+        learned = without_doubts(sorting.gathered.learned(given))
         for path in paths:
-            yield read_part(table.name, path, kept).items
+            yield read_part(table.name, path, learned, sorting.plan).items
 
 
 def _size_of(table: Source) -> int:
@@ -145,9 +159,7 @@ def _size_of(table: Source) -> int:
 
 
 @contextmanager
-def _dealt_out(
-    table: Source, options: Mapping[str, Any], notes: list[Note]
-) -> Iterator[list[Path]]:
+def _dealt_out(table: Source, options: Mapping[str, Any]) -> Iterator[tuple[list[Path], "Sorting"]]:
     """Files of Arrow among which the answers of a table that count are dealt out by item."""
     pa, ipc, n_parts = arrow(), arrow(".ipc"), max(1, -(-_size_of(table) // PART_BYTES))
     sorting = Sorting(table, options)
@@ -159,14 +171,14 @@ def _dealt_out(
             writers = [stack.enter_context(ipc.new_file(str(path), schema)) for path in paths]
             for piece in pieces(table, table.names):
                 answers = sorting.answers_of(piece)
-                number = hash_names(answers.column(sorting.item)) % np.uint64(n_parts)
+                number = hash_names(sorting.bare_items(answers)) % np.uint64(n_parts)
                 for part, writer in enumerate(writers):
                     chosen = answers.filter(pa.array(number == part))
                     if chosen.num_rows:
                         writer.write_table(chosen)
                         used[part] = True
-        notes += sorting.told(bool(used.any()))
-        yield [path for path, there in zip(paths, used, strict=True) if there]
+        sorting.check_some_left(bool(used.any()))
+        yield [path for path, there in zip(paths, used, strict=True) if there], sorting
 
 
 class Sorting:
@@ -177,10 +189,10 @@ class Sorting:
     """
 
     def __init__(self, table: Source, options: Mapping[str, Any]) -> None:
-        plan = plan_reading(
-            table, "long", options.get("names"), None, None, options.get("ignore", ())
-        )
-        self.table, self.plan, self.asked = table, plan, options.get("on_rejected")
+        asked, ignore = options.get("on_rejected"), options.get("ignore", ())
+        plan = plan_reading(table, "long", options.get("names"), None, None, ignore, asked)
+        self.table, self.plan, self.asked = table, plan, asked
+        self.gathered, self.has_blanks = Gathered(table, plan), False
         self.item = plan.found["item"]
         check_numbers(plan.found, self.asked, table.name)
         table.keep_written([plan.found[name] for name in NAMES if name in plan.found])
@@ -196,7 +208,23 @@ class Sorting:
             self.words[column] = self.words.get(column, Counter()) + said.words
             if self._done(column) != KEEP:
                 out |= said.is_out
-        answers = piece.table.select(self.names)
+        self.gathered.add_doubts(piece)
+        answers = self._without(piece.table.select(self.names), out)
+        self.gathered.add(answers, int(out.sum()) if self.asked == UNKNOWN else 0)
+        return answers
+
+    def bare_items(self, answers: Any) -> Any:
+        """Items without blanks around them, so that those that are one come to the same part."""
+        pc, types, items = arrow(".compute"), arrow().types, answers.column(self.item)
+        if not (types.is_string(items.type) or types.is_large_string(items.type)):
+            return items
+        bare = pc.utf8_trim_whitespace(items)
+        self.has_blanks = self.has_blanks or bool(pc.any(pc.not_equal(bare, items)).as_py())
+        return bare
+
+    def _without(self, answers: Any, out: NDArray[np.bool_]) -> Any:
+        """Answers of which some are left out, or say nothing."""
+        plan = self.plan
         if self.asked != UNKNOWN or not out.any():
             return answers.filter(arrow().array(~out)) if out.any() else answers
         for label in plan.choices or [plan.found["label"]]:
@@ -209,28 +237,75 @@ class Sorting:
         is_usual = self.plan.left_out is not None and column == self.plan.left_out[0]
         return self.asked or (DROP if is_usual else KEEP)
 
-    def told(self, any_left: bool) -> list[Note]:
+    def check_some_left(self, any_left: bool) -> None:
+        """Refuse a table in which every answer is rejected."""
+        found = [column for column, words in self.words.items() if words]
+        check_left(int(any_left or not found), self.table.name, found)
+
+    def told(self) -> list[Note]:
         """What was done, in words."""
         found = {column: words for column, words in self.words.items() if words}
-        check_left(int(any_left or not found), self.table.name, list(found))
         notes = [
             tell_rejected(column, words, self._done(column), self.asked is None)
             for column, words in found.items()
         ]
         if self.asked is not None and not found:
             notes.append(Note(f"no answer of {self.table.name} is said to be rejected or skipped"))
-        idle = [name for name in self.plan.states if self._done(name) == KEEP]
-        return [*unused(idle), *notes]
+        return notes
 
 
-def read_part(
-    name: str, path: Path, options: dict[str, Any], classes: list[Any] | None = None
-) -> Annotations:
-    """The answers of one part."""
+def _learn_all(
+    table: Source, paths: list[Path], sorting: Sorting, options: dict[str, Any]
+) -> tuple[LearnedAnswers, list[str]]:
+    """What all answers tell together, with the notes of `read_annotations`."""
+    learned = sorting.gathered.learned(options)
+    parts = (Part(Named(table.name), load(path), 0) for path in paths)
+    filled: list[Note] = []
+    if sorting.gathered.may_fill:
+        sure, filled = learn_gaps(parts, sorting.plan, learned)
+        learned = without_doubts(learned) if sure is None else learned._replace(sure=sure)
+    again = _tell_again(table, paths, sorting, learned)
+    of_sure = f"{table.name}: column {learned.sure.column!r}" if learned.sure else "\0"
+    of_table = [note for note in table.notes if not note.startswith(of_sure)]
+    return learned, [*again, *filled, *learned.notes, *of_table, *sorting.told()]
+
+
+def _tell_again(
+    table: Source, paths: list[Path], sorting: Sorting, learned: LearnedAnswers
+) -> list[Note]:
+    """Notes on items whose names differ by blanks, and on answers that were given again."""
+    repeats = learned.options.get("repeats", "all")
+    all_count = learned._replace(options=learned.options | {"repeats": "all"})
+    n_equal = n_changed = n_merged = 0
+    blank = None
+    for path in paths:
+        answers = read_part(table.name, path, all_count, sorting.plan)
+        if sorting.has_blanks:
+            names = Part(Named(table.name), load(path), 0).encoded(sorting.item).names.tolist()
+            n_merged += len(names) - len({name.strip() for name in names})
+            around = (name for name in names if name != name.strip())
+            blank = next(around, None) if blank is None else blank
+        if any("repeats" in getattr(note, "settings", ()) for note in answers.notes):
+            said = answers.item, answers.annotator, answers.statement, answers.doubt
+            equal, changed = count_repeats(*said)
+            n_equal, n_changed = n_equal + equal, n_changed + changed
+    is_each = not any(meaning in sorting.plan.found for meaning in NUMBERS)
+    again = tell_repeats(n_equal, n_changed, repeats) if is_each else []
+    return [*([tell_blanks("items", n_merged, str(blank))] if n_merged > 0 else []), *again]
+
+
+def load(path: Path) -> Any:
+    """The table of Arrow of one part."""
     with arrow().memory_map(str(path)) as file:
-        table = arrow(".ipc").open_file(file).read_all()
-    given = options if classes is None else options | {"classes": classes}
-    return read_annotations(Part(Named(name), table, 0), **given)
+        return arrow(".ipc").open_file(file).read_all()
+
+
+def read_part(name: str, path: Path, learned: LearnedAnswers, plan: Plan) -> Annotations:
+    """The answers of one part."""
+    table = load(path)
+    if learned.sure is not None:
+        table = with_doubts(Part(Named(name), table, 0), table, learned, plan)
+    return read_annotations(Part(Named(name), table, 0), **options_of_parts(learned))
 
 
 class Named(Source):
@@ -239,15 +314,6 @@ class Named(Source):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name, self.names = name, []
-
-
-def all_classes(parts: Iterator[Annotations]) -> list[Any]:
-    """The classes of all parts, sorted where they can be."""
-    found: dict[Any, None] = {}
-    for part in parts:
-        found |= dict.fromkeys(part.classes.tolist())
-    names = list(found)
-    return np.sort(Labels.unknown(1, names).classes).tolist()
 
 
 def _search_pairs(read: Any, paths: list[Path], doubt: Any) -> Dependence:

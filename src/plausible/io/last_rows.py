@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plausible.tables import Source, TableError, arrow, choose
 
 SUMS = {"total", "totals", "grand total", "sum", "sums", "mean", "average", "summe", "gesamt",
-        "total general", "totale", "somme", "suma"}  # fmt: skip
+        "total general", "totale", "somme", "suma", "mittelwert", "durchschnitt", "moyenne",
+        "median"}  # fmt: skip
 MARKS = ("#", "*", "//")  # with which notes begin
 TYPES = {"string", "str", "text", "int", "integer", "float", "double", "number", "numeric", "char",
          "varchar", "category", "categorical", "factor", "bool", "boolean", "object", "date",
@@ -91,18 +93,32 @@ def check_last_answer(table: Source, called: str, item: Any, others: Sequence[An
     `Source.encoded` gives them. Names of columns that come again are refused as well.
     """
     codes, names = item
-    is_text = names.dtype.kind in "UO"
-    again = np.zeros(0, dtype=np.int64)
-    if is_text:
-        again = np.flatnonzero((names == called) | (names == f"\ufeff{called}"))
-    if len(again):
-        check_names_again(table, called, int(np.argmax(codes == again[0])))
+    again = [place for name in (called, f"\ufeff{called}") for place in _places(names, name)]
+    if again:
+        check_names_again(table, called, int(np.argmax(codes == min(again))))
     if len(codes) < 2 or codes[-1] < 0 or any(other[0][-1] >= 0 for other in others):
         return
     last = str(names[codes[-1]])
     rest = [name for name in map(str, names[:N_OTHERS].tolist()) if name != last]
     if is_note(last) and not any(map(is_note, rest)):
         refuse_note(table, len(codes), last)
+
+
+def _places(names: NDArray[Any], name: str) -> list[int]:
+    """Where a name is; its last letter tells nearly all others.
+
+    Examples
+    --------
+    >>> _places(np.array(["item", "im1", "items"]), "item"), _places(np.array([7]), "item")
+    ([0], [])
+    """
+    width = names.dtype.itemsize // 4
+    if names.dtype.kind == "U" and 0 < len(name) <= width:
+        letters = np.ascontiguousarray(names).view(np.uint32).reshape(len(names), width)
+        rows = np.flatnonzero(letters[:, len(name) - 1] == ord(name[-1]))
+    else:
+        rows = np.arange(len(names) if names.dtype.kind == "O" else 0)
+    return rows[names[rows] == name].tolist()
 
 
 def check_first_answer(table: Source, columns: Sequence[Any], is_told: bool) -> None:

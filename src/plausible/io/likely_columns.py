@@ -10,6 +10,7 @@ from plausible.io.last_rows import check_names_again
 from plausible.tables import Source, TableError, choose, listed
 
 MANY_ALIKE = 3  # columns that share values, where there are many of them
+MANY_ROWS = 8  # in which classes come again
 MOST_LETTERS = 80  # of the name of a column in a message
 HINTS = {
     "item": ("input", "item", "task", "photo", "image", "img", "pic", "file", "url", "text", "doc",
@@ -118,7 +119,8 @@ def fits(meaning: str, look: Look) -> bool:
     n_rows, n_values = len(look.codes), len(look.values)
     if meaning == "item":
         return n_values > 1
-    return n_values > (n_rows >= 8) and (n_rows < 8 or n_values <= 0.7 * n_rows)
+    is_long = n_rows >= MANY_ROWS
+    return n_values > is_long and (not is_long or n_values <= 0.7 * n_rows)
 
 
 def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> TableError:
@@ -127,7 +129,7 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
         return TableError(f"{table.name} should hold answers", "has no columns", "check the file")
     looks = look_at(table, choose(table, None))
     check_header(table, looks)
-    item = looks.get(found.get("item", ""))
+    given, item = found, looks.get(found.get("item", ""))
     called = plainly(found.get("item", ""))
     is_called = called in map(plainly, ALIASES["item"]) and not (
         called == "id" and "annotator" in found
@@ -147,7 +149,7 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             "write a table with such columns, separated by commas",
         )
     if "label" not in found and (same := _same_answers(looks, found)):
-        return _refuse_same(table, found, same)
+        return _refuse_same(table, given, same)
     likely = likely_names(table, found, looks)
     real = [name for name, look in looks.items() if look.is_real and name not in likely.values()]
     if "label" not in likely and real and {"item", "annotator"} <= set(likely):
@@ -158,6 +160,12 @@ def refuse_unknown(table: Source, found: Mapping[str, str], why: str = "") -> Ta
             "cut these into classes, as with pandas.cut or cut in R, in a column called label",
         )
     names = listed([shown(name) for name in table.names])
+    if "label" not in likely and not alike and n_rows >= MANY_ROWS:
+        return TableError(
+            f"{table.name} should have a column with what people answered",
+            f"has {names}, none of which names the same few classes again and again",
+            "give the table of answers",
+        )
     said = {m: c for m, c in likely.items() if c != m and len(c) <= MOST_LETTERS}
     full = len(likely) == 3 or (len(likely) == 2 and len(looks) == 2)
     return TableError(
@@ -218,13 +226,22 @@ def _refuse_same(table: Source, found: Mapping[str, str], same: Sequence[str]) -
     )
 
 
-def refuse_turned(table: Source, alike: Sequence[str], why: str) -> TableError:
+def refuse_turned(
+    table: Source, alike: Sequence[str], why: str, who: str | None = None
+) -> TableError:
     """The error of a table with a row for each person and a column for each item."""
+    names = choose(table, None)
+    others = [name for name in names if name not in alike and name != who]
+    ignore = ", and {ignore}," if others else ""
     return TableError(
         f"{table.name} should have a row for each item, or for each answer",
         f"{why}, and {listed([repr(name) for name in alike])} look like items",
-        "write a row for each answer, with the columns item, annotator and label (melt in pandas, "
-        "pivot_longer in R)",
+        (
+            f"say {{layout}}{ignore} if so",
+            "write a row for each answer, with the columns item, annotator and label (melt in "
+            "pandas, pivot_longer in R)",
+        ),
+        settings={"layout": "items"} | ({"ignore": others} if others else {}),
     )
 
 

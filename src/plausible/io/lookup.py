@@ -134,8 +134,7 @@ class Lookup:
         kept = self.by_text if self.by_text is not None else self.by_number
         assert kept is not None
         same = np.flatnonzero(kept.keys[1:] == kept.keys[:-1])
-        rows = kept.rows.astype(np.int64)
-        return rows[same], rows[same + 1]
+        return kept.rows_at(same), kept.rows_at(same + 1)
 
     def numbers(self) -> NDArray[Any] | None:
         """The known items in their order, if all of them are whole numbers."""
@@ -157,12 +156,12 @@ class Lookup:
 class Sorted:
     """Keys in their order, and the row of each; the array of keys is sorted in place."""
 
-    rows: NDArray[Any]
+    rows: NDArray[Any] | None  # None if keys were in order: of very many, no array is kept
 
     def __init__(self, keys: NDArray[Any], rows: NDArray[np.int64] | None = None) -> None:
         if (keys[1:] >= keys[:-1]).all():  # in order already, as long tables often are
             self.keys = shortened(keys)
-            self.rows = np.arange(len(keys), dtype=np.int32) if rows is None else rows
+            self.rows = rows
             return
         order = np.argsort(keys, kind="stable")
         found = order if rows is None else rows[order]
@@ -171,10 +170,14 @@ class Sorted:
         keys.sort()
         self.keys = shortened(keys)
 
+    def rows_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of keys that are at some places."""
+        return places if self.rows is None else self.rows[places].astype(np.int64)
+
     def repeated(self) -> NDArray[np.int64]:
         """Rows of keys that come again."""
         same = np.flatnonzero(self.keys[1:] == self.keys[:-1])
-        return np.sort(self.rows[same + 1].astype(np.int64))
+        return np.sort(self.rows_at(same + 1))
 
     def places(self, keys: NDArray[Any]) -> NDArray[np.int64]:
         """The row of each key, -1 where there is none."""
@@ -184,7 +187,7 @@ class Sorted:
         if self.keys.dtype == np.int32:  # or all of them would be copied to be compared
             asked = np.clip(keys, SHORT.min, SHORT.max).astype(np.int32)
         at = np.minimum(np.searchsorted(self.keys, asked), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, self.rows[at].astype(np.int64), -1)
+        return np.where(self.keys[at] == keys, self.rows_at(at), -1)
 
 
 def shortened(keys: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from plausible.models import (
     find_kind,
     tidy_column,
 )
-from plausible.tables import Source, TableError, arrow, counted, floats, listed, plain
+from plausible.tables import Source, TableError, arrow, counted, floats, in_seconds, plain
 
 CODES = {-9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0}  # for "no value"
 FEW_NUMBERS = 10  # in which one may be far from the others by chance
@@ -54,7 +54,7 @@ def read_mixed(
         column = _without_words(loaded.column(name), missing)
         values = _values_of_column(column, kinds.get(name), name, faults)
         if values is None:
-            left_out[name] = f"it holds {str(column.type)[:40]}"
+            left_out[name] = why_left_out(column.type)
             continue
         if values.dtype.kind == "f":
             infinite.add(np.isinf(values), 0, name, column)
@@ -122,7 +122,7 @@ def _values_of_column(
     column: Any, kind: str | None, name: str, faults: Faults
 ) -> NDArray[Any] | None:
     """Numbers, dates, or text with None in gaps; None if the type holds none of these."""
-    types = arrow().types
+    types, column = arrow().types, in_seconds(column)
     if types.is_date(column.type) or types.is_timestamp(column.type):
         return _as_dates(column) if kind != CATEGORY else as_texts(plain(column))
     numbers, gaps, wrong = floats(column)
@@ -232,6 +232,16 @@ def told_codes(name: str, columns: Mapping[str, Any], beside: Mapping[str, Any])
     return notes
 
 
+def why_left_out(given: Any) -> str:
+    """Why a column of a type is not used, and what would mend it."""
+    types = arrow().types
+    if types.is_struct(given) or types.is_map(given):
+        return "it holds records: write a column for each of their fields"
+    if types.is_nested(given):
+        return "it holds lists: write a column for each of their entries"
+    return f"it holds {str(given)[:40]}: write numbers or text"
+
+
 def told_left_out(left_out: Mapping[str, str], name: str) -> list[str]:
     """Which columns are not used, and why."""
     if not left_out:
@@ -239,7 +249,7 @@ def told_left_out(left_out: Mapping[str, str], name: str) -> list[str]:
     told = [f"{column} ({why})" for column, why in left_out.items()]
     return [
         f"{name}: {counted(len(told), 'column')} left out: "
-        + listed(told[:10], len(told)).replace(", ...", "")
+        + ", ".join(told[:10])
         + ("" if len(told) <= 10 else f", and {len(told) - 10} more")
     ]
 

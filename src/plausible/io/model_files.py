@@ -22,6 +22,7 @@ import numpy as np
 
 import plausible
 from plausible.checks import check_path, check_text, check_texts, existing_file
+from plausible.errors import InputError
 from plausible.io.errors import ModelFileError
 from plausible.io.model_checks import check_classifier, read_about
 from plausible.io.moved import brought_up_to_date
@@ -30,6 +31,13 @@ from plausible.io.trusted import check_schema, given_types, raise_untrusted, tru
 from plausible.io.writing import new_file
 from plausible.tables import first_line, needed
 
+OTHER_ENDINGS = (
+    dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill"), "a pickle")
+    | dict.fromkeys((".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".arrow", ".feather"), "a table")
+    | dict.fromkeys((".json", ".jsonl", ".yaml", ".yml", ".html", ".md"), "text")
+    | dict.fromkeys((".onnx", ".pt", ".pth", ".h5", ".hdf5", ".keras", ".pmml", ".rds", ".rdata",
+                     ".npy", ".npz"), "a file of another library")
+)  # fmt: skip
 MAGIC = b"plausible model 1 sha256:"
 DIGEST = 64  # hexadecimal digits
 SCHEMA = "schema.json"
@@ -85,6 +93,7 @@ def save(
     array(['a', 'b'], dtype='<U1')
     """
     skops = _skops_io()
+    check_model_name(path)
     name = f"The {type(model).__name__}"
     try:
         body = skops.dumps(model)
@@ -98,6 +107,19 @@ def save(
     digest = hashlib.sha256(about + body).hexdigest().encode()
     with new_file(path) as file:
         file.write(MAGIC + digest + b"\n" + about + body)
+
+
+def check_model_name(path: str | os.PathLike[str]) -> None:
+    """Refuse a name whose ending says that a file holds something else than a model of ours."""
+    ending = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else ""
+    if ending in OTHER_ENDINGS:
+        raise InputError(
+            "A model should be saved under a name such as 'model.skops'",
+            f"{Path(path).name!r} came, as if it were {OTHER_ENDINGS[ending]}",
+            f"write {Path(path).with_suffix('.skops').name!r}",
+            parameter="path",
+            value=path,
+        )
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:

@@ -57,6 +57,10 @@ class Part(Piece):
         """``"2 rows"``."""
         return counted(count or len(rows), "row")
 
+    def places(self, rows: Sequence[int]) -> list[str]:
+        """``"a row"`` for some rows."""
+        return ["a row" for _ in rows]
+
 
 def pieces(
     table: Source,

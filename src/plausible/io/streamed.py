@@ -23,7 +23,7 @@ from plausible.io.large_known import read_large_known
 from plausible.io.last_rows import check_last_row
 from plausible.io.lookup import Lookup
 from plausible.io.pieces import Piece, give_back, has_many_items, pieces
-from plausible.io.training import read_beside
+from plausible.io.training import names_beside, read_beside
 from plausible.labels import Labels
 from plausible.models import NUMBER
 from plausible.tables import (
@@ -259,15 +259,16 @@ def stream_training(
     stream = stream_table(features)
     table = open_table(stream)
     asked = None if columns is None else choose(table, columns)
-    if id is not None and check_text(id, "id") in ROWS and id not in table.names:
+    by_row = id is not None and check_text(id, "id") in ROWS and id not in table.names
+    if id is not None and not by_row:
+        check_id(table, id)
+    known, called = _read_what_is_known(known, stream, id, asked, options)
+    if by_row and known.items is not None:
         raise TableError(
             f"Items of {table.name} should be named by a column, because it is read in pieces, but "
             f"{id!r} came; add a column of items."
         )
-    if id is not None:
-        check_id(table, id)
-    known, called = _read_what_is_known(known, stream, id, asked, options)
-    looked = look_through(table, known, id, asked, on_unmatched, called)
+    looked = look_through(table, known, None if by_row else id, asked, on_unmatched, called)
     name, sample = looked.id, Piece(table, looked.sample, 0)
     table.keep_written([] if name is None else [name])
     read = read_with_id(sample, None, without(asked or choose(table, None), name), wanted, words)
@@ -294,7 +295,9 @@ def stream_training(
         read.X, known.labels, read.names, read.kinds, name, known, told, looked.n_rows, n_labeled,
         reader,
     )  # fmt: skip
-    check_no_labels(labels.classes, read, table, wanted, lambda: training.labeled(MOST_COMPARED))
+    told += check_no_labels(
+        labels.classes, read, table, wanted, lambda: training.labeled(MOST_COMPARED)
+    )
     return training
 
 
@@ -310,9 +313,12 @@ def _read_what_is_known(
         return known, None
     if not isinstance(known, str) or known != "-":
         table = open_table(known)
-        large = read_large_known(table, options) if has_many_items(table) else None
-        if large is not None:
-            return large, large.called
+        if has_many_items(table):
+            names, _ = names_beside(table, features.table, id, columns, options)
+            give_back()
+            large = read_large_known(table, options | ({"names": names} if names else {}))
+            if large is not None:
+                return large, large.called
         known = table
     return read_beside(known, features, id, columns, options)
 

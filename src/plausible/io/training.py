@@ -1,16 +1,18 @@
 """What is known and the features that go with it, from two files, matched by item."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.base import warn_of_order
 from plausible.checks import check_option, check_text, check_texts
 from plausible.errors import InputError, Note
-from plausible.io.answer_columns import ALIASES
 from plausible.io.answer_layouts import find_meanings, names_given
-from plausible.io.exports import flattened, tool_in
+from plausible.io.export_sources import tool_in
+from plausible.io.exports import flattened
 from plausible.io.features import (
     ROWS,
     Features,
@@ -18,7 +20,6 @@ from plausible.io.features import (
     check_kinds,
     check_rows,
     check_usable,
-    column_of,
     find_named_id,
     id_columns,
     read_ids,
@@ -27,9 +28,9 @@ from plausible.io.features import (
 from plausible.io.known import EXPORTS, Known, read_known
 from plausible.io.label_features import check_no_labels
 from plausible.io.last_rows import check_last_row
-from plausible.io.matching import Match, as_names, check_lost, match_items
+from plausible.io.matching import Match, check_lost, is_usual, match_items
+from plausible.io.shared_names import check_order, shared_names
 from plausible.labels import Labels
-from plausible.models import is_row_name, says_id
 from plausible.tables import (
     Source,
     TableError,
@@ -143,13 +144,14 @@ def read_training(
     if id is not None and check_text(id, "id") not in ROWS:
         check_id(table, id)
     called: str | None = None
+    source = known
     if not isinstance(known, Known):
         known, called = read_beside(known, stream, id, asked, options)
     dropped: list[str] = []
     try:
         found = match(known, table, id, asked, called, on_unmatched)
     except InputError as error:
-        raise _with_fields(error, known) from None
+        raise _with_fields(_with_order(error, known, called), known) from None
     if found is not None:
         known, dropped = _without_lost(known, found)
         found = found._replace(rows=found.rows[found.rows >= 0])
@@ -159,10 +161,22 @@ def read_training(
     if name is not None:
         check_last_row(table, name)
     if found is None:
+        warn_of_order(features, source, ("features", "labels"))
         found = in_order(known, table, len(read.X))
     rows, labels = found.rows, known.labels
-    check_no_labels(labels.classes, read, table, wanted, lambda: (read.X[rows], labels))
+    told = check_no_labels(labels.classes, read, table, wanted, lambda: (read.X[rows], labels))
+    read = replace(read, notes=[*read.notes, *told])
     return joined(known, read, found, dropped, table)
+
+
+def _with_order(error: InputError, known: Known, called: str | None) -> InputError:
+    """An error about items that are not found; those of labels may not be meant to be."""
+    if known.annotations is not None or called is None or is_usual(called):
+        return error
+    order = "leave them out with {ignore} if labels go with rows in order"
+    remedies = (*error.remedies, order)
+    settings = {**error.settings, "ignore": [called]}
+    return TableError(error.expected, error.came, remedies, settings=settings)
 
 
 def _with_fields(error: InputError, known: Known) -> InputError:
@@ -224,63 +238,41 @@ def read_beside(
     if options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
         return read_known(source, **options), None
     stream = stream_table(flattened(source))
-    names = dict(names_given(options.get("names")))
-    found = find_meanings(stream.table, names, options.get("ignore", ()), options)
-    if "item" not in found:
-        by_row = id in ROWS and id not in features.names
-        if id is not None and id not in stream.names and not by_row:
-            raise TableError(
-                f"{stream.table.name} should have a column of items to be matched by {id!r}",
-                f"has {listed([repr(name) for name in stream.names])}",
-                ("add it", "say {names}, as in item=photo"),
-                settings={"names": None},
-            )
-        shared = [id] if id in stream.names else _shared_names(stream, features, columns)
-        if shared:
-            names["item"] = str(shared[0])
+    names, called = names_beside(stream.table, features.table, id, columns, options)
     try:
         known = read_known(stream, **options | ({"names": names} if names else {}))
     except InputError as error:
         raise error.without("columns") from None  # which are those of the features here
-    called = names.get("item", found.get("item"))
     return (known if called is not None else known._replace(items=None)), called
 
 
-def _shared_names(
-    stream: TableStream, features: TableStream, columns: Sequence[str] | None
-) -> list[str]:
-    """Columns by which two tables name the same items: of text, or of numbers that say so."""
-    kinds = {field.name: field.type for field in stream.schema}
-    taken = {*ALIASES["label"], *ALIASES["annotator"], *(columns or ())}
-    types = arrow().types
-    found = []
-    for name in features.names:
-        given = kinds.get(name)
-        if given is None or name in taken:
-            continue
-        if not types.is_string(given) and not (types.is_integer(given) and says_id(name)):
-            continue
-        if _holds_all(features.table, stream.table, name, is_row_name(name)):
-            found.append(name)
-    return found
-
-
-def _holds_all(features: Source, known: Source, name: str, exactly: bool) -> bool:
-    """Whether a column of features names its rows differently, and all items of the other table.
-
-    If `exactly`, both have to hold the same names: numbers of rows that R or pandas added may be
-    of other rows.
-    """
-    pc = arrow(".compute")
-    texts = [as_names(column_of(table, name)) for table in (features, known)]
-    if texts[0] is None or texts[1] is None or texts[0].null_count:
-        return False
-    if pc.count_distinct(texts[0]).as_py() < len(texts[0]):
-        return False
-    are_in = pc.is_in(texts[1].drop_null(), value_set=texts[0])
-    if exactly:
-        return len(are_in) == len(texts[0]) and bool(pc.all(are_in).as_py())
-    return bool(pc.any(are_in).as_py())
+def names_beside(
+    known: Source,
+    features: Source,
+    id: str | None,  # noqa: A002
+    columns: Sequence[str] | None,
+    options: Mapping[str, Any],
+) -> tuple[dict[str, str], str | None]:
+    """Names of columns as given, with that of items if features tell it; and what it is called."""
+    names = dict(names_given(options.get("names")))
+    found = find_meanings(known, names, options.get("ignore", ()), options)
+    if "item" in found:
+        return names, names.get("item", found["item"])
+    by_row = id in ROWS and id not in features.names
+    if id is not None and id not in known.names and not by_row:
+        raise TableError(
+            f"{known.name} should have a column of items to be matched by {id!r}",
+            f"has {listed([repr(name) for name in known.names])}",
+            ("add it", "say {names}, as in item=photo"),
+            settings={"names": None},
+        )
+    if id in known.names:
+        names["item"] = str(id)
+    elif not by_row and (shared := shared_names(known, features, columns)):
+        names["item"] = shared[0]
+    elif not by_row:
+        check_order(known, features)
+    return names, names.get("item")
 
 
 def match(

@@ -14,6 +14,7 @@ from plausible.io.last_rows import check_last_row
 from plausible.io.likely_columns import (
     check_header,
     columns_alike,
+    fits,
     refuse_turned,
     refuse_unknown,
 )
@@ -24,13 +25,22 @@ ALIKE = 0.15  # by how much sums of counts may vary, relative to their mean
 FEW_ROWS = 4  # in which names may differ by chance
 MANY_COLUMNS = 9  # for few rows, so that columns may be items
 NUMBERED = re.compile(r"(?i)[vxmpc]_?[0-9]+|[0-9]+|col(umn)?_?[0-9]+")  # names that tell nothing
-SIGNED = {"email", "emailaddress", "yourname", "youremail", "username"}  # who filled in a form
+SIGNED = {
+    "email",
+    "emailaddress",
+    "yourname",
+    "youremail",
+    "username",
+    "responseid",
+    "respondentid",
+}  # who filled in a form
 WHEN = {"timestamp", "zeitstempel", "horodateur", "marcatemporal", "submittedat", "submissiondate",
         "starttime", "completiontime", "submitdate"}  # fmt: skip
 CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_003.jpg
     r"(?i)(item|photo|image|img|im|picture|pic|question|q|task|doc|document|sample|text|case|i)"
     r"[ _.-]*[0-9]+|.+\.(jpe?g|png|tiff?|txt|wav|mp[34]|pdf)"
 )
+OMEGA = ("omega", "\u03c9")  # how the set of all classes is called
 NUMBERED_LABEL = re.compile(r"(label|answer|class|choice|response|annotation|category)s?[0-9]+")
 TICKS = {"x", "\u2713", "\u2714", "\u2611", "*", "yes", "y", "true", "ja", "oui", "si", "s\u00ed",
          "wahr", "vrai", "on", "checked", "ticked"}  # fmt: skip
@@ -72,12 +82,22 @@ def find_wide_item(
     return None if may_be_class else only
 
 
+def form_states(table: Source, taken: Sequence[str]) -> list[str]:
+    """Columns that say how far a form was filled in, as REDCap adds one for each: 0, 1 or 2."""
+    names = [n for n in choose(table, None) if n.endswith("_complete") and n not in taken]
+    looks = look_at(table, names) if names else {}
+    return [n for n in names if looks[n].is_whole and set(looks[n].values) <= {0, 1, 2}]
+
+
 def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
     """Refuse a table with a row for each person and a column for each item."""
     free = [n for n in choose(table, None) if n not in found.values() and n not in ignore]
     called = [found["annotator"]] if "annotator" in found else []
     has_items = plainly(found.get("item", "id")) != "id"  # an id may be that of a response
     called += [name for name in free if plainly(name) in SIGNED and not has_items]
+    plain = {plainly(name): name for name in free}
+    if not called and "item" not in found:
+        called = [plain[name] for name in sorted(WHEN & set(plain))][:1]
     if not called or "label" in found:
         return
     who = called[0]
@@ -87,7 +107,9 @@ def check_turned(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     if any(plainly(name) in WHEN for name in free) and len(alike) < 3:
         alike = [name for name in looks if plainly(name) not in WHEN]  # a form, surely
     if len(people.values) == len(people.codes) > 1 and len(alike) >= 3:
-        raise refuse_turned(table, alike, f"each row is of another person ({who!r})")
+        when = plainly(who) in WHEN
+        why = f"each row is of another {'time' if when else 'person'} ({who!r})"
+        raise refuse_turned(table, alike, why, None if when else who)
 
 
 def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -> None:
@@ -177,6 +199,9 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
             raise refuse_unknown(
                 table, found, f", of which {listed([repr(name) for name in odd])} {hold}"
             )
+        words = {name: look for name, look in others.items() if not look.is_whole}
+        label = next((name for name, look in words.items() if fits("label", look)), None)
+        given = None if label is None else {"label": label}
         raise TableError(
             f"{table.name} should hold answers or labels",
             f"has no such columns, and its column{'s' * (len(odd) > 1)} "
@@ -184,9 +209,8 @@ def _check_fractions(table: Source, looks: Mapping[str, Look], found: Mapping[st
             (
                 "is this a table of features? Name the columns with {names}",
                 "say {kind} if these are degrees by class",
-                "{layout} if they are answers by annotator",
             ),
-            settings={"names": None, "kind": None, "layout": "annotators"},
+            settings={"names": given, "kind": None},
         )
 
 
@@ -202,11 +226,14 @@ def check_shares(table: Source, looks: Mapping[str, Look], item: str | None = No
         return
     sums, best = cells.sum(axis=1), cells.max(axis=1)
     kind = "probability" if (np.abs(sums - 1) < 0.01).mean() > 0.5 else "plausibility"
-    if kind == "probability" and named_sets(list(looks)) is not None:
+    frames = [name for name in looks if name.strip().casefold() in OMEGA]
+    if kind == "probability" and (frames or named_sets(list(looks)) is not None):
         kind = "mass"
     if kind != "plausibility" or (best == 1).mean() > 0.5:
         told = "are at most 1, and 1 somewhere in" if kind == "plausibility" else "sum to 1 in"
         say = "say {kind} if so" if item is None else "say {kind}, and {names}, if so"
+        if frames:
+            say = say.replace("if so", f"if {frames[0]!r} is that of all classes")
         sets: tuple[str, ...] = ()
         if kind == "probability" and (
             all(map(NUMBERED.fullmatch, looks)) or may_be_sets(list(looks))
