@@ -325,6 +325,31 @@ def kill(client, address):
     os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
 
 
+def third_of(columns):
+    return columns[2] % 3 - 1
+
+
+def test_rows_that_are_not_kept_are_made_with_each_sum(data):
+    seen = []
+
+    def doubled(columns):
+        seen.append(len(columns[0]))
+        return (columns[0] * 2.0, *columns[1:])
+
+    with dask.config.set(scheduler="synchronous"):
+        rows = DaskRows(*split(data, 250)).map(doubled).arrange(third_of)
+        chosen = data[2] % 3 > 0
+        expected = ArrayRows(2.0 * data[0][chosen], data[1][chosen]).reduce(moments, CENTER)
+        unkept = rows.unkept()
+        for n_sums in (1, 2):
+            close(unkept.reduce(moments, CENTER), expected)
+            assert seen == [250] * 4 * n_sums
+        rows.made()
+        seen.clear()
+        close(rows.unkept().reduce(moments, CENTER), expected)
+        assert not seen  # what was made before is used
+
+
 def test_a_worker_that_is_killed_between_passes_costs_time_only(data, client):
     rows = DaskRows(*split(data)).map(lambda columns: (columns[0] * 2, *columns[1:]))
     expected = ArrayRows(2 * data[0], *data[1:]).reduce(moments, CENTER)

@@ -91,7 +91,14 @@ def _as_part(number: int, n_rows: int, columns: Any) -> Columns:
     return block
 
 
-def _sum(columns: Columns, summary: Summarizer, parameters: tuple[Any, ...], factor: int) -> Any:
+def _sum(
+    columns: Columns,
+    steps: tuple[Step, ...],
+    summary: Summarizer,
+    parameters: tuple[Any, ...],
+    factor: int,
+) -> Any:
+    columns = _all_steps(columns, steps)
     if not length(columns):
         return None
     return ArrayRows(*columns).coarser(factor).reduce(summary, *parameters)
@@ -217,7 +224,7 @@ class DaskRows(Rows):
     def _set(self, source: Blocks, steps: tuple[Step, ...] = ()) -> "DaskRows":
         self._source, self._steps, self._are_long = source, steps, False
         self._first: Columns | None = None
-        self._factor = 1
+        self._factor, self._keeps = 1, True
         return self
 
     def coarser(self, factor: int) -> "DaskRows":
@@ -244,6 +251,12 @@ class DaskRows(Rows):
 
     kept = made
 
+    def unkept(self) -> "DaskRows":
+        """The same rows, whose steps are done with each sum: for a single one that is faster."""
+        rows = copy(self)
+        rows._keeps = False
+        return rows
+
     @cached_property
     def _lengths(self) -> list[int]:
         return self._blocks.each(length)
@@ -255,11 +268,13 @@ class DaskRows(Rows):
 
     def reduce(self, summary: Summarizer, *parameters: Any) -> Any:
         """Sum over blocks of ``summary(columns, *parameters)``."""
-        n_blocks = len(self._blocks.delayed)
-        each = [(summary, parameters, self._factor)] * n_blocks
-        parts = self._blocks.each(_sum, each, self._are_long)
+        keep = self._keeps or "_blocks" in self.__dict__
+        blocks, steps = (self._blocks, ()) if keep else (self._source, self._steps)
+        n_blocks = len(blocks.delayed)
+        each = [(steps, summary, parameters, self._factor)] * n_blocks
+        parts = blocks.each(_sum, each, self._are_long)
         found = total(part for part in parts if part is not None)
-        if self._blocks.client is not None:
+        if blocks.client is not None:
             self._are_long = n_blocks * len(pickle.dumps(found, protocol=5)) > LONG_SUMS
         return found
 

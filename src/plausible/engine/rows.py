@@ -237,6 +237,10 @@ class Rows(ABC):
         """The same rows, of which what was made so far is kept for many passes."""
         return self
 
+    def unkept(self) -> "Rows":
+        """The same rows for a single pass: nothing is made for further ones."""
+        return self
+
     def made(self) -> "Rows":
         """The same rows, which several others begin with: made once, if they are in some memory."""
         return self
