@@ -10,7 +10,8 @@ from scipy.stats import multivariate_normal
 from plausible.engine import ArrayRows
 from plausible.models.gaussian import e_step as passes
 from plausible.models.gaussian.census import candidate_codes, take_census
-from plausible.models.gaussian.e_step_compiled import _exp, _log, compiled_sums
+from plausible.models.gaussian.e_step_compiled import compiled_sums
+from plausible.models.gaussian.e_step_kernel import _exp, _log
 from plausible.models.gaussian.parameters import KINDS, GaussianChart, Gaussians, about_mean, merge
 from plausible.models.gaussian.soft_mixture import SoftMixture
 

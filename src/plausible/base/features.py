@@ -38,8 +38,11 @@ def check_features(estimator: Any, X: Any, **options: Any) -> Any:
     sklearn.preprocessing.OneHotEncoder before the model in a pipeline, or leave it out.
     """
     try:
+        if not options.get("skip_check_array"):
+            X = _plainer(X, bool(options.get("accept_sparse")))
         if isinstance(X, NamedArray) and X.names:
             return _validate_named(estimator, X, **options)
+        _check_numbered(estimator, X, options.get("reset", True))
         return validate_data(estimator, X, **options)
     except FeatureNameError:
         raise
@@ -70,6 +73,63 @@ def _validate_named(estimator: Any, X: NamedArray, reset: bool = True, **options
     if options.pop("skip_check_array", False):
         return X
     return check_array(np.asarray(X), input_name="X", estimator=estimator, **options)
+
+
+def _plainer(X: Any, may_be_sparse: bool) -> Any:
+    """Features without what numpy would forget, or read in another way than they are meant."""
+    if not may_be_sparse and _is_sparse_frame(X):
+        X = X.sparse.to_dense()
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    _check_no_times(X)
+    return X
+
+
+def _kinds_of_columns(X: Any) -> list[Any]:
+    """The types of the columns of a data frame of pandas; none of anything else."""
+    kinds: Any = getattr(X, "dtypes", None)
+    return list(kinds) if hasattr(X, "columns") and hasattr(kinds, "__len__") else []
+
+
+def _is_sparse_frame(X: Any) -> bool:
+    """Whether all columns of a data frame of pandas are sparse."""
+    kinds = _kinds_of_columns(X) if hasattr(X, "sparse") else []
+    return bool(kinds) and all(type(kind).__name__ == "SparseDtype" for kind in kinds)
+
+
+def _check_no_times(X: Any) -> None:
+    """Refuse dates and durations, which numpy counts in whatever unit they have."""
+    kinds = _kinds_of_columns(X) or [getattr(X, "dtype", None)]
+    has_times = any(str(getattr(kind, "kind", "-")) in "mM" for kind in kinds)
+    if has_times and hasattr(X, "shape") and len(X.shape) == 2:
+        raise TypeError("dates and durations have units")
+
+
+def _check_numbered(estimator: Any, X: Any, reset: bool) -> None:
+    """Remember or compare columns that are named by numbers or tuples, which scikit-learn forgets.
+
+    Those that a data frame has by default are their places.
+    """
+    names = list(getattr(X, "columns", ())) if hasattr(X, "shape") else []
+    is_text = any(isinstance(name, str) for name in names)
+    if reset:
+        vars(estimator).pop("_columns_in", None)
+        if names and not is_text and names != list(range(len(names))):
+            estimator._columns_in = [n if isinstance(n, int) else str(n) for n in names]
+        return
+    learned = getattr(estimator, "_columns_in", list(range(len(names))))
+    came = [n if isinstance(n, int) else str(n) for n in names]
+    if (
+        names
+        and not is_text
+        and came != learned
+        and sorted(map(str, came)) == sorted(map(str, learned))
+    ):
+        raise FeatureNameError(
+            f"X should have its columns in the order in which the {type(estimator).__name__} has "
+            f"learned them ({shown(learned, 200)}), but has them in another order "
+            f"({shown(came, 200)}); put them into that order."
+        )
 
 
 SELECT = "write X.select(model.feature_names_in_)"
@@ -188,12 +248,18 @@ def _fault_of_column(table: Any, X: Any) -> tuple[str, str] | None:
     """The first column that holds other things than numbers, and what to do."""
     names = list(X.columns) if hasattr(X, "columns") else range(table.shape[1])
     for name, column in zip(names, table.T, strict=True):
-        for entry in column.tolist() if column.dtype.kind in "OSUmM" else [column[0]]:
+        for entry in column.tolist() if column.dtype.kind in "OSU" else [column[0]]:
             if entry is None or type(entry).__name__ == "NAType":
                 return (
                     f"hold numbers, but column {shown(name)} has missing entries",
                     "fill them, with plausible.models.FeaturePreparation or "
                     "sklearn.impute.SimpleImputer, or leave these rows out",
+                )
+            if hasattr(entry, "total_seconds") or type(entry) is np.timedelta64:
+                return (
+                    f"hold numbers, but column {shown(name)} holds durations",
+                    "turn them into seconds, with column.dt.total_seconds() in pandas, or prepare "
+                    "them with plausible.models.FeaturePreparation",
                 )
             if not is_number(entry):
                 what = "text such as " if isinstance(entry, str) else ""

@@ -81,7 +81,7 @@ def score_rows(
     check_whole(n_bootstrap, "n_bootstrap", 1)
     check_whole(random_state, "random_state", 0)
     reader = _Reader()
-    rows, classes = training_rows(reader, X, y, sample_weight, with_shares=True)
+    rows, classes = training_rows(reader, X, y, sample_weight, with_shares=True, once=True)
     check_names_of_rows(model, getattr(reader, "feature_names_in_", None))
     sums = rows.reduce(partial(_score_chunk, model=model, classes=classes.tolist()))
     return RowScores(sums.n_items, sums.n_counted, estimates(sums, n_bootstrap, random_state))

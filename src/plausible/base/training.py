@@ -74,6 +74,7 @@ def check_labels_and_weights(
             "give labels, or Labels.unknown(n, classes) for items without",
         )
     warn_of_order(X, y)
+    _warn_of_weights(X, y, sample_weight)
     labels = as_labels(y)
     remember_order(estimator, labels.classes.tolist())
     # scikit-learn's scorers take the columns of predict_proba for those of sorted classes.
@@ -125,6 +126,7 @@ def training_rows(
     accept_sparse: bool = False,
     with_shares: bool = False,
     allow_missing: bool = False,
+    once: bool = False,
 ) -> TrainingRows:
     """Rows to learn from, wherever they are: arrays, `Rows` of the engine, Dask collections.
 
@@ -132,6 +134,7 @@ def training_rows(
     matrices as they are, in rows. An estimator that knows what to do about probabilities asks for a
     fourth column that marks them (`with_shares`); for others they are likelihoods like any
     plausibility, and a `SharpenedLabelsWarning` says so. `allow_missing` lets NaN pass in arrays.
+    Rows elsewhere are kept for further passes, unless they are read but `once`.
 
     Examples
     --------
@@ -148,9 +151,11 @@ def training_rows(
                 "y or sample_weight was given beside them",
                 "put them into the rows",
             )
-        return _from_rows(estimator, X, n_classes, with_shares)
-    if is_dask(X):
-        return _from_rows(estimator, _dask_rows(X, y, sample_weight), n_classes, with_shares)
+    elif is_dask(X):
+        X = _dask_rows(X, y, sample_weight)
+    if isinstance(X, Rows):
+        rows, classes = _from_rows(estimator, X, n_classes, with_shares)
+        return TrainingRows(rows.unkept() if once else rows.kept(), classes)
     data = check_features(
         estimator,
         X,
@@ -159,6 +164,7 @@ def training_rows(
         ensure_all_finite="allow-nan" if allow_missing else True,
     )
     weights = None if sample_weight is None else check_weights(sample_weight, data.shape[0])
+    _warn_of_weights(X, y, sample_weight)
     if y is None and n_classes is not None:
         remember_order(estimator, range(n_classes))
         return TrainingRows(ArrayRows(data, None, weights), np.arange(n_classes))
@@ -215,6 +221,12 @@ def warn_of_order(first: Any, second: Any, called: tuple[str, str] = ("X", "y"))
         )
 
 
+def _warn_of_weights(X: Any, y: Any, sample_weight: Any) -> None:
+    """Warn where rows of weights are those of X, or of y if X has no names, in another order."""
+    called, first = ("X", X) if hasattr(getattr(X, "index", None), "equals") else ("y", y)
+    warn_of_order(first, sample_weight, (called, "sample_weight"))
+
+
 def is_dask(X: Any) -> bool:
     """Whether X is a Dask collection, found out without importing Dask.
 
@@ -261,7 +273,7 @@ def _from_rows(
     as_numbers = partial(
         convert, classes=classes, ordered=ordered, is_table=is_table, mark=shares and with_shares
     )
-    return TrainingRows(rows.map(as_numbers).kept(), ordered)
+    return TrainingRows(rows.map(as_numbers), ordered)
 
 
 def padded(columns: Columns) -> Columns:

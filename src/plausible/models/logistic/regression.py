@@ -13,7 +13,7 @@ fits start from several points.
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,88 +39,22 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Callback, Columns, Result, Rows, reporter
+from plausible.engine import Callback, Result, Rows, reporter
 from plausible.errors import InputError
+from plausible.models.logistic.census import (
+    LabelCensus,
+    census_pass,
+    curvature_at_zero,
+    kept,
+)
 from plausible.models.logistic.coordinates import make_coordinates
 from plausible.models.logistic.criteria import CRITERIA, FloatArray
-from plausible.models.logistic.likelihood import LEAST_SHARE, PartialLikelihood, target_pass
+from plausible.models.logistic.likelihood import PartialLikelihood, target_pass
 from plausible.models.logistic.solvers import SOLVERS, Solver, best_start
-from plausible.short_rows import row_max, row_min, row_sum
 
 COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
 SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them
 BETS = ("self_consistent", "minimum_entropy")  # criteria that start where the cautious one ends
-
-
-class LabelCensus(NamedTuple):
-    """What the labels of some rows say, in numbers; additive.
-
-    n_idle, n_unknown, n_soft : rows of weight zero; without information; neither that nor hard
-        nor probabilities
-    support, informed : rows that find each class plausible, among all and among informative ones
-    unknown, hard : weighted log plausibilities, constants of the criterion
-    weight, focus : weight of informative rows, and with sums of squared shares of the classes
-    """
-
-    n_idle: int
-    n_unknown: int
-    n_soft: int
-    support: FloatArray
-    informed: FloatArray
-    unknown: float
-    hard: float
-    weight: float
-    focus: float
-
-
-def census_pass(columns: Columns) -> LabelCensus:
-    """Count the kinds of labels in a chunk."""
-    _, plausibility, weight, marks = (*columns, None)[:4]
-    assert plausibility is not None
-    peak, possible = row_max(plausibility), plausibility > 0
-    idle = np.zeros(len(peak), dtype=bool) if weight is None else weight == 0
-    hard = ~idle & (row_sum(possible) == 1)
-    known = np.zeros(len(peak), dtype=bool) if marks is None else np.asarray(marks)
-    unknown = ~idle & ~hard & ~known & (row_min(plausibility) == peak)
-    ones = np.ones(len(peak)) if weight is None else weight
-    logs = np.log(peak) * ones
-    shares = plausibility / row_sum(plausibility)[:, None]
-    focus = ones * np.where(known, 1.0, row_sum(shares**2))
-    return LabelCensus(
-        n_idle=int(idle.sum()),
-        n_unknown=int(unknown.sum()),
-        n_soft=int((~(idle | hard | unknown | known)).sum()),
-        support=_count_by_class(possible, ~idle),
-        informed=_count_by_class(possible, ~(idle | unknown)),
-        unknown=float(logs[unknown].sum()),
-        hard=float(logs[hard].sum()),
-        weight=float(ones[~unknown].sum()),
-        focus=float(focus[~unknown].sum()),
-    )
-
-
-def _count_by_class(possible: NDArray[np.bool_], rows: NDArray[np.bool_]) -> FloatArray:
-    """For how many of some rows each class is possible."""
-    if possible.all():
-        return np.full(possible.shape[1], float(rows.sum()))
-    return rows.astype(np.float64) @ possible
-
-
-def _curvature_at_zero(census: LabelCensus, n_classes: int, is_concave: bool) -> float:
-    """Mean curvature of a row where all classes are alike; see `likelihood.mean_curvature`."""
-    known = 1.0 if is_concave else census.focus / census.weight
-    return max(known - 1.0 / n_classes, LEAST_SHARE) / max(n_classes - 1, 1)
-
-
-def kept(columns: Columns, unknown_too: bool) -> NDArray[np.int8]:
-    """0 for rows that matter to a criterion, -1 for the others."""
-    _, plausibility, weight, shares = (*columns, None)[:4]
-    assert plausibility is not None
-    matter = np.ones(len(plausibility), dtype=bool) if weight is None else weight > 0
-    if not unknown_too:
-        says = row_max(plausibility) > row_min(plausibility)
-        matter &= says if shares is None else says | shares
-    return np.where(matter, 0, -1).astype(np.int8)
 
 
 class PartialLogisticRegression(EvidenceClassifier):
@@ -321,7 +255,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         index = None if present.all() else np.flatnonzero(present)
         targets, constant = None, census.unknown if criterion == "minimum_commitment" else 0.0
         is_concave = criterion == "maximum_entropy" or (not unknown_too and not census.n_soft)
-        curvature = _curvature_at_zero(census, int(present.sum()), is_concave)
+        curvature = curvature_at_zero(census, int(present.sum()), is_concave)
         coordinates, weight = make_coordinates(rows, int(present.sum()), penalty, curvature)
         if is_concave:
             targets = rows.reduce(target_pass, len(penalty), index)

@@ -276,7 +276,7 @@ class EvidentialNetworkClassifier(MassClassifier):
             )
         rows = comparable(rows, training.classes, y, self.loss)
         is_told = len(training.classes) > 1  # of one class, rows without a label say enough
-        if is_told and not rows.reduce(count_pass):
+        if is_told and not rows.unkept().reduce(count_pass):
             raise ValueError(
                 "At least one row should favor a class, but all labels are unknown or have zero "
                 "sample weight; label some items."

@@ -70,6 +70,10 @@ def tidy_column(column: NDArray[Any]) -> Column:
     """
     if column.dtype.kind in "biuf":
         return Column(numbers=column.astype(np.float64))
+    if column.dtype.kind == "m":  # durations, which are seconds
+        gone = np.isnat(column)
+        seconds = column.astype("timedelta64[ns]").astype(np.float64) / 1e9
+        return Column(numbers=np.where(gone, np.nan, seconds))
     if column.dtype.kind == "M":
         return Column(days=days_of_array(column))
     cells = column.tolist()

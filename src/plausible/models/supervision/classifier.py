@@ -9,7 +9,6 @@ An expert may thus be wrong, biased or overconfident in ways that are learned. K
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,12 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import (
     by_class,
-    check_features,
-    check_weights,
-    is_dask,
-    is_mark,
     refuse_order,
-    remember_features,
     remember_order,
 )
 from plausible.checks import (
@@ -40,20 +34,16 @@ from plausible.checks import (
     random_from,
     shown,
 )
-from plausible.engine import ArrayRows, Callback, Result, Rows, maximize, reporter
+from plausible.engine import Callback, Result, maximize, reporter
 from plausible.errors import InputError
-from plausible.labels import Labels
 from plausible.models.gaussian.mixture import component_counts
 from plausible.models.gaussian.parameters import KINDS, TOO_MUCH_ADDED, SingularCovarianceError
 from plausible.models.supervision.assessed import AssessedClassifier
+from plausible.models.supervision.assessed_rows import assessed_rows
 from plausible.models.supervision.assessments import (
     SCALES,
     Reader,
-    check_names,
-    check_rows,
     check_saturated,
-    names_of,
-    read_assessments,
 )
 from plausible.models.supervision.em_problem import SupervisedMixture, SupervisionChart
 from plausible.models.supervision.parameters import FAMILIES, Supervision, expected_log_odds
@@ -86,12 +76,6 @@ NESTED_KINDS = {(name, name) for name in KINDS} | {
     ("spherical", "diag"),
 }
 TWO_CLASSES = ("beta", "symmetric")
-
-
-def _read_labeled(columns: Any, names: list[Any], read: Reader) -> Any:
-    """Rows whose assessments came as Labels, with marks of those that are probabilities."""
-    X, contour, weight, marks = columns
-    return read((X, Labels(contour, names, is_probability=marks), weight, None))
 
 
 class StochasticSupervisionClassifier(AssessedClassifier):
@@ -252,7 +236,7 @@ class StochasticSupervisionClassifier(AssessedClassifier):
         self
         """
         kind, family = self._check_options()
-        rows, names = self._training_rows(X, y, labels, sample_weight, classes)
+        rows, names = assessed_rows(self, X, y, labels, sample_weight, classes)
         self._names = names
         remember_order(self, names)
         order = np.argsort(np.array(names))
@@ -334,62 +318,6 @@ class StochasticSupervisionClassifier(AssessedClassifier):
     @property
     def _kind(self) -> str:
         return self.covariance_type if self.model is None else MODELS[self.model][0]
-
-    def _training_rows(
-        self,
-        X: Any,
-        Z: Any,
-        labels: Any,
-        sample_weight: ArrayLike | None,
-        classes: Sequence[Any] | None,
-    ) -> tuple[Rows, list[Any]]:
-        """Rows of (features and assessments, plausibilities, weights), and the names of classes."""
-        if is_dask(X):
-            from plausible.models.supervision.elsewhere import rows_of_dask
-
-            X = rows_of_dask(X, Z, labels, sample_weight, classes, self.scale)
-            Z = labels = sample_weight = None
-        if isinstance(X, Rows):
-            if not (Z is None and labels is None and sample_weight is None):
-                raise InputError(
-                    "Rows should hold assessments, weights and labels as their further columns",
-                    "some were given beside them",
-                    "put them into the rows",
-                )
-            first: Any = X.peek()
-            if len(first) < 2 or first[1] is None:
-                raise InputError(
-                    "Rows should hold features and assessments",
-                    "have no second column",
-                    "give tuples (features, assessments) or (features, assessments, weights, "
-                    "labels)",
-                )
-            remember_features(self, X.feature_names, np.shape(first[0])[1])
-            classes = X.classes if classes is None else classes
-            if X.classes is not None and len(first) == 4 and is_mark(first[3]):
-                names = check_names(classes, len(X.classes))
-                read = partial(_read_labeled, names=names, read=self._reader(names))
-                return X.map(read).kept(), names
-            n_classes = read_assessments(first[1], self.scale, self.saturated).n_classes
-            names = check_names(classes, n_classes)
-            return X.map(self._reader(names)).kept(), names
-        if Z is None:
-            raise InputError(
-                "StochasticSupervisionClassifier requires y to be passed",
-                "the target y is None",
-                "give an expert's probabilities, (n,) or (n, J)",
-            )
-        data = check_features(self, X, dtype=np.float64)
-        check_rows(len(data), Z, "assessments")
-        if labels is not None:
-            check_rows(len(data), labels, "labels")
-        weight = None if sample_weight is None else check_weights(sample_weight, len(data))
-        n_classes = read_assessments(Z, self.scale, self.saturated).n_classes
-        if classes is None:
-            known = next((given for given in (Z, labels) if isinstance(given, Labels)), None)
-            classes = names_of(Z) if known is None else known.classes.tolist()
-        names = check_names(classes, n_classes)
-        return ArrayRows(*self._reader(names)((data, Z, weight, labels))), names
 
     def _reader(self, names: list[Any]) -> Reader:
         return Reader(self.scale, self.saturated, self._family, names)
