@@ -126,7 +126,7 @@ def test_features_are_no_answers(plausible, folder, verb):
     for name in ("features.parquet", "new.csv"):
         told = refused(plausible, folder, swapped(verb, answers=name), BAD_DATA,
                        [f"{name!r}", "'length', 'width' hold fractions"])  # fmt: skip
-        assert "--layout annotators" in told
+        assert "say --kind if these are degrees" in told
         assert "--kind" in told
         assert "--names" in told
 

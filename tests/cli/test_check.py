@@ -202,6 +202,9 @@ def test_endings_are_looked_at_before_any_work(plausible, folder):
         done = plausible(*words, "-o", "out.docx", "--json")
         assert done.code == 2
         assert "'out.docx' came" in json.loads(done.out)["error"]
+    done = plausible("fit", "nothing.csv", "new.csv", "-o", "out.pkl", "--json")
+    assert done.code == 2
+    assert "as if it were a pickle; write 'out.skops'" in json.loads(done.out)["error"]
 
 
 def test_rejected_answers_are_told_and_left_out(plausible, folder):
@@ -226,3 +229,13 @@ def test_rejected_answers_are_told_and_left_out(plausible, folder):
 def test_a_single_class_is_counted(plausible, folder):
     (folder / "one.csv").write_text("item,annotator,label\nx,ann,oak\ny,ann,oak\n")
     assert "1 class: oak 2" in ok(plausible("check", "one.csv")).out
+
+
+def test_check_tells_the_same_once_and_no_columns_of_exports(plausible, folder):
+    lines = [{"text": f"t{k}", "label": "SPAM", "_input_hash": k, "_session_id": "ann",
+              "answer": ("accept", "reject")[k % 2]} for k in range(8)]  # fmt: skip
+    (folder / "binary.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert "meanings" not in ok(plausible("check", "binary.jsonl", "--json")).json["answers"]
+    (folder / "odd.csv").write_text("a,b\n" + "".join(f"{k % 2},{k % 3}\n" for k in range(9)))
+    found = plausible("check", "odd.csv", "--json").json["to_decide"]
+    assert len({one["what"] for one in found}) == len(found)

@@ -1,6 +1,7 @@
 """What plausible report shows beyond the numbers: pooling, features without a model, contents."""
 
 import html
+import json
 import re
 
 import pytest
@@ -90,6 +91,25 @@ def test_texts_may_stand_beside_the_answers(plausible, folder):
     for item, found in summary["contents"].items():
         assert found["text"] == f"about {item}"
     assert summary["labels"]["n_classes"] == len(CLASSES)
+
+
+def test_texts_may_be_a_field_of_an_export(plausible, folder):
+    table = read_table(folder / "answers.csv").to_pydict()
+    said = zip(table["item"], table["annotator"], table["label"], strict=True)
+    tasks = {item: {"id": k, "data": {"name": item, "text": f"about {item}"}, "annotations": []}
+             for k, item in enumerate(dict.fromkeys(table["item"]))}  # fmt: skip
+    for item, who, label in said:
+        result = {"from_name": "tree", "type": "choices", "value": {"choices": [label]}}
+        tasks[item]["annotations"].append({"completed_by": who, "result": [result]})
+    (folder / "tasks.json").write_text(json.dumps(list(tasks.values())))
+    words = ("tasks.json", "--names", "item=data.name", "--text")
+    summary, _ = written(plausible, folder, *words, "data.text")
+    assert summary["contents"]
+    for item, found in summary["contents"].items():
+        assert found["text"] == f"about {item}"
+    done = plausible("report", *words, "txt", "-o", "other.html")
+    assert done.code == 2
+    assert "'txt' should be a field of the answers, but they have 'data.name'" in done.stderr
 
 
 def test_a_column_that_is_not_there_is_refused(plausible, folder, shown):

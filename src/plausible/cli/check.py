@@ -120,6 +120,8 @@ def read(
             of_answers = {name: tried[name] for name in tried if name not in OF_FEATURES}
             known = read_answers(given, options | of_answers, is_sure=False)
             mends = _put_down(given, error, "answers" if known is None else "features", found)
+            if mends is None:
+                return known, None
             mends = {name: _added(tried.get(name), value) for name, value in mends.items()}
             if all(name in tried and tried[name] == value for name, value in mends.items()):
                 return known, None
@@ -141,20 +143,21 @@ def read_answers(given: argparse.Namespace, options: dict[str, Any], is_sure: bo
 
 def _put_down(
     given: argparse.Namespace, error: ValueError, about: str, found: dict[str, Any]
-) -> dict[str, Any]:
-    """Note what has to be decided; the parameters of the first remedy that would mend it."""
+) -> dict[str, Any] | None:
+    """Note what has to be decided; the parameters of the first remedy that would mend it.
+
+    None if the same was told before, so that this does not.
+    """
     from plausible.cli.main import in_words
 
     settings = getattr(error, "settings", {})
     mends = {name: name_option(given, name, value) for name, value in settings.items()}
     can = [name for name, value in settings.items() if value is not None and mends[name]]
-    found["to_decide"].append(
-        {
-            "about": about,
-            "what": in_words(error, None, given),
-            "options": [mends[name] for name in can],
-        }
-    )
+    options = [mends[name] for name in can]
+    told = {"about": about, "what": in_words(error, None, given), "options": options}
+    if told in found["to_decide"]:
+        return None
+    found["to_decide"].append(told)
     remedies = getattr(error, "remedies", ())
     remedies = [remedies] if isinstance(remedies, str) else remedies
     first = next((words for words in remedies if any(f"{{{name}}}" in words for name in can)), "")
@@ -211,9 +214,9 @@ def _counts_of_people(annotations: Any) -> dict[str, int]:
 
 def _columns_of_answers(source: str, options: dict[str, Any]) -> dict[str, Any]:
     """Columns of a table, and what they are taken for, where they are named so."""
-    from plausible.io import find_meanings, stream_table
+    from plausible.io import find_meanings, stream_table, tool_in
 
-    if source == "-" or options.get("form") in EXPORTS:
+    if source == "-" or options.get("form") in EXPORTS or tool_in(source) in EXPORTS:
         return {}
     try:
         stream = stream_table(source)

@@ -31,6 +31,7 @@ from plausible.cli.options import (
     add_known,
     add_output,
     add_seed,
+    check_model_file,
     check_output,
     check_streams,
     feature_options,
@@ -73,6 +74,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     if given.resume and given.output == "-":
         raise UsageError("--resume needs the file of the interrupted fit; name it with -o.")
     check_output(given.output, given.answers, given.features)
+    check_model_file(given.output)
     if given.model is None:
         given.model = default_model(given, talk)
     check_asked(given)

@@ -151,24 +151,12 @@ def name_option(given: argparse.Namespace, name: str, value: Any) -> str | None:
     if name == "trusted" and hasattr(given, name):
         return "--trust"
     if name == "kinds":
-        return _name_kinds(value) if hasattr(given, "prepare") else None
+        return as_option(name, value) if hasattr(given, "prepare") else None
     if name in getattr(given, "parameters", ()):
         return f"--set {name}={settings.get(name, '')}"
     if not hasattr(given, name):
         return None
     return as_option(name, value)
-
-
-def _name_kinds(kinds: Any) -> str:
-    """What kinds of columns are called here."""
-    if not isinstance(kinds, dict):
-        return "--prepare auto"
-    options = {"category": "--categories", "left out": "--leave-out"}
-    return " ".join(
-        f"{option} {','.join(name for name, one in kinds.items() if one == kind)}"
-        for kind, option in options.items()
-        if kind in kinds.values()
-    )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, default: str | None = None) -> None:
@@ -197,8 +185,9 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         help="columns of answers with other names, such as item=photo,annotator=who",
     )  # fmt: skip
     group.add_argument(
-        "--layout", choices=("long", "annotators", "classes"),
-        help="a row for each answer, or a column for each annotator or class",
+        "--layout", choices=("long", "annotators", "items", "classes"),
+        help="a row for each answer, or a column for each annotator, item (and a row for each "
+        "annotator) or class",
     )  # fmt: skip
     group.add_argument(
         "--kind", choices=("plausibility", "probability", "count", "mass", "set"),
@@ -355,6 +344,18 @@ def check_table(path: str) -> None:
 
     try:
         kind_of_name(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def check_model_file(path: str) -> None:
+    """Refuse the name of a model that says something else, before any work is done."""
+    if path == "-" or path.lower().endswith(".skops"):
+        return
+    from plausible.io import check_model_name
+
+    try:
+        check_model_name(path)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

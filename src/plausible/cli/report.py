@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plausible.cli.options import (
+    EXPORTS,
     add_features,
     add_known,
     add_output,
@@ -135,9 +136,15 @@ def _open_sources(given: argparse.Namespace) -> tuple[Any, Any]:
     from plausible.io import stream_table
 
     shows = given.text is not None or given.picture is not None
-    is_table = given.form not in ("label-studio", "doccano")
-    answers = stream_table(given.answers) if shows and is_table else given.answers
+    answers = stream_table(given.answers) if shows and not _is_export(given) else given.answers
     return answers, None if given.features is None else stream_table(given.features)
+
+
+def _is_export(given: argparse.Namespace) -> bool:
+    """Whether answers are the JSON of an annotation tool."""
+    from plausible.io import tool_in
+
+    return given.form in EXPORTS or tool_in(given.answers) in EXPORTS
 
 
 def _of_any_kind(given: argparse.Namespace, features: Any) -> dict[str, Any]:
@@ -155,11 +162,20 @@ def _find_contents(
     items: Any,
 ) -> list[Any]:
     """A column of the features, or else of the answers, for each item."""
-    from plausible.io import read_table
+    from plausible.errors import InputError
+    from plausible.io import field_of_items, read_table
 
     if features is not None and column in features.names and rows is not None:
         values = read_table(features, [column]).column(0).to_pylist()
         return [values[row] for row in rows]
+    if _is_export(given) and items is not None:
+        try:
+            named = field_of_items(given.answers, column, (given.names or {}).get("item"))
+        except InputError as error:
+            raise UsageError(
+                f"{column!r} should be a field of the answers, but {error.came}; name one of these."
+            ) from None
+        return [named.get(_as_name(item)) for item in items.tolist()]
     if column not in getattr(answers, "names", []):
         tables = [table for table in (features, answers) if hasattr(table, "names")]
         names = [name for table in tables for name in table.names]

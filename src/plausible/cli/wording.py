@@ -26,7 +26,11 @@ def as_option(name: str, value: Any) -> str:
     '--map "not sure=cannot tell"'
     >>> as_option("words", {"high": 0.05, "low": 0.5})
     '--words high=0.05,low=0.5'
+    >>> as_option("kinds", {"zip": "category", "row": "left out"})
+    '--categories zip --leave-out row'
     """
+    if name == "kinds":
+        return _name_kinds(value)
     option = f"--{name.replace('_', '-')}"
     if value is None:
         return option
@@ -41,6 +45,19 @@ def as_option(name: str, value: Any) -> str:
     elif isinstance(value, (list, tuple)):
         value = ",".join(map(str, value))
     return f"{option}{_in_shell(str(value))}"
+
+
+def _name_kinds(kinds: Any) -> str:
+    """What kinds of columns are called here."""
+    if not isinstance(kinds, dict):
+        return "--prepare auto"
+    options = {"category": "--categories", "left out": "--leave-out"}
+    named = {
+        option: ",".join(name for name, one in kinds.items() if one == kind)
+        for kind, option in options.items()
+        if kind in kinds.values()
+    }
+    return " ".join(f"{option}{_in_shell(names)}" for option, names in named.items())
 
 
 def _in_shell(word: str) -> str:
