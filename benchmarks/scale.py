@@ -142,8 +142,9 @@ def model_of(name: str, n_iter: int = N_ITER) -> Any:
 
 def run(name: str, rows: Any, n_iter: int = N_ITER) -> tuple[float, Any]:
     """Seconds of a fit, or of one pass of scores, and the model."""
+    named = {}
     if name == "supervision":
-        rows = rows.map(assessed)
+        rows, named = rows.map(assessed), {"classes": LABELS[:2]}
     model = model_of("discriminant" if name == "scores" else name, n_iter)
     if name == "scores":
         X, contour = columns(2000)
@@ -155,7 +156,7 @@ def run(name: str, rows: Any, n_iter: int = N_ITER) -> tuple[float, Any]:
         if name == "scores":
             score_rows(model, rows)
         else:
-            model.fit(rows)
+            model.fit(rows, **named)
     return time.perf_counter() - start, model
 
 
@@ -337,5 +338,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--report"]:
         report(*sys.argv[2:])
         sys.exit()
+    unknown = set(sys.argv[1:]) - {"--quick", "--stream", "--spread", *NAMES}
+    if unknown:
+        sys.exit(f"{', '.join(sorted(unknown))}: choose among {', '.join(NAMES)}.\n\n{__doc__}")
     names = [word for word in sys.argv[1:] if not word.startswith("--")]
     sys.exit(not main(names or list(NAMES)))
