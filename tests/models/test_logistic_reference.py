@@ -876,9 +876,10 @@ def test_a_fit_that_is_interrupted_while_coordinates_change_goes_on_from_there(m
         interrupt(patch, "at", 1)
         return real(self, beta)
 
-    with monkeypatch.context() as patch, pytest.warns(ConvergenceWarning, match="interrupted"):
+    with monkeypatch.context() as patch:
         patch.setattr(PartialLikelihood, "renewed", renewed)
-        model.fit(X, pl)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model.fit(X, pl)
     so_far, model.warm_start = model.objective_, True
     with pytest.warns(ConvergenceWarning, match="max_iter=40"):
         model.fit(X, pl)

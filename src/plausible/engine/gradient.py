@@ -195,7 +195,8 @@ def climb(
         The same by conjugate gradients. Without either, and after they fail, L-BFGS.
     renew : function of the parameters, optional
         Gives the criterion in coordinates that suit these parameters better, their point in them,
-        and what restores parameters from such points. Called after 20 iterations of L-BFGS, and after twice as many each time.
+        and what restores parameters from such points. Called after 20 iterations of L-BFGS, and
+        after twice as many each time.
     steady : bool
         Whether steps of L-BFGS should not depend on last digits of the criterion: see `steadied`.
     callback : function of Progress, optional
