@@ -174,8 +174,20 @@ def _same_columns(given: Columns, found: Columns) -> set[tuple[int, int]]:
         (k, j)
         for k, column in enumerate(found)
         for j, other in enumerate(given)
-        if column is other and column is not None
+        if column is not None and (column is other or _is_view_of_all(column, other))
     }
+
+
+def _is_view_of_all(column: Any, other: Any) -> bool:
+    """Whether an array is another in all but name.
+
+    ``np.asarray(array, dtype)`` gives a new array where that dtype came through a connection.
+    """
+    if not (isinstance(column, np.ndarray) and isinstance(other, np.ndarray)):
+        return False
+    alike = column.shape == other.shape and column.strides == other.strides
+    at = column.__array_interface__["data"][0], other.__array_interface__["data"][0]
+    return alike and column.dtype == other.dtype and at[0] == at[1]
 
 
 class Rows(ABC):

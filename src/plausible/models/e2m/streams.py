@@ -138,7 +138,7 @@ def _sum_information(data: Any, weight: FloatArray, family: Any, params: Params)
 
 
 def _read_labels(columns: Columns, family: Any, classes: NDArray[Any]) -> Data:
-    """Labels of a chunk (features that stand for nothing, contour, weight, marks)."""
+    """Labels of a chunk (no features, contour, weight, marks)."""
     if not isinstance(family, Categorical | Bernoulli):
         return _as_read(family, *_labels_of(columns, classes))
     # They were checked when they came, and need not be labels for families of classes.
@@ -183,10 +183,16 @@ def _as_read(family: Any, data: Any, weight: FloatArray) -> Data:
 
 
 def _beside(columns: Columns) -> Columns:
-    """Labels as second column, behind features that say nothing."""
+    """Labels as second column, behind features that are not looked at: a table of labels, or 0."""
     given, _, weight, *marks = (*columns, None, None)[: max(3, len(columns))]
     assert given is not None
-    return np.zeros((len(given), 1)), given, weight, *marks
+    is_table = np.ndim(given) == 2 and given.dtype in (np.float32, np.float64)
+    return given if is_table else np.zeros((len(given), 1)), given, weight, *marks
+
+
+def _labels_alone(columns: Columns) -> Columns:
+    """The columns without features."""
+    return None, *columns[1:]
 
 
 def pose_elsewhere(estimator: Any, X: Any, sample_weight: Any, in_memory: Any) -> Any:
@@ -239,7 +245,8 @@ def _label_rows(estimator: Any, rows: Rows, family: Any) -> tuple[Rows, NDArray[
     """Rows of contours, and the classes; zeros and ones are both classes of a Bernoulli law."""
     beside = rows.map(_beside)
     beside.classes = rows.classes
-    found, classes = training_rows(estimator, beside, None, None, with_shares=True)
+    found, classes = training_rows(estimator, beside, None, None, with_shares=True, once=True)
+    found = found.map(_labels_alone).kept()
     if isinstance(family, Bernoulli) and classes.tolist() in ([0], [1]):
         place = int(classes[0])
         return found.map(partial(_as_one_of_two, place=place)), np.array([0, 1])

@@ -91,11 +91,6 @@ def says_something(columns: Columns) -> NDArray[np.int8]:
     return np.where(matter, 0, -1).astype(np.int8)
 
 
-def count_pass(columns: Columns) -> int:
-    """How many of some rows say something."""
-    return int((says_something(columns) == 0).sum())
-
-
 def _weight_pass(columns: Columns) -> float:
     """Weight of some rows."""
     _, degrees, weight = (*columns, None)[:3]
@@ -275,14 +270,13 @@ class EvidentialNetworkClassifier(MassClassifier):
                 f"{len(training.classes)}; merge rare ones, or choose another model."
             )
         rows = comparable(rows, training.classes, y, self.loss)
-        is_told = len(training.classes) > 1  # of one class, rows without a label say enough
-        if is_told and not rows.unkept().reduce(count_pass):
-            raise ValueError(
-                "At least one row should favor a class, but all labels are unknown or have zero "
-                "sample weight; label some items."
-            )
-        if is_told:
+        if len(training.classes) > 1:  # of one class, rows without a label say enough
             rows = rows.arrange(says_something).kept()
+            if not rows.n_rows:
+                raise ValueError(
+                    "At least one row should favor a class, but all labels are unknown or have "
+                    "zero sample weight; label some items."
+                )
         return rows, float(rows.reduce(_weight_pass))
 
     def _form(self, network: Network, scale: float) -> Form:
