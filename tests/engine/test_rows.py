@@ -1,5 +1,6 @@
 """Rows in memory: sums do not depend on how the rows are cut, stored or shared out."""
 
+import pickle
 import threading
 from typing import NamedTuple
 
@@ -297,6 +298,17 @@ def test_map_copies_what_it_changes_alone():
     np.testing.assert_array_equal(swapped[1], X)
     partly = rows.map(lambda columns: (columns[0] if columns[1][0] else -columns[0],)).columns[0]
     np.testing.assert_array_equal(partly, np.where(np.arange(20)[:, None] < 6, -X, X))
+
+
+def test_a_map_copies_no_column_whose_type_came_through_a_connection():
+    """Another object of the same dtype makes `np.asarray` give another array of the same memory."""
+    X = pickle.loads(pickle.dumps(np.random.default_rng(0).random((5000, 3))))
+    rows = ArrayRows(X, X[:, :1] + 1, chunk_rows=700)
+    checked = rows.map(lambda columns: tuple(np.asarray(c, dtype=np.float64) for c in columns))
+    assert np.shares_memory(checked.columns[0], X)
+    moved = rows.map(lambda columns: (columns[0][::-1], columns[0].T.T[:, ::-1]))
+    np.testing.assert_array_equal(moved.columns[1], X[:, ::-1])
+    np.testing.assert_array_equal(moved.columns[0][:700], X[:700][::-1])
 
 
 def test_map_does_not_copy_columns_that_change_places():
