@@ -46,7 +46,7 @@ WORKERS = 1, 2, 4, 8
 BLOCKS = 10  # of each worker, each with its sums
 # Times the rows of the largest file, such that the 10 to 20 ms of a pass that dask itself takes are
 # a small part of it.
-SPREAD = {"network": 2, "supervision": 2, "ecm": 2, "scores": 4, "calibration": 1}
+SPREAD = {"supervision": 2, "ecm": 2, "scores": 4, "calibration": 1, "e2m": 16}
 OFTEN = 8  # of all others
 NAMES = (
     "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
