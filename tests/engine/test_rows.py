@@ -306,9 +306,8 @@ def test_a_map_copies_no_column_whose_type_came_through_a_connection():
     rows = ArrayRows(X, X[:, :1] + 1, chunk_rows=700)
     checked = rows.map(lambda columns: tuple(np.asarray(c, dtype=np.float64) for c in columns))
     assert np.shares_memory(checked.columns[0], X)
-    moved = rows.map(lambda columns: (columns[0][::-1], columns[0].T.T[:, ::-1]))
-    np.testing.assert_array_equal(moved.columns[1], X[:, ::-1])
-    np.testing.assert_array_equal(moved.columns[0][:700], X[:700][::-1])
+    first = rows.map(lambda columns: (np.broadcast_to(columns[0][:1], columns[0].shape),))
+    np.testing.assert_array_equal(first.columns[0], X[np.arange(5000) // 700 * 700])
 
 
 def test_map_does_not_copy_columns_that_change_places():

@@ -120,6 +120,39 @@ def test_cells_of_a_dask_frame_are_judged_over_all_partitions():
     assert pooled == dict(zip(here.items.tolist(), expected.contour.tolist(), strict=True))
 
 
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_missing_doubts_of_a_dask_frame_are_filled_from_all_partitions(order):
+    rng = np.random.default_rng(0)
+    who = rng.choice(["ann", "bob ", "cy", "dee"], 60)
+    said = rng.choice(["oak", "elm", "ash", "cannot tell"], 60)
+    doubt = np.where(said == "cannot tell", 0.9, rng.uniform(0.05, 0.5, 60))
+    doubt[(who == "dee") | (rng.random(60) < 0.4)] = np.nan  # dee gives none
+    doubt[:10] = np.nan  # all of one partition
+    frame = pd.DataFrame({"item": np.arange(60) // 2, "annotator": who, "label": said})
+    frame = frame.assign(doubt=doubt).drop_duplicates(["item", "annotator"])
+    here = Annotations.from_long(*(frame[name] for name in frame.columns[:3]), doubt=frame["doubt"])
+    turned = frame if not order else frame.sample(frac=1.0, random_state=order)
+    lazy = dask.dataframe.from_pandas(turned, npartitions=6, sort=False)
+    parts = AnnotationParts.from_dask(lazy, doubt="doubt")
+    assert any("no doubt of their own" in note for note in here.notes)
+    assert sorted(map(str, parts.notes)) == sorted(map(str, here.notes))
+    found = {}
+    for part in parts.pool(doubt=0.0):
+        found |= dict(zip(part.items.tolist(), part.labels.contour, strict=True))
+    assert_alike(found, dict(zip(here.items.tolist(), here.pool(doubt=0.0).contour, strict=True)))
+
+
+def test_a_column_of_doubts_that_is_empty_in_all_partitions_is_told():
+    frame = pd.DataFrame({"item": range(8), "annotator": ["ann", "bob"] * 4})
+    frame = frame.assign(label=["oak", "elm", "elm", "oak"] * 2, doubt=np.nan)
+    parts = AnnotationParts.from_dask(
+        dask.dataframe.from_pandas(frame, npartitions=3), doubt="doubt"
+    )
+    assert [str(note) for note in parts.notes if "doubt" in note] == [
+        "no answer has a doubt of its own: the column is empty"
+    ]
+
+
 def test_answers_that_say_nothing_beside_a_single_class_are_told():
     answers = Annotations.from_long(["x", "y"], ["ann", "bob"], ["oak", "cannot tell"])
     assert "list all classes=" in str(answers.notes[-1])

@@ -18,9 +18,10 @@ from plausible.experts.scrutiny import Drift, SharedErrors, find_drift, find_sha
 from plausible.experts.constructors import ANYONE as ANYONE
 from plausible.experts.contours import simple_masses as simple_masses
 from plausible.experts.dependence import learn_shared as learn_shared
+from plausible.experts.doubt_gaps import DoubtSums as DoubtSums
+from plausible.experts.doubt_gaps import Gaps as Gaps
 from plausible.experts.doubts import Scale as Scale
 from plausible.experts.doubts import doubts_in_order as doubts_in_order
-from plausible.experts.doubts import fill_note as fill_note
 from plausible.experts.doubts import read_doubts as read_doubts
 from plausible.experts.doubts import scale_of as scale_of
 from plausible.experts.information import information as information

@@ -23,7 +23,8 @@ from plausible.experts.columns import (
     one_doubt,
     the_only_one,
 )
-from plausible.experts.doubts import doubts_in_order, fill_unknown
+from plausible.experts.doubt_gaps import DoubtSums
+from plausible.experts.doubts import doubts_in_order
 from plausible.experts.parsing import (
     ABSTAIN,
     NONE,
@@ -72,8 +73,10 @@ class Given(NamedTuple):
             return self, []
         facts = StatementFacts(cells.contours)
         says = (facts.says_something | facts.is_empty)[cells.codes]
-        doubts, told = fill_unknown(doubts, self.annotator.codes, says)
-        return self._replace(doubts=doubts), told
+        who = self.annotator.codes, self.annotator.names.tolist()
+        gaps, told = DoubtSums().add(doubts, *who, says).learned()
+        filled = None if gaps is None else gaps.filled(doubts, *who)
+        return self._replace(doubts=filled), told
 
     def taken(self, kept: IntArray) -> "Given":
         """Some of the answers."""

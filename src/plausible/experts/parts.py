@@ -9,10 +9,8 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +21,8 @@ from plausible.checks import check_callable, check_text
 from plausible.engine import total
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
-from plausible.experts.parsing import ABSTAIN, NONE, different_cells, understand_cells
+from plausible.experts.dask_frames import read_frame
+from plausible.experts.doubt_gaps import ALL_NOTHING
 from plausible.experts.selection import joined, joined_masses, widened
 from plausible.experts.slips import check_spelled_alike
 from plausible.labels import Labels
@@ -126,24 +125,11 @@ class AnnotationParts:
                 f"{missing[0]!r} is not among {list(frame.columns)}",
                 "name them with item=, annotator=, label= and doubt=",
             )
-        import dask as library
-
-        dask: Any = library  # which has no types
-        count = dask.delayed(_count_cells, pure=False)
-        unsorted = frame[[label]].to_delayed()
-        cells = sum(dask.compute(*(count(part, label) for part in unsorted)), Counter[Any]())
-        if not cells:
-            raise InputError("Parts should hold answers", "there are none", "give some")
-        classes, said, notes = understand_cells(
-            list(cells), list(cells.values()), None, "|", list(ABSTAIN), list(NONE)
-        )
-        meant = dict(zip(cells, said, strict=True))
-        changes = {cell: names for cell, names in meant.items() if isinstance(cell, str | Number)}
-        dealt = frame[columns].shuffle(item)
-        made = dask.delayed(partial(_from_frame, classes=classes, changes=changes), pure=False)
+        delayed, notes = read_frame(frame, columns)
         parts = object.__new__(cls)
-        parts._set(DaskParts([made(part, columns) for part in dealt.to_delayed()]))
-        about = [note for note in parts.notes if not note.startswith("map: ")]
+        parts._set(DaskParts(delayed))
+        # Of one part alone: how its cells were changed, and doubts that say nothing.
+        about = [note for note in parts.notes if not note.startswith(("map: ", ALL_NOTHING))]
         parts.notes = [*notes, *about]
         return parts
 
@@ -281,28 +267,6 @@ def _of_aligned(part: Annotations, function: Any, align: Any) -> Any:
 
 def _pool_part(part: Annotations, rule: str, doubt: Any, options: dict[str, Any]) -> PooledItems:
     return PooledItems(part.items, part.pool(rule, doubt, **options))
-
-
-def _count_cells(frame: Any, label: str) -> Counter[Any]:
-    """How often each cell of a column comes in a part of a data frame."""
-    codes, cells = different_cells(frame[label].to_numpy())
-    return Counter(dict(zip(cells, np.bincount(codes).tolist(), strict=True)))
-
-
-def _from_frame(
-    frame: Any, columns: list[str], classes: list[Any], changes: dict[Any, Any]
-) -> Annotations:
-    """Answers of a part of a data frame, which may be without rows."""
-    values = [frame[name].to_numpy() for name in columns]
-    doubt = values[3] if len(values) > 3 else None
-    if not len(values[0]):
-        one = Annotations.from_long(["x"], ["x"], ["x"])
-        none = np.zeros(0, dtype=np.int64)
-        return one._with(
-            items=one.items[:0], annotators=one.annotators[:0], classes=one.classes[:0],
-            item=none, annotator=none, statement=none,
-        )  # fmt: skip
-    return Annotations.from_long(*values[:3], doubt=doubt, classes=classes, map=changes)
 
 
 # Where parts are.

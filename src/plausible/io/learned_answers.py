@@ -18,8 +18,9 @@ from plausible.experts import (
     ABSTAIN,
     NONE,
     Codes,
+    DoubtSums,
+    Gaps,
     Scale,
-    fill_note,
     read_doubts,
     scale_of,
     tidy_names,
@@ -56,17 +57,12 @@ class Counted:
 
 
 class Sureness(NamedTuple):
-    """How doubts are read: by which column, what it means, its scale, and what fills gaps.
-
-    people : mean doubt of each person, where somebody left gaps
-    everyone : mean doubt of all, NaN if nothing has to be filled
-    """
+    """How doubts are read: by which column, what it means, its scale, and what fills gaps."""
 
     column: str
     meaning: str
     scale: Scale
-    people: dict[Any, float]
-    everyone: float = np.nan
+    gaps: Gaps | None = None
 
 
 class LearnedAnswers(NamedTuple):
@@ -155,7 +151,7 @@ class Gathered:
             return None, []
         name = self.plan.found[self.sure]
         scale = scale_of(self.doubts.cells(), self.sure, options.get("words"), name)
-        return Sureness(name, self.sure, scale, {}), scale.notes
+        return Sureness(name, self.sure, scale), scale.notes
 
     def _choices(self) -> tuple[int, int]:
         several = sum(n for cell, n in self.labels.counts.items() if isinstance(cell, frozenset))
@@ -193,36 +189,6 @@ def doubts_of_part(part: Source, sure: Sureness, words: Any) -> FloatArray:
         return read_doubts(column, sure.meaning, words, sure.column, sure.scale).values
 
 
-class DoubtSums:
-    """Sums over parts, of which means are made that stand for doubts that are missing."""
-
-    def __init__(self) -> None:
-        self.people: dict[Any, FloatArray] = {}  # sum and number of doubts of each
-        self.every = np.zeros(2)  # of all answers, whether they say something or not
-        self.n_rows = self.n_gone = self.n_told = self.n_nothing = 0
-
-    def add(self, doubts: FloatArray, who: Codes, says: NDArray[np.bool_]) -> None:
-        """Take the answers of a part."""
-        gone = np.isnan(doubts)
-        known = ~gone & says
-        total = np.bincount(who.codes[known], doubts[known], len(who.names))
-        count = np.bincount(who.codes[known], minlength=len(who.names))
-        for name, pair in zip(bare(who), np.column_stack([total, count]), strict=True):
-            self.people[name] = self.people.get(name, np.zeros(2)) + pair
-        self.every += np.array([np.nansum(doubts), np.sum(~gone)])
-        self.n_rows += len(doubts)
-        self.n_gone += int(gone.sum())
-        self.n_told += int((gone & says).sum())
-        self.n_nothing += int((doubts == 1).sum())
-
-    def means(self) -> tuple[dict[Any, float], float]:
-        """Of each person who doubts, and of all."""
-        some = sum(self.people.values(), np.zeros(2))
-        total, count = (some if some[1] else self.every).tolist()
-        of_people = {name: float(one[0] / one[1]) for name, one in self.people.items() if one[1]}
-        return of_people, total / count
-
-
 def learn_gaps(
     parts: Iterable[Piece], plan: Plan, learned: LearnedAnswers
 ) -> tuple[Sureness | None, list[Note]]:
@@ -236,19 +202,10 @@ def learn_gaps(
         doubts = doubts_of_part(part, sure, learned.options.get("words"))
         label = labels_of(part, plan)
         says = np.array([learned.says[cell] for cell in label.names.tolist()])[label.codes]
-        sums.add(doubts, coded(part, plan.found["annotator"]), says)
-    if sums.n_rows > 1 and sums.n_nothing == sums.n_rows:
-        return sure, [Note("every answer has the doubt 1: none of them says anything")]
-    if sums.n_gone == sums.n_rows:
-        return None, [Note("no answer has a doubt of its own: the column is empty")]
-    people, everyone = sums.means()
-    filled = sure._replace(people=people, everyone=everyone)
-    return filled, fill_note(sums.n_told, everyone)
-
-
-def bare(people: Codes) -> list[Any]:
-    """Names without blanks around them."""
-    return [name.strip() if isinstance(name, str) else name for name in people.names.tolist()]
+        who = coded(part, plan.found["annotator"])
+        sums.add(doubts, who.codes, who.names.tolist(), says)
+    gaps, told = sums.learned()
+    return None if gaps is None else sure._replace(gaps=gaps), told
 
 
 def with_doubts(part: Any, table: Any, learned: LearnedAnswers, plan: Plan) -> Any:
@@ -256,11 +213,10 @@ def with_doubts(part: Any, table: Any, learned: LearnedAnswers, plan: Plan) -> A
     sure = learned.sure
     assert sure is not None
     doubts = doubts_of_part(part, sure, learned.options.get("words"))
-    gone = np.isnan(doubts)
-    if gone.any() and not np.isnan(sure.everyone) and not any(m in plan.found for m in NUMBERS):
+    has_gaps = np.isnan(doubts).any() and not any(m in plan.found for m in NUMBERS)
+    if has_gaps and sure.gaps is not None:
         who = coded(part, plan.found["annotator"])
-        means = np.array([sure.people.get(name, sure.everyone) for name in bare(who)])
-        doubts = np.where(gone, means[who.codes], doubts)
+        doubts = sure.gaps.filled(doubts, who.codes, who.names.tolist())
     place = table.schema.get_field_index(sure.column)
     column = arrow().array(doubts, from_pandas=True)
     return table.set_column(place, sure.column, column)
