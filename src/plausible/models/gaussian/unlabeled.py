@@ -193,7 +193,7 @@ def _say_what_was_done(before: float, expected: float, now: float, weight: float
         "Unlabeled rows should not make a model forget its labels, but with them it agrees with "
         f"{before:.2f} of the labels where labeled rows alone foretell {expected:.2f}, {done}.",
         UnlabeledRowsWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -237,7 +237,7 @@ class PartialLogisticRegression(EvidenceClassifier):
                 f"Every class should be plausible for some item that says something, but {absent} "
                 "never are; they get probability 0.",
                 EmptyClassWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return present
 
