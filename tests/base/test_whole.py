@@ -9,7 +9,9 @@ import pytest
 from plausible.base import EmptyClassWarning
 from plausible.cluster import ECM
 from plausible.engine import ArrayRows
+from plausible.labels import Labels
 from plausible.models import (
+    AutoClassifier,
     BeliefTreeClassifier,
     DiscriminantClassifier,
     FeaturePreparation,
@@ -86,3 +88,23 @@ def test_a_warning_of_a_fit_names_the_line_of_its_caller():
     with pytest.warns(EmptyClassWarning) as caught:
         PartialLogisticRegression().fit(X, labels)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("at_call", [6, 9, 30])
+def test_ctrl_c_in_a_trial_ends_the_search_and_not_only_the_trial(at_call, monkeypatch):
+    X, y = two_features()
+    labels = Labels.from_doubt(y, doubt=0.4)
+    n_calls, reduce = [], ArrayRows.reduce
+
+    def reduce_until(self, *args):
+        n_calls.append(1)
+        if len(n_calls) == at_call:
+            raise KeyboardInterrupt
+        return reduce(self, *args)
+
+    monkeypatch.setattr(ArrayRows, "reduce", reduce_until)
+    model = AutoClassifier([("mixture", GaussianMixtureClassifier())], cv=3, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, labels)
+    assert len(n_calls) <= at_call + 2
+    assert not hasattr(model, "classes_")
