@@ -23,10 +23,12 @@ def passed_on() -> Iterator[None]:
 
     Examples
     --------
-    >>> with passed_on():
-    ...     warnings.warn("The fit was interrupted.", InterruptedFitWarning)
-    Traceback (most recent call last):
-    KeyboardInterrupt
+    >>> try:
+    ...     with passed_on():
+    ...         warnings.warn("The fit was interrupted.", InterruptedFitWarning)
+    ... except KeyboardInterrupt:
+    ...     print("ended")
+    ended
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error", InterruptedFitWarning)
