@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from cluster.data import BUTTERFLY, blobs, criterion
 from plausible.cluster import CECM, ECM, RECM, SECM, focal_sets_of
 from plausible.cluster.kernels import Prototypes, lifted, make_focal, masses_of, summarize
+from plausible.engine import ArrayRows, InterruptedFitWarning
 
 
 def matched(centers, others):
@@ -341,3 +342,25 @@ def test_progress_is_told_and_can_be_stopped(kind, capsys):
     early = kind(3, n_init=1, random_state=0, callback=lambda p: p.iteration == 2, **setting).fit(X)
     np.testing.assert_allclose(early.history_, whole.history_[:3], rtol=1e-9)
     assert not early.converged_  # without a warning, which would be an error here
+
+
+@pytest.mark.parametrize("at_call", [3, 8, 12])
+def test_ctrl_c_is_told_and_the_objective_is_that_of_the_clusters_kept(at_call, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + 3 * rng.integers(2, size=(60, 1))
+    n_calls, reduce = [], ArrayRows.reduce
+
+    def reduce_until(self, *args):
+        n_calls.append(1)
+        if len(n_calls) == at_call:
+            raise KeyboardInterrupt
+        return reduce(self, *args)
+
+    model = ECM(2, random_state=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(ArrayRows, "reduce", reduce_until)
+        with pytest.warns(InterruptedFitWarning, match="interrupted after"):
+            model.fit(X)
+    assert len(n_calls) <= at_call + 2  # no search for another minimum
+    again = ECM(2, init=model.cluster_centers_, n_init=1).fit(X)
+    assert again.history_[0] == pytest.approx(model.objective_, rel=1e-9)

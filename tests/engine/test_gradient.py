@@ -232,3 +232,20 @@ def test_a_steady_climb_ends_where_its_tolerance_says():
 def test_a_climb_without_a_tolerance_keeps_all_digits():
     value, gradient = steadied(banana, 0.0)(np.array([0.1, 0.3]))
     assert (value, *gradient) == (banana([0.1, 0.3])[0], *banana([0.1, 0.3])[1])
+
+
+@pytest.mark.parametrize("at_call", range(2, 40))
+def test_a_climb_that_is_stopped_in_the_midst_of_an_iteration_reports_its_best_point(at_call):
+    """Line searches find better points before an iteration ends; the history knows of them."""
+    n_calls = []
+
+    def criterion(x):
+        n_calls.append(x)
+        if len(n_calls) == at_call + 1:
+            raise KeyboardInterrupt
+        return valley(x)
+
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        result = climb(criterion, np.full(6, -1.0))
+    assert valley(result.parameters)[0] == pytest.approx(result.criterion, rel=1e-12)
+    assert len(result.history) == result.n_iter + 1

@@ -139,3 +139,21 @@ def test_a_score_on_other_classes_than_those_learned_is_told(truth):
     with pytest.warns(UserWarning, match="but none of .* is; are they spelled alike"):
         assert model.score(X, truth) == 0.0
     assert model.score(X, ["a", "a", "c", "c"]) == 0.5
+
+
+def test_a_table_with_hidden_entries_is_refused():
+    """The numbers below a mask are not what anybody said."""
+    hidden = np.ma.array([[0.9, 0.1], [0.2, 0.8]], mask=[[True, True], [False, False]])
+    with pytest.raises(ValueError, match="hidden"):
+        as_labels(hidden)
+    assert as_labels(hidden.filled(1.0)).is_unknown.tolist() == [True, False]
+    assert as_labels(np.ma.array(hidden.data)).is_probability.all()
+
+
+@pytest.mark.parametrize("make", [Labels.from_probability, Labels.from_plausibility, as_labels])
+def test_a_column_named_after_a_class_is_not_read_as_another(make):
+    table = pd.DataFrame({"yes": [0.7, 0.2], "no": [0.3, 0.8]})
+    with pytest.raises(ValueError, match="'no' would be read from another column"):
+        make(table, classes=["no", "maybe"])
+    assert make(table, classes=["oak", "elm"]).contour[0].tolist() == [0.7, 0.3]
+    assert make(table, classes=["no", "yes"]).contour[0].tolist() == [0.3, 0.7]

@@ -865,6 +865,26 @@ def test_an_interrupted_fit_ends(monkeypatch, options, at_call):
     assert len(calls) <= at_call + 2
 
 
+@pytest.mark.parametrize("criterion", ["self_consistent", "minimum_entropy"])
+def test_a_fit_interrupted_on_the_way_to_its_first_solution_reports_its_own_criterion(
+    monkeypatch, criterion
+):
+    """And not that of minimum commitment, from whose solution it would have begun."""
+    X, truth = some_data(3, n=100)
+    labels = Labels.from_plausibility(some_labels("sets", truth, 3))
+    model = PartialLogisticRegression(
+        criterion, n_init=1, random_state=0, solver="lbfgs", warm_start=True
+    )
+    with monkeypatch.context() as patch:
+        interrupt(patch, "at", 12)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model.fit(X, labels)
+    reported = model.objective_
+    assert len(model.history_) == model.n_iter_ + 1
+    assert model.fit(X, labels).history_[0] == pytest.approx(reported, rel=1e-9)
+    assert model.objective_ > reported
+
+
 def test_a_fit_that_is_interrupted_while_coordinates_change_goes_on_from_there(monkeypatch):
     X, truth = some_data(3, n=400, d=6)
     model = PartialLogisticRegression(

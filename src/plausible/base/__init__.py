@@ -54,6 +54,7 @@ from plausible.base.refusals import reject_for as reject_for
 from plausible.base.training import is_mark as is_mark
 from plausible.base.training import warn_of_order as warn_of_order
 from plausible.base.training import warn_of_sharpening as warn_of_sharpening
+from plausible.base.whole import WholeFit as WholeFit
 
 __all__ = [
     "BeliefClassifier",

@@ -19,6 +19,7 @@ from plausible.base.elsewhere import are_elsewhere, believe_elsewhere, lazy_on_d
 from plausible.base.features import check_features
 from plausible.base.refusals import HeldOut, refuse_other_rules, reject_for
 from plausible.base.tags import with_labels
+from plausible.base.whole import WholeFit
 from plausible.belief import Decision, SparseMasses
 from plausible.checks import name_rows
 from plausible.errors import InputError
@@ -28,7 +29,7 @@ from plausible.metrics import soft_accuracy
 FloatArray = NDArray[np.float64]
 
 
-class BeliefClassifier(ClassifierMixin, BaseEstimator):
+class BeliefClassifier(WholeFit, ClassifierMixin, BaseEstimator):
     """Base of classifiers that say what they believe, and so answer in every kind.
 
     What is known about the class of a new item can be given as `labels`; it is combined with what

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base.features import check_features
 from plausible.base.partition import CredalPartition
+from plausible.base.whole import WholeFit
 from plausible.belief import SparseMasses
 from plausible.checks import check_whole, random_from
 from plausible.errors import InputError
@@ -86,7 +87,7 @@ def check_reach(X: NDArray[Any]) -> None:
         )
 
 
-class CredalClustering(ClusterMixin, BaseEstimator):
+class CredalClustering(WholeFit, ClusterMixin, BaseEstimator):
     """Base of clusterings with a method `_cluster`.
 
     ``_cluster(X, random)`` makes one run and gives a `Clustered`; ``_masses(X)``, if there is one,
@@ -164,7 +165,7 @@ class CredalClustering(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__} should stop by itself, but reached its last iteration; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _keep(self, run: Clustered) -> None:

@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from plausible.base import Clustered, CredalClustering
 from plausible.belief import SparseMasses
-from plausible.checks import check_callable, check_number, check_verbose, check_whole
+from plausible.checks import check_callable, check_number, check_verbose, check_whole, counted
 from plausible.cluster.focal_sets import FocalSets, focal_sets_of
 from plausible.cluster.kernels import Focal, make_focal
-from plausible.engine import Callback, Result, maximize, reporter
+from plausible.engine import Callback, InterruptedFitWarning, Result, maximize, reporter
 from plausible.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -110,12 +110,20 @@ class PrototypeClustering(CredalClustering):
         """The lowest point that is found; whether it converged is told by the base."""
         found = self._descended(problem, spread)
         for _ in range(ESCAPES):
-            better = problem.escape(found.parameters) if found.converged else None
+            done = not found.converged or found.interrupted
+            better = None if done else problem.escape(found.parameters)
             if better is None:
                 break
             more = self._descended(problem._replace(starts=[better]), spread)
             history = np.append(found.history, more.history)
             found = replace(more, history=history, n_iter=len(history) - 1)
+        if found.interrupted:
+            warnings.warn(
+                f"The fit was interrupted after {counted(found.n_iter, 'iteration')}; the best so "
+                "far is kept, and may be far from the end.",
+                InterruptedFitWarning,
+                stacklevel=5,
+            )
         return found
 
     def _descended(self, problem: Problem, spread: Spread) -> Result:

@@ -49,12 +49,14 @@ _LATE = {
     "Criterion": "plausible.engine.gradient",
     "InterruptedFitWarning": "plausible.engine.warnings",
     "climb": "plausible.engine.gradient",
+    "passed_on": "plausible.engine.warnings",
 }
 
 if TYPE_CHECKING:
     from plausible.engine.gradient import Criterion as Criterion
     from plausible.engine.gradient import climb as climb
     from plausible.engine.warnings import InterruptedFitWarning
+    from plausible.engine.warnings import passed_on as passed_on
 
 
 def __getattr__(name: str) -> Any:

@@ -155,6 +155,11 @@ class Watch:
         if self.stopped or self.n_stalled >= STUCK:
             raise StopIteration
 
+    def note_unfinished(self) -> None:
+        """Take note of an iteration that was cut short after it had found a better point."""
+        if self.value > self.history[-1]:
+            self.history.append(self.value)
+
     def progress(self, gain: float, n_starts: int = 1) -> Progress:
         """Where the climb stands; how long it may take is not known."""
         seconds = time.perf_counter() - self.began
@@ -239,6 +244,7 @@ def climb(
         interrupted = True
         if inner or not watch.history:
             raise
+        watch.note_unfinished()
     return conclude(watch, interrupted, not inner, advice)
 
 

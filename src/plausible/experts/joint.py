@@ -196,9 +196,9 @@ class JointAnnotatorClassifier(BeliefClassifier):
                 "did not; raise max_iter or tol."
             )
             if result.interrupted:
-                warnings.warn(interrupted, InterruptedFitWarning, stacklevel=2)
+                warnings.warn(interrupted, InterruptedFitWarning, stacklevel=3)
             else:
-                warnings.warn(ended, ConvergenceWarning, stacklevel=2)
+                warnings.warn(ended, ConvergenceWarning, stacklevel=3)
         self.classes_ = np.sort(y.classes)
         remember_order(self, y.classes.tolist())
         for name in ("n_features_in_", "feature_names_in_"):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from plausible.base import check_weights, count_rows
+from plausible.engine import passed_on
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.dependence import Dependence, exponents
@@ -75,7 +76,8 @@ def _cross_fitted(wanted: Any, X: Any, y: Annotations) -> NDArray[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a class that is missing in a fold, or a rough fit
         for learned, out in folds.split(found):
-            model = clone(inner).fit(_rows(X, learned), labels[learned])
+            with passed_on():
+                model = clone(inner).fit(_rows(X, learned), labels[learned])
             found[np.ix_(out, order)] = model.predict_proba(_rows(X, out))
     return found
 

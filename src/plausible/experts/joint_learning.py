@@ -1,6 +1,5 @@
 """The classifier inside `JointAnnotatorClassifier`: fitted again and again, and what it brings."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from plausible.engine import InterruptedFitWarning
+from plausible.engine import passed_on
 from plausible.errors import InputError
 from plausible.experts.answer_problem import TINY
 from plausible.labels import Labels
@@ -110,13 +109,8 @@ def fit_again(
     inner: Any, last: Any, X: Any, labels: Any, weights: dict[str, Any], sharpness: float
 ) -> Any:
     """A copy of the classifier, fitted to labels."""
-    with warnings.catch_warnings():
-        # A classifier that was interrupted ends here, and with it the whole fit.
-        warnings.simplefilter("error", InterruptedFitWarning)
-        try:
-            return go_on(clone(inner), last, X, labels, weights, sharpness)
-        except InterruptedFitWarning:
-            raise KeyboardInterrupt from None
+    with passed_on():
+        return go_on(clone(inner), last, X, labels, weights, sharpness)
 
 
 def log_chances(classifier: Any, X: Any, order: IntArray) -> FloatArray:

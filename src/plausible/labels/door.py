@@ -80,6 +80,13 @@ def as_labels(
     if hasattr(y, "columns") and classes is None:
         names = as_list(y.columns, "columns", "class names")
         classes = names if len(names) > 1 else None
+    if np.ma.is_masked(y) and np.ndim(y) > 1:  # one column is refused with the hard labels
+        raise InputError(
+            "A table y should say all of its rows",
+            "it is a masked array, of which some entries are hidden",
+            "write y.filled(1.0) in rows that are unknown, where every class is plausible",
+            parameter="y",
+        )
     table = _as_table(in_order_of(y, classes))
     if table.ndim == 0:
         raise InputError(

@@ -5,7 +5,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from plausible.checks import as_array
+from plausible.checks import as_array, shown
+from plausible.errors import InputError
 
 MARKS = frozenset(
     {
@@ -22,9 +23,26 @@ def in_order_of(table: Any, classes: Sequence[Hashable] | NDArray[Any] | None) -
         return table
     wanted = [str(name) for name in classes]
     place = {str(name): k for k, name in enumerate(columns)}
-    if wanted == list(place) or len(place) < len(columns) or sorted(place) != sorted(wanted):
+    if wanted == list(place) or len(place) < len(columns):
+        return table
+    if sorted(place) != sorted(wanted):
+        _refuse_other_places(place, wanted)
         return table
     return as_array(table, "the table")[:, [place[name] for name in wanted]]
+
+
+def _refuse_other_places(place: dict[str, int], wanted: list[str]) -> None:
+    """Refuse columns of which some are named after a class that is to be read elsewhere."""
+    moved = [name for k, name in enumerate(wanted) if place.get(name, k) != k]
+    if moved:
+        raise InputError(
+            "Columns should be named after the classes, or not after any of them",
+            f"the columns are {shown(list(place))} and the classes {shown(wanted)}, so that "
+            f"{moved[0]!r} would be read from another column",
+            "list the classes as the columns are named, or give table.to_numpy() if these are in "
+            "the order of the classes",
+            parameter="classes",
+        )
 
 
 def alike_names(names: NDArray[Any]) -> tuple[str, str, str] | None:

@@ -221,7 +221,7 @@ class EvidentialNeighborsClassifier(NearestItems):
                 f"{evidence.n_classes} are combined by their plausibilities; say "
                 "combination='contours' to have it so.",
                 ApproximationWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 

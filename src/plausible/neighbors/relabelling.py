@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     BeliefClassifier,
     Beliefs,
+    WholeFit,
     believe,
     check_features,
     check_labels_and_weights,
@@ -88,7 +89,7 @@ def joined(labels: Labels, is_unknown: BoolArray, beliefs: Beliefs) -> Labels:
     return Labels.from_masses(masses[order], names)
 
 
-class Relabeller(MetaEstimatorMixin, BaseEstimator):
+class Relabeller(WholeFit, MetaEstimatorMixin, BaseEstimator):
     """Label the items that have no label, by what a classifier of the others believes.
 
     Parameters

@@ -306,7 +306,7 @@ class SoftLabelClassifier(MetaEstimatorMixin, Ensemble):
                 "Every class should be plausible for some item that says something, but "
                 f"{self.classes_[absent].tolist()} never are; they get probability 0.",
                 EmptyClassWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _warn(self, in_sample: bool) -> None:
@@ -315,7 +315,7 @@ class SoftLabelClassifier(MetaEstimatorMixin, Ensemble):
                 f"Shares of the classes should settle within max_iter={self.max_iter} rounds, but "
                 f"still moved by more than tol={self.tol:g}; raise one of them.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @available_if(_has_decision_function)  # type: ignore[untyped-decorator]

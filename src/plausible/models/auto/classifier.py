@@ -241,7 +241,7 @@ class AutoClassifier(NamedEnsemble):
                 f"Every class should be plausible for some item, but {absent} never are; no "
                 "candidate can learn them.",
                 EmptyClassWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _standard(self, X: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from plausible.engine import Progress
+from plausible.engine import Progress, passed_on
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.auto.choice import (
@@ -142,7 +142,8 @@ def bets_on_fold(rung: Rung, rows: Rows, fold: int) -> FloatArray:
     train, test = rows.folds != fold, rows.folds == fold
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # folds are smaller than what is learned in the end
-        model = fit_rung(rung, rows.X[train], rows.labels[train], rows.weight[train])
+        with passed_on():
+            model = fit_rung(rung, rows.X[train], rows.labels[train], rows.weight[train])
         return log_bets(bets_of(model, rows.X[test], rows.labels.classes))
 
 

@@ -312,7 +312,7 @@ class ConformalClassifier(MetaEstimatorMixin, Ensemble):
                 f"calibration, but there are {self.n_calibration_} in all, and sets never leave "
                 "these classes out; ask for less, or give more items.",
                 CoverageWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _sets(self, X: Any) -> BoolArray:

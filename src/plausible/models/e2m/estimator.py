@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from plausible.base import are_elsewhere, check_weights
+from plausible.base import WholeFit, are_elsewhere, check_weights
 from plausible.checks import (
     as_list,
     check_flag,
@@ -51,7 +51,7 @@ Interval = tuple[Any, Any]
 RESAMPLED_TOL = 1e-9  # estimates of resampled rows need fewer digits than they vary by
 
 
-class E2M(BaseEstimator):
+class E2M(WholeFit, BaseEstimator):
     """Estimate the parameters of a law from uncertain data.
 
     Parameters

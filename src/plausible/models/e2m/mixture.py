@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from plausible.base import TrainingRows, by_class, check_weights
 from plausible.checks import check_number, check_option, check_whole, random_from
-from plausible.engine import ArrayRows, Callback, Rows
+from plausible.engine import ArrayRows, Callback, Rows, passed_on
 from plausible.errors import InputError
 from plausible.labels import as_labels
 from plausible.models.e2m.coordinates import listed, shaped
@@ -315,7 +315,8 @@ class UncertainGaussianMixture(OneToOneFeatureMixin, TransformerMixin, GaussianC
             picked = random.multinomial(n_rows, np.full(n_rows, 1 / n_rows))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is odd about some of the rows
-                copy.fit(X, y, sample_weight=weight * picked)
+                with passed_on():
+                    copy.fit(X, y, sample_weight=weight * picked)
             if copy._present.all():  # else a class was not drawn at all
                 draws.append((copy.weights_, copy.means_, copy.covariances_))
         if len(draws) < 2:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plausible.base import EmptyClassWarning
-from plausible.engine import ArrayRows, Columns, Result, Rows, stack, take
+from plausible.engine import ArrayRows, Columns, Result, Rows, passed_on, stack, take
 from plausible.models.gaussian.census import unlabeled
 from plausible.models.gaussian.e_step import log_joint
 from plausible.models.gaussian.parameters import FloatArray, Gaussians
@@ -157,7 +157,8 @@ def _out_of_trials(weight: float, standard: Standard, others: Columns, climb: Cl
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is odd about some of the rows
-                fit = climb(rows, weight, True)
+                with passed_on():
+                    fit = climb(rows, weight, True)
         except ValueError:  # too few rows for such covariances
             return np.full(n_rows, -1.0)
         X, owner = take(standard.rows, test)[0], fit.problem.owner
@@ -193,7 +194,7 @@ def _say_what_was_done(before: float, expected: float, now: float, weight: float
         "Unlabeled rows should not make a model forget its labels, but with them it agrees with "
         f"{before:.2f} of the labels where labeled rows alone foretell {expected:.2f}, {done}.",
         UnlabeledRowsWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -94,7 +94,7 @@ def warn_of_weak_points(names: list[Any], result: Result, problem: SoftMixture) 
         empty = [name for name, gone in zip(names, lost, strict=True) if gone]
         message = f"Every component should keep some items, but those of {empty} lost theirs; use "
         message += "fewer components, another start, or a prior on the weights."
-        warnings.warn(message, EmptyClassWarning, stacklevel=4)
+        warnings.warn(message, EmptyClassWarning, stacklevel=5)
     narrow = _held_up(result.parameters.covariances, problem)
     if narrow.any():
         k = int(np.argmax(narrow))
@@ -103,12 +103,12 @@ def warn_of_weak_points(names: list[Any], result: Result, problem: SoftMixture) 
         message = f"The covariance {whose} is singular but for reg_covar: it rests on "
         message += f"{counts.sum() if shared else counts[k]:.4g} effective items for "
         message += f"{len(problem.center)} features; {REMEDY}."
-        warnings.warn(message, SingularCovarianceWarning, stacklevel=4)
+        warnings.warn(message, SingularCovarianceWarning, stacklevel=5)
     rise = result.history[-1] - result.history[0]
     if problem.n_open and result.n_iter and rise <= 1e-12 * abs(result.history[0]):
         message = "An EM step should improve on the start, but none did: it is a maximum already, "
         message += "or a saddle from which equal components cannot part; try another init."
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
 
 def _held_up(covariances: FloatArray, problem: SoftMixture) -> NDArray[np.bool_]:

@@ -50,7 +50,7 @@ from plausible.models.logistic.census import (
 from plausible.models.logistic.coordinates import make_coordinates
 from plausible.models.logistic.criteria import CRITERIA, FloatArray
 from plausible.models.logistic.likelihood import PartialLikelihood, target_pass
-from plausible.models.logistic.solvers import SOLVERS, Solver, best_start
+from plausible.models.logistic.solvers import SOLVERS, Solver, begun, best_start
 
 COARSER = 3  # chunks of rows, compared to those of the engine: a third less time on two cores
 SEES_DEGREES = ("minimum_commitment", "minimum_entropy")  # criteria with log pl in them
@@ -193,9 +193,10 @@ class PartialLogisticRegression(EvidenceClassifier):
             first, bets = self.criterion, False
         problem = self._pose(training.rows, first, census, present)
         result = self._fit_first(problem, solver, given)
-        if bets and not result.interrupted:
+        if bets:
             problem = self._pose(training.rows, self.criterion, census, present)
-            result = solver.run(problem, result.parameters)
+            on = solver.run if not result.interrupted else begun
+            result = on(problem, result.parameters)
         self._keep(result, problem, training, present)
         return self
 
@@ -237,7 +238,7 @@ class PartialLogisticRegression(EvidenceClassifier):
                 f"Every class should be plausible for some item that says something, but {absent} "
                 "never are; they get probability 0.",
                 EmptyClassWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return present
 

@@ -144,6 +144,13 @@ def _even_solution(problem: PartialLikelihood, solver: Solver) -> FloatArray:
     return rough.run(problem.given(targets), np.zeros_like(targets)).parameters
 
 
+def begun(problem: PartialLikelihood, start: FloatArray) -> Result:
+    """A fit that was interrupted before its first iteration: where it stands, by its criterion."""
+    value = (problem.fidelity(start)[0] - problem.penalized(start)) / problem.weight
+    history = np.array([value])
+    return Result(start, history, 0, False, True, 0, history)
+
+
 def go_on(problem: PartialLikelihood, solver: Solver, so_far: Result) -> Result:
     """A fit that was cut short, to its end."""
     if so_far.converged:

@@ -18,7 +18,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from plausible.base import FeatureTable, NamedArray, check_features, check_names, names_of_columns
+from plausible.base import (
+    FeatureTable,
+    NamedArray,
+    WholeFit,
+    check_features,
+    check_names,
+    names_of_columns,
+)
 from plausible.checks import check_flag, check_kind, check_option, check_whole, name_rows, shown
 from plausible.errors import InputError
 from plausible.models.preparation.dates import days_of
@@ -40,7 +47,7 @@ MARKED = 0.05  # share of gaps from which a column tells where they are
 OTHERS, GAP = "others", "missing"
 
 
-class FeaturePreparation(TransformerMixin, BaseEstimator):
+class FeaturePreparation(WholeFit, TransformerMixin, BaseEstimator):
     r"""Numbers from columns of any kind: gaps filled, categories and dates encoded, all scaled.
 
     Goes before a model in a pipeline, and takes data frames, arrays, and what

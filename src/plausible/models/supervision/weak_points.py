@@ -65,7 +65,7 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
             f"Every component should keep some assessed items, but those of {empty} lost theirs; "
             "use fewer components or another start.",
             EmptyClassWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     if left.any():
         k = int(np.argmax(left))
@@ -75,7 +75,7 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
             "likelihood prefers another grouping than the classes; use a simpler model, give "
             "labels= for some items, or trust predictions less.",
             SupervisionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     linear = model.adjusted_r2_ > NEARLY_LINEAR
     if linear.any():
@@ -86,7 +86,7 @@ def warn_of_weak_points(model: Any, problem: SupervisedMixture) -> None:
             "little that the features do not, and the likelihood of assessment='linear' would grow "
             "without bound but for reg_covar.",
             SupervisionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -101,5 +101,5 @@ def warn_of_saddle(result: Result, problem: SupervisedMixture) -> None:
             "start at one place cannot part; start from 'assessments', or from responsibilities "
             "that differ.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

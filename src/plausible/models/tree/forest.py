@@ -297,7 +297,7 @@ class BeliefForestClassifier(TreeBased):
                 f"Every row should be left out by some tree, but {int((~judged).sum())} of "
                 f"{len(judged)} rows are not; grow more trees.",
                 OutOfBagWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         every = np.tile(frame.astype(np.float64), (len(rows.kept), 1))
         every[np.flatnonzero(rows.kept)[judged]] = values[judged]
