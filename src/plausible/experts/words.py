@@ -29,10 +29,12 @@ TOGETHER = re.compile(  # one of these, both at once, or one before the other
 # How sure somebody is, beside the name of a class.
 HEDGED = re.compile(
     r"(?:(?:probably|maybe|perhaps|possibly|(?:most )?likely|presumably|rather|looks like|i think|"
-    r"(?P<denied>not|no))\s+)(?P<after>.+)|(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
+    r"(?:cf|aff|prob|poss)\.?|(?P<denied>not|no))\s+|\?\s*)(?P<after>.+)|"
+    r"(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
     r"\((?:probably|maybe|perhaps|possibly|likely|unsure|not sure)\))",
     re.IGNORECASE,
 )
+NO_WORD = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212._/\u2026")  # strokes and dots
 
 # Letters of Cyrillic and Greek that look like those of Latin.
 LOOK_ALIKES = str.maketrans(
@@ -43,9 +45,9 @@ LOOK_ALIKES = str.maketrans(
 CODED = re.compile(  # "2: oak", "2 - oak", "oak (2)"
     r"\d+\s*[:.)=-]\s*(?P<name>[^\W\d].*)|(?P<other>[^\W\d].*?)\s*[(\[]\d+[)\]]"
 )
-# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "cat (3)".
+# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "3 cat", "cat (3)".
 VOTES = re.compile(
-    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|"
+    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|\d+\s+[^\W\d].*|"
     r"[^()]*[^\W\d][^()]*\(\s*\d+(\.\d+)?\s*%?\s*\)"
 )
 
@@ -74,8 +76,8 @@ PERHAPS_NOT_KNOWING = frozenset(
     {
         "uncertain", "unclear", "ambiguous", "undecided", "undetermined", "indeterminate", "skip",
         "none", "other", "others", "neither", "nothing", "not applicable", "no opinion", "na",
-        "nan", "null", "missing", "-", "--", "tbd", "todo",
-        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care", ".",
+        "nan", "null", "missing", "-", "tbd", "todo",
+        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care",
         "blank", "empty", "no response", "refused", "prefer not to say", "unklar", "unsicher",
         "incertain", "incierto", "incerto",
     }
@@ -107,12 +109,14 @@ def word_key(text: str) -> str:
 
     Examples
     --------
-    >>> word_key("I don't know!"), word_key("N/A."), word_key("???")
-    ('i dont know', 'n/a', '?')
+    >>> word_key("I don't know!"), word_key("N/A."), word_key("???"), word_key("\u2014")
+    ('i dont know', 'n/a', '?', '-')
     """
     key = fold(text)
     if set(key) == {"?"}:
         return "?"
+    if key and set(key) <= NO_WORD:
+        return "-"
     key = re.sub("[\u2019'`\u00b4]", "", key)
     bare = key.strip(' .!?…()[]*"')
     return bare or key
@@ -143,18 +147,18 @@ def bare_name(name: str) -> str:
     return text.rstrip(" .!,;:")
 
 
-def are_votes(text: str) -> bool:
-    """Whether a cell counts votes, or shares, of several classes.
+def votes_in(text: str) -> int:
+    """How many classes a cell counts votes, or shares, of; 0 if it does not.
 
     Examples
     --------
-    >>> are_votes("cat:3;dog:2"), are_votes("cat=60%, dog=40%"), are_votes("3x cat; 2x dog")
-    (True, True, True)
-    >>> are_votes("10:30"), are_votes("cat; dog"), are_votes("type 1: cat")
-    (False, False, False)
+    >>> votes_in("cat:3;dog:2"), votes_in("cat=60%, dog=40%"), votes_in("3 cat; 2x dog")
+    (2, 2, 2)
+    >>> votes_in("cat: 3"), votes_in("10:30"), votes_in("cat; dog"), votes_in("type 1: cat")
+    (1, 0, 0, 0)
     """
     parts = [part.strip() for part in re.split(r"[;,|]", text)]
-    return len(parts) > 1 and all(VOTES.fullmatch(part) for part in parts)
+    return len(parts) if all(VOTES.fullmatch(part) for part in parts) else 0
 
 
 def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:
