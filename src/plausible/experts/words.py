@@ -217,6 +217,8 @@ def from_json(text: str) -> list[Any] | None:
     ['cat']
     >>> from_json("['cat', 'dog']"), from_json("{'dog', 'cat'}"), from_json("('cat',)")
     (['cat', 'dog'], ['cat', 'dog'], ['cat'])
+    >>> from_json('[{"task": "T0", "value": "cat"}]'), from_json('[{"task": "T0", "value": null}]')
+    (['cat'], [])
     >>> from_json("[sic]"), from_json("(cat)")
     (None, None)
     """
@@ -228,6 +230,7 @@ def from_json(text: str) -> list[Any] | None:
         found = _from_python(text)
         if found is None:
             return None
+    _check_one_answer(found, text)
     names = names_in(found)
     if names is None:
         raise InputError(
@@ -237,6 +240,33 @@ def from_json(text: str) -> list[Any] | None:
             value=text,
         )
     return names
+
+
+# What may name the people, or the questions, in a cell of JSON with several answers.
+PERSON = re.compile(
+    r"(annotator|worker|user|rater|coder|labell?er|expert|reviewer|person)[_ ]?(id|name)?|who|by",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(r"(task|question)[_ ]?(id|name)?", re.IGNORECASE)
+
+
+def _check_one_answer(found: Any, text: str) -> None:
+    """Refuse a list of the answers of several people, or to several questions: it is no set."""
+    entries = found if isinstance(found, list) else []
+    if len(entries) < 2 or not all(isinstance(entry, dict) for entry in entries):
+        return
+    for pattern, several, remedy in (
+        (PERSON, "of several people", "a row for each of them, with item, annotator and label"),
+        (QUESTION, "to several questions", "the answer to one of them into a column of its own"),
+    ):
+        keys = [key for key in entries[0] if pattern.fullmatch(str(key))]
+        if any(len({str(entry.get(key)) for entry in entries}) > 1 for key in keys):
+            raise InputError(
+                "A cell should hold one answer",
+                f"{shown(text, 80)} was found, which has answers {several}",
+                f"write {remedy}",
+                value=text,
+            )
 
 
 def _from_python(text: str) -> list[Any] | None:
@@ -267,6 +297,8 @@ def names_in(found: Any) -> list[Any] | None:
         inner = [found[key] for key in KEYS if key in found]
         if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
             inner = list(found.values())
+        if inner == [None]:  # nothing was chosen
+            return []
         return names_in(inner[0]) if len(inner) == 1 else None
     if not isinstance(found, list):
         is_name = isinstance(found, (str, int, float)) and found == found and found != ""

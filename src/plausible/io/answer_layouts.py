@@ -8,6 +8,7 @@ from plausible.errors import Note
 from plausible.io.answer_checks import (
     check_anonymous,
     check_id,
+    check_lists_of_people,
     check_one_label,
     check_sureness,
 )
@@ -250,7 +251,9 @@ def _check_long(
         check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
-    elif plainly(found["item"]) in IDS and "item" not in names:
+        return found, notes
+    check_lists_of_people(table, [found["annotator"]], found["label"])
+    if plainly(found["item"]) in IDS and "item" not in names:
         check_id(table, found, ignore)
     return found, notes
 
