@@ -20,12 +20,12 @@ from plausible.io.answer_columns import (
 )
 from plausible.io.answer_plans import LAYOUTS, Export, Plan, unused
 from plausible.io.answer_states import KEEP, state_columns, tell_weights
+from plausible.io.class_columns import check_beside_people
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.item_columns import plan_items
 from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
 from plausible.io.wide_columns import (
-    check_marked,
     check_numbered,
     check_shares,
     check_turned,
@@ -216,8 +216,8 @@ def _find_layout(
         if "annotator" in found and "label" not in found:
             aside = {*found.values(), *ignore}
             looks = look_at(table, [name for name in choose(table, None) if name not in aside])
+            check_beside_people(table, found, looks)
             check_shares(table, looks)
-            check_marked(table, looks)
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
