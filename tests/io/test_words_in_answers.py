@@ -61,3 +61,20 @@ def test_votes_in_one_cell_are_refused_also_where_all_agree(votes):
     rows = "".join(f'i{k},"{votes[k % 3]}"\n' for k in range(9))
     with pytest.raises(TableError, match="looks like votes or shares of several classes"):
         read_known(io.StringIO("item,label\n" + rows))
+
+
+@pytest.mark.parametrize(
+    "word", ["nie wiem", "Vet inte", "no se", "weiß ich nicht", "не знаю", "不知道", "모름"]
+)
+def test_words_of_not_knowing_in_more_languages_are_no_classes(word):
+    answers = read_annotations(table(lambda k, said: said if k % 5 else word))
+    assert sorted(answers.classes) == sorted(CLASSES)
+    assert changes_told(answers) == {word: word}
+
+
+@pytest.mark.parametrize(
+    "gap", ["#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "\\N", "<NA>", "(leer)", "nil"]
+)
+def test_gaps_as_programs_write_them_are_told(gap):
+    answers = read_annotations(table(lambda k, said: said if k % 5 else gap))
+    assert changes_told(answers) == {gap: "cannot tell"}

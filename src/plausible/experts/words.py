@@ -68,7 +68,9 @@ NOT_KNOWING = frozenset(
     "impossible to tell", "impossible to say", "no answer", "not answered", "skipped",
     "weiss nicht", "ich weiss nicht", "ich weiss es nicht", "keine ahnung", "keine angabe",
     "je ne sais pas", "ne sait pas", "no sé", "no lo sé", "no sabe", "non so", "non lo so",
-    "não sei", "weet niet", "weet ik niet",
+    "não sei", "weet niet", "weet ik niet", "weiss ich nicht", "no se", "nie wiem", "nevím",
+    "ved ikke", "vet ikke", "vet inte", "en tiedä", "nem tudom", "bilmiyorum", "не знаю",
+    "δεν ξέρω", "不知道", "分からない", "わからない", "모름",
 }  # fmt: skip
 NOT_AMONG = frozenset({"none of these", "none of the above", "none of them", "none of those"})
 # Words that often say nothing, but may be classes as well: they stay classes, and are told.
@@ -79,7 +81,8 @@ PERHAPS_NOT_KNOWING = frozenset(
         "nan", "null", "missing", "-", "tbd", "todo",
         "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care",
         "blank", "empty", "no response", "refused", "prefer not to say", "unklar", "unsicher",
-        "incertain", "incierto", "incerto",
+        "incertain", "incierto", "incerto", "k.a", "leer", "nil", "\\n", "<na>", "不明",
+        "#ref", "#value", "#name", "#div/0", "#num",
     }
 )  # fmt: skip
 
