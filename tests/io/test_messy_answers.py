@@ -153,7 +153,10 @@ CASES = {
             f'{n},{who}!,{who},1,"[{{""task"":""T0"",""value"":""{said}""}}]",{item}\n'
             for n, item, who, said in GRID
         ),
-        Refused(["'classification_id', 'user_name'"], "names", Right(SAID)),
+        Right(
+            [(item, f"{who}!", said) for item, who, said in SAID],
+            ["was read as an export of Zooniverse", "not used: 'classification_id', 'user_id'"],
+        ),
     ),
     "the short JSON of Label Studio with ids of answers": Case(
         json.dumps(

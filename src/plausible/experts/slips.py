@@ -13,12 +13,12 @@ from plausible.experts.words import (
     CANNOT_TELL,
     EITHER,
     PERHAPS_NOT_KNOWING,
-    are_votes,
     bare_name,
     fold,
     hedged_in,
     is_typo_of,
     parts_of,
+    votes_in,
     word_key,
 )
 
@@ -68,10 +68,12 @@ def is_free_text(n_classes: int, n_said: int) -> bool:
 
 def check_votes(cells: list[str]) -> None:
     """Refuse cells each of which counts votes of several classes."""
-    if cells and all(map(are_votes, cells)):
+    counts = [votes_in(cell) for cell in cells]
+    if counts and min(counts) > 0 and max(counts) > 1:  # all may have agreed on some items
+        example = cells[counts.index(max(counts))]
         raise InputError(
             "An answer should name classes",
-            f"{shown(cells[0], 60)} was found, which looks like votes or shares of several classes",
+            f"{shown(example, 60)} was found, which looks like votes or shares of several classes",
             "write a column for each class with its number, which is read as kind 'count' or "
             "'probability'",
         )
@@ -172,13 +174,18 @@ def _tell_few_numbers(free: Mapping[str, int], names: Counter[Any]) -> list[Note
 def _hedged(names: Counter[Any], free: Mapping[str, int], separator: str) -> dict[str, str]:
     """What names mean that are another class and a word on how sure somebody is."""
     place = {fold(str(name)): str(name) for name in names}
-    found = {name: parts for name in free if (parts := hedged_in(name)) and fold(parts[0]) in place}
+    hedged = {name: parts for name in free if (parts := hedged_in(name))}
+    bare = Counter(fold(name) for name, is_denied in hedged.values() if not is_denied)
+    for name, is_denied in hedged.values():  # "oak (60 %)" and "oak (90 %)", and never "oak" alone
+        if not is_denied and bare[fold(name)] > 1:
+            place.setdefault(fold(name), name)
+    found = {name: parts for name, parts in hedged.items() if fold(parts[0]) in place}
     plain = [str(name) for name in names if name not in found]
     meant = {}
-    for name, (bare, is_denied) in found.items():
-        others = [other for other in plain if other != place[fold(bare)]]
+    for name, (alone, is_denied) in found.items():
+        others = [other for other in plain if other != place[fold(alone)]]
         if not is_denied:
-            meant[name] = place[fold(bare)]
+            meant[name] = place[fold(alone)]
         elif len(others) > 1:  # "spam" and "not spam" are two classes
             meant[name] = separator.join(others)
     return meant

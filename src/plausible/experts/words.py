@@ -29,10 +29,12 @@ TOGETHER = re.compile(  # one of these, both at once, or one before the other
 # How sure somebody is, beside the name of a class.
 HEDGED = re.compile(
     r"(?:(?:probably|maybe|perhaps|possibly|(?:most )?likely|presumably|rather|looks like|i think|"
-    r"(?P<denied>not|no))\s+)(?P<after>.+)|(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
+    r"(?:cf|aff|prob|poss)\.?|(?P<denied>not|no))\s+|\?\s*)(?P<after>.+)|"
+    r"(?P<before>.+?)\s*(?:\?+|\(\?+\)|\(?\d+\s*%\)?|"
     r"\((?:probably|maybe|perhaps|possibly|likely|unsure|not sure)\))",
     re.IGNORECASE,
 )
+NO_WORD = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212._/\u2026")  # strokes and dots
 
 # Letters of Cyrillic and Greek that look like those of Latin.
 LOOK_ALIKES = str.maketrans(
@@ -43,9 +45,9 @@ LOOK_ALIKES = str.maketrans(
 CODED = re.compile(  # "2: oak", "2 - oak", "oak (2)"
     r"\d+\s*[:.)=-]\s*(?P<name>[^\W\d].*)|(?P<other>[^\W\d].*?)\s*[(\[]\d+[)\]]"
 )
-# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "cat (3)".
+# How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "3 cat", "cat (3)".
 VOTES = re.compile(
-    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|"
+    r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|\d+\s+[^\W\d].*|"
     r"[^()]*[^\W\d][^()]*\(\s*\d+(\.\d+)?\s*%?\s*\)"
 )
 
@@ -66,7 +68,9 @@ NOT_KNOWING = frozenset(
     "impossible to tell", "impossible to say", "no answer", "not answered", "skipped",
     "weiss nicht", "ich weiss nicht", "ich weiss es nicht", "keine ahnung", "keine angabe",
     "je ne sais pas", "ne sait pas", "no sé", "no lo sé", "no sabe", "non so", "non lo so",
-    "não sei", "weet niet", "weet ik niet",
+    "não sei", "weet niet", "weet ik niet", "weiss ich nicht", "no se", "nie wiem", "nevím",
+    "ved ikke", "vet ikke", "vet inte", "en tiedä", "nem tudom", "bilmiyorum", "не знаю",
+    "δεν ξέρω", "不知道", "分からない", "わからない", "모름",
 }  # fmt: skip
 NOT_AMONG = frozenset({"none of these", "none of the above", "none of them", "none of those"})
 # Words that often say nothing, but may be classes as well: they stay classes, and are told.
@@ -74,10 +78,11 @@ PERHAPS_NOT_KNOWING = frozenset(
     {
         "uncertain", "unclear", "ambiguous", "undecided", "undetermined", "indeterminate", "skip",
         "none", "other", "others", "neither", "nothing", "not applicable", "no opinion", "na",
-        "nan", "null", "missing", "-", "--", "tbd", "todo",
-        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care", ".",
+        "nan", "null", "missing", "-", "tbd", "todo",
+        "unlabeled", "unlabelled", "unassigned", "unclassified", "undefined", "dont care",
         "blank", "empty", "no response", "refused", "prefer not to say", "unklar", "unsicher",
-        "incertain", "incierto", "incerto",
+        "incertain", "incierto", "incerto", "k.a", "leer", "nil", "\\n", "<na>", "不明",
+        "#ref", "#value", "#name", "#div/0", "#num",
     }
 )  # fmt: skip
 
@@ -107,12 +112,14 @@ def word_key(text: str) -> str:
 
     Examples
     --------
-    >>> word_key("I don't know!"), word_key("N/A."), word_key("???")
-    ('i dont know', 'n/a', '?')
+    >>> word_key("I don't know!"), word_key("N/A."), word_key("???"), word_key("\u2014")
+    ('i dont know', 'n/a', '?', '-')
     """
     key = fold(text)
     if set(key) == {"?"}:
         return "?"
+    if key and set(key) <= NO_WORD:
+        return "-"
     key = re.sub("[\u2019'`\u00b4]", "", key)
     bare = key.strip(' .!?…()[]*"')
     return bare or key
@@ -143,18 +150,18 @@ def bare_name(name: str) -> str:
     return text.rstrip(" .!,;:")
 
 
-def are_votes(text: str) -> bool:
-    """Whether a cell counts votes, or shares, of several classes.
+def votes_in(text: str) -> int:
+    """How many classes a cell counts votes, or shares, of; 0 if it does not.
 
     Examples
     --------
-    >>> are_votes("cat:3;dog:2"), are_votes("cat=60%, dog=40%"), are_votes("3x cat; 2x dog")
-    (True, True, True)
-    >>> are_votes("10:30"), are_votes("cat; dog"), are_votes("type 1: cat")
-    (False, False, False)
+    >>> votes_in("cat:3;dog:2"), votes_in("cat=60%, dog=40%"), votes_in("3 cat; 2x dog")
+    (2, 2, 2)
+    >>> votes_in("cat: 3"), votes_in("10:30"), votes_in("cat; dog"), votes_in("type 1: cat")
+    (1, 0, 0, 0)
     """
     parts = [part.strip() for part in re.split(r"[;,|]", text)]
-    return len(parts) > 1 and all(VOTES.fullmatch(part) for part in parts)
+    return len(parts) if all(VOTES.fullmatch(part) for part in parts) else 0
 
 
 def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:
@@ -213,6 +220,8 @@ def from_json(text: str) -> list[Any] | None:
     ['cat']
     >>> from_json("['cat', 'dog']"), from_json("{'dog', 'cat'}"), from_json("('cat',)")
     (['cat', 'dog'], ['cat', 'dog'], ['cat'])
+    >>> from_json('[{"task": "T0", "value": "cat"}]'), from_json('[{"task": "T0", "value": null}]')
+    (['cat'], [])
     >>> from_json("[sic]"), from_json("(cat)")
     (None, None)
     """
@@ -224,6 +233,7 @@ def from_json(text: str) -> list[Any] | None:
         found = _from_python(text)
         if found is None:
             return None
+    _check_one_answer(found, text)
     names = names_in(found)
     if names is None:
         raise InputError(
@@ -233,6 +243,33 @@ def from_json(text: str) -> list[Any] | None:
             value=text,
         )
     return names
+
+
+# What may name the people, or the questions, in a cell of JSON with several answers.
+PERSON = re.compile(
+    r"(annotator|worker|user|rater|coder|labell?er|expert|reviewer|person)[_ ]?(id|name)?|who|by",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(r"(task|question)[_ ]?(id|name)?", re.IGNORECASE)
+
+
+def _check_one_answer(found: Any, text: str) -> None:
+    """Refuse a list of the answers of several people, or to several questions: it is no set."""
+    entries = found if isinstance(found, list) else []
+    if len(entries) < 2 or not all(isinstance(entry, dict) for entry in entries):
+        return
+    for pattern, several, remedy in (
+        (PERSON, "of several people", "a row for each of them, with item, annotator and label"),
+        (QUESTION, "to several questions", "the answer to one of them into a column of its own"),
+    ):
+        keys = [key for key in entries[0] if pattern.fullmatch(str(key))]
+        if any(len({str(entry.get(key)) for entry in entries}) > 1 for key in keys):
+            raise InputError(
+                "A cell should hold one answer",
+                f"{shown(text, 80)} was found, which has answers {several}",
+                f"write {remedy}",
+                value=text,
+            )
 
 
 def _from_python(text: str) -> list[Any] | None:
@@ -263,6 +300,8 @@ def names_in(found: Any) -> list[Any] | None:
         inner = [found[key] for key in KEYS if key in found]
         if not inner and len(found) == 1 and isinstance(next(iter(found.values())), dict):
             inner = list(found.values())
+        if inner == [None]:  # nothing was chosen
+            return []
         return names_in(inner[0]) if len(inner) == 1 else None
     if not isinstance(found, list):
         is_name = isinstance(found, (str, int, float)) and found == found and found != ""

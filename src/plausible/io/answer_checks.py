@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plausible.io.answer_columns import (
     COUNTS,
@@ -142,7 +143,7 @@ def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str])
     if "item" not in found:
         _check_spoken_of(table, rest)
     signed = [n for n in rest if any(hint in plainly(n) for hint in SIGNS)]
-    _check_lists_of_people(table, signed)
+    check_lists_of_people(table, signed, found.get("label"))
     if not signed or len(rest) < 2:
         return
     looks = look_at(table, rest)
@@ -160,17 +161,32 @@ def check_hidden(table: Source, found: Mapping[str, str], ignore: Sequence[str])
             )
 
 
-def _check_lists_of_people(table: Source, signed: Sequence[str]) -> None:
-    """Refuse a table whose cells list the people who answered."""
-    for name, look in look_at(table, signed).items() if signed else ():
-        lists = [value for value in look.values if isinstance(value, str) and "," in value]
-        if lists and all(value.strip()[:1] + value.strip()[-1:] == "[]" for value in lists):
-            raise TableError(
-                f"{table.name} should have a row for each answer",
-                f"{name!r} lists several people in one cell, such as {lists[0][:60]!r}",
-                "write a row for each of them, with the columns item, annotator and label (explode "
-                "in pandas, unnest_longer in R)",
-            )
+def check_lists_of_people(table: Source, signed: Sequence[str], label: str | None) -> None:
+    """Refuse a table whose cells list the people who answered, and what each of them said."""
+    names = [*signed] if label is None else [label, *(name for name in signed if name != label)]
+    looks = look_at(table, names) if signed else {}
+    said = None if label is None or not signed else _lengths(looks[label])
+    for name in signed:
+        lists = [value for value in looks[name].values if isinstance(value, str) and "," in value]
+        is_list = lists and all(value.strip()[:1] + value.strip()[-1:] == "[]" for value in lists)
+        n_people = _lengths(looks[name])
+        if not is_list and (
+            said is None or n_people.max(initial=0) < 2 or (said != n_people).any()
+        ):
+            continue
+        shows = lists[0] if is_list else looks[name].values[int(looks[name].codes[n_people > 1][0])]
+        raise TableError(
+            f"{table.name} should have a row for each answer",
+            f"{name!r} lists several people in one cell, such as {str(shows)[:60]!r}",
+            "write a row for each of them, with the columns item, annotator and label (explode "
+            "in pandas, unnest_longer in R)",
+        )
+
+
+def _lengths(look: Look) -> NDArray[np.int64]:
+    """How many entries each cell has, where marks stand between these; 0 if it is empty."""
+    counts = [len(re.split(r"[;,|]", str(value).strip(" ;,|"))) for value in look.values]
+    return np.array([*counts, 0])[look.codes]
 
 
 def _check_spoken_of(table: Source, rest: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from plausible.errors import Note
 from plausible.io.answer_checks import (
     check_anonymous,
     check_id,
+    check_lists_of_people,
     check_one_label,
     check_sureness,
 )
@@ -19,12 +20,12 @@ from plausible.io.answer_columns import (
 )
 from plausible.io.answer_plans import LAYOUTS, Export, Plan, unused
 from plausible.io.answer_states import KEEP, state_columns, tell_weights
+from plausible.io.class_columns import check_beside_people
 from plausible.io.export_tables import check_header_rows, find_export, status_of
 from plausible.io.item_columns import plan_items
 from plausible.io.label_files import PREFIXES
 from plausible.io.likely_columns import refuse_unknown
 from plausible.io.wide_columns import (
-    check_marked,
     check_numbered,
     check_shares,
     check_turned,
@@ -215,8 +216,8 @@ def _find_layout(
         if "annotator" in found and "label" not in found:
             aside = {*found.values(), *ignore}
             looks = look_at(table, [name for name in choose(table, None) if name not in aside])
+            check_beside_people(table, found, looks)
             check_shares(table, looks)
-            check_marked(table, looks)
         raise refuse_unknown(table, found)
     check_wide(table, found, ignore)
     return "annotators"
@@ -250,7 +251,9 @@ def _check_long(
         check_anonymous(table, found, ignore)
         words = "no column names the annotators: answers are anonymous, and share one doubt"
         notes.append(Note(words))
-    elif plainly(found["item"]) in IDS and "item" not in names:
+        return found, notes
+    check_lists_of_people(table, [found["annotator"]], found["label"])
+    if plainly(found["item"]) in IDS and "item" not in names:
         check_id(table, found, ignore)
     return found, notes
 

@@ -4,6 +4,7 @@
 Toloka        ``INPUT:image``, ``OUTPUT:result``, ``ASSIGNMENT:worker_id``, ``ASSIGNMENT:status``
 Figure Eight  ``_unit_id``, ``_golden``, ``_worker_id``, ``_tainted``; a question ``animal`` has
 (Appen)       ``animal_gold`` or ``animal:confidence`` beside it
+Zooniverse    ``classification_id``, ``user_name``, ``annotations`` in JSON, ``subject_ids``
 ============  ===================================================================================
 """
 
@@ -18,13 +19,14 @@ from plausible.tables import Source, TableError, choose
 COMMENTS = re.compile(r"comment|feedback|time|email|browser|note", re.IGNORECASE)
 UNUSED = ("REJECTED", "SKIPPED", "EXPIRED")  # assignments that Toloka does not count
 TRUE = (True, "true", "TRUE")  # of judgments by people who were found to be careless
+ZOONIVERSE = {"classification_id", "user_name", "annotations", "subject_ids"}
 WORKER, TASK, STATUS = (f"ASSIGNMENT:{name}" for name in ("worker_id", "task_id", "status"))
 
 
 def find_crowd_export(
     table: Source, names: Mapping[str, str], ignore: Sequence[str]
 ) -> Export | None:
-    """The columns of an export of Toloka or Figure Eight, or None."""
+    """The columns of an export of Toloka, Figure Eight or Zooniverse, or None."""
     free = [name for name in choose(table, None) if name not in ignore]
     inputs = [name for name in free if name.startswith("INPUT:")]
     asked = [name for name in free if name.startswith("OUTPUT:")]
@@ -39,6 +41,9 @@ def find_crowd_export(
         columns = _columns(table, names, asked, ["_unit_id"], "_worker_id")
         told = _told(table, "Figure Eight (Appen)", columns["item"], [])
         return Export(columns, ("_tainted", TRUE) if "_tainted" in free else None, told)
+    if set(free) >= ZOONIVERSE:
+        columns = _columns(table, names, ["annotations"], ["subject_ids"], "user_name")
+        return Export(columns, None, _told(table, "Zooniverse", columns["item"], []))
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from plausible.io.answer_columns import THINGS, Look, look_at, plainly
+from plausible.io.class_columns import cells_of, check_percent, check_ticks
 from plausible.io.features import ITEMS
 from plausible.io.label_names import may_be_sets, named_sets
 from plausible.io.last_rows import check_last_row
@@ -42,9 +43,6 @@ CALLED_ITEMS = re.compile(  # names of columns that are items: photo 1, q2, img_
 )
 OMEGA = ("omega", "\u03c9")  # how the set of all classes is called
 NUMBERED_LABEL = re.compile(r"(label|answer|class|choice|response|annotation|category)s?[0-9]+")
-TICKS = {"x", "\u2713", "\u2714", "\u2611", "*", "yes", "y", "true", "ja", "oui", "si", "s\u00ed",
-         "wahr", "vrai", "on", "checked", "ticked"}  # fmt: skip
-NOT_TICKED = {"no", "n", "false", "nein", "non", "falsch", "faux", "off", "-", "unchecked", ""}
 RESULTS = {
     "majority", "majorityvote", "majoritylabel", "vote", "consensus", "gold", "goldlabel",
     "goldstandard", "truth", "groundtruth", "truelabel", "trueclass", "final", "finallabel",
@@ -124,7 +122,7 @@ def check_wide(table: Source, found: Mapping[str, str], ignore: Sequence[str]) -
     _check_results(table, names)
     _check_fractions(table, looks, found)
     check_counts(table, looks)
-    _check_ticks(table, looks)
+    check_ticks(table, looks)
     if len(names) < 2 or not _share_values(looks):
         why = ", which do not share their values as answers of several people do" * (len(names) > 1)
         raise refuse_unknown(table, found, why)
@@ -249,26 +247,6 @@ def check_shares(table: Source, looks: Mapping[str, Look], item: str | None = No
         )
 
 
-def check_marked(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse choices of one question in a column for each, ``animal___1``, ``animal___2``, ..."""
-    stems: dict[str, list[str]] = {}
-    for name, look in looks.items():
-        stem, mark, _ = name.rpartition("___")
-        if mark and look.values and set(look.values) <= {0, 1}:
-            stems.setdefault(stem, []).append(name)
-    things = {plainly(thing) for thing in THINGS}
-    for stem, names in stems.items():
-        if len(names) > 1:
-            others = [n for n in looks if n not in names and plainly(n) not in things]
-            raise TableError(
-                f"{table.name} should hold answers",
-                f"its columns {listed([repr(name) for name in names])} look like the choices of "
-                f"{stem!r}, 1 where one was ticked",
-                "say {kind}, and {ignore}, if so" if others else "say {kind} if so",
-                settings={"kind": "set"} | ({"ignore": others} if others else {}),
-            )
-
-
 def check_numbered(table: Source, free: Sequence[str], people: Sequence[str]) -> None:
     """Refuse people beside what they said, in ``annotator1``, ``label1``, ``annotator2``, ..."""
     labels = [name for name in free if NUMBERED_LABEL.fullmatch(plainly(name))]
@@ -282,37 +260,6 @@ def check_numbered(table: Source, free: Sequence[str], people: Sequence[str]) ->
         )
 
 
-def _check_ticks(table: Source, looks: Mapping[str, Look]) -> None:
-    """Refuse a mark, or a word for yes, in one of the columns, which may be classes."""
-    words = [[str(value).strip().casefold() for value in look.values] for look in looks.values()]
-    every = {word for column in words for word in column}
-    if len(looks) < 2 or not every or not every <= TICKS | NOT_TICKED or not every & TICKS:
-        return
-    ticks = np.column_stack([
-        np.array([*(word in TICKS for word in column), False])[look.codes]
-        for column, look in zip(words, looks.values(), strict=True)
-    ])  # fmt: skip
-    is_one = (ticks.sum(axis=1) == 1).all() and len(looks) > 2 and len(ticks) > 3
-    if is_one or (len(every) == 1 and any((look.codes < 0).any() for look in looks.values())):
-        cells = [str(value) for look in looks.values() for value in look.values]
-        mark = next(cell for cell in cells if cell.strip().casefold() in TICKS)
-        raise TableError(
-            f"{table.name} should hold answers",
-            f"its columns {listed([repr(name) for name in looks])} have {mark!r} in some rows, as "
-            "if it ticked the class",
-            (
-                "write 1 for it and 0 for all else, and say {kind}, if so",
-                "{layout} if each column holds the answers of one person",
-            ),
-            settings={"kind": "set", "layout": "annotators"},
-        )
-
-
-def cells_of(looks: Mapping[str, Look]) -> Any:
-    """Numbers of some columns, 0 where they are missing."""
-    return np.column_stack([np.array([*look.values, 0])[look.codes] for look in looks.values()])
-
-
 def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
     """Refuse counts of votes by class, and choices by class, which were not said to be such."""
     if len(looks) < 2 or not all(look.is_whole for look in looks.values()):
@@ -321,6 +268,7 @@ def check_counts(table: Source, looks: Mapping[str, Look]) -> None:
     if len(cells) < 2 or cells.min() < 0 or cells.max() > 1000:
         return
     sums = cells.sum(axis=1)
+    check_percent(table, looks)
     _check_total(table, looks, cells)
     if cells.max() < 2:
         if (sums == 1).all():
