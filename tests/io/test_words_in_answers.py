@@ -78,3 +78,27 @@ def test_words_of_not_knowing_in_more_languages_are_no_classes(word):
 def test_gaps_as_programs_write_them_are_told(gap):
     answers = read_annotations(table(lambda k, said: said if k % 5 else gap))
     assert changes_told(answers) == {gap: "cannot tell"}
+
+
+@pytest.mark.parametrize("both", ["1 star|2 stars", "2 stars|3 stars", "10 mm|12 mm"])
+def test_classes_that_begin_with_a_number_are_no_votes(both):
+    names = {"oak": both, "elm": both.split("|")[0], "ash": both.split("|")[1]}
+    answers = read_annotations(table(lambda k, said: names[said]))
+    assert sorted(answers.classes) == sorted(both.split("|"))
+
+
+@pytest.mark.parametrize("word", ["?", "unknown", "not sure", "Cannot tell"])
+@pytest.mark.parametrize("cell", ["oak|{}", "{}|oak", '"[""oak"", ""{}""]"'])
+def test_a_class_or_not_knowing_leaves_all_classes_open(cell, word):
+    answers = read_annotations(table(lambda k, said: said if k else cell.format(word)))
+    assert sorted(answers.classes) == sorted(CLASSES)
+    assert any("cannot tell" in note and word in note for note in answers.notes)
+    labels = answers.pool(doubt=0.1, dependence="none")
+    without = read_annotations(table(lambda k, said: said if k else "cannot tell"))
+    assert (labels.contour == without.pool(doubt=0.1, dependence="none").contour).all()
+
+
+def test_a_word_of_not_knowing_that_is_given_as_a_class_is_one():
+    classes = [*CLASSES, "unknown"]
+    answers = read_annotations(table(lambda k, said: said if k else "oak|unknown"), classes=classes)
+    assert sorted(answers.classes) == sorted(classes)

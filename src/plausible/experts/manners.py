@@ -121,13 +121,19 @@ def _read_set(cell: frozenset[Any], how: Manner) -> Read:
             return Read(None, "map")
         names += meant
         way = way if key is None else "map"
+    if not way and _leaves_all_open(names, how):
+        return Read(None, "word")
     only = canonical(names[0]) if len(cell) == len(names) == 1 and not way else ""
-    if only and isinstance(names[0], str) and not is_known(only, how):
-        if says_nothing(only):
-            return Read(None, "word")
-        if word_key(only) in NOT_AMONG:
-            return Read((), "none")
+    is_free = only and isinstance(names[0], str) and not is_known(only, how)
+    if is_free and word_key(only) in NOT_AMONG:
+        return Read((), "none")
     return Read(tuple(dict.fromkeys(names)), way)
+
+
+def _leaves_all_open(names: Sequence[Any], how: Manner) -> bool:
+    """Whether one of the names in a set says that it may be any class: "oak or not sure"."""
+    free = [canonical(name) for name in names if isinstance(name, str) and name not in how.fixed]
+    return any(says_nothing(name) and not is_known(name, how) for name in free)
 
 
 def single(cell: Any) -> Any:
@@ -152,11 +158,14 @@ def read_text(text: str, how: Manner) -> Read:
     if listed is None and (braced := BRACED.fullmatch(text)):  # as papers write sets
         listed = [part.strip() for part in PARTED.split(braced[1])]
     if listed is not None:
-        return Read(tuple(listed) or None, "json")
-    names = []
+        is_open = len(listed) > 1 and _leaves_all_open(listed, how)
+        return Read(None if is_open else tuple(listed) or None, "word" if is_open else "json")
+    names: list[Any] = []
     for part, is_quoted in parts:
         if is_quoted:
             how.fixed.add(part)
         changed = None if is_quoted else how.changes.get(part, how.changes.get(fold(part)))
+        if changed is None and not is_quoted and _leaves_all_open([part], how):
+            return Read(None, "word")
         names += [part] if changed is None else list(changed)
     return Read(tuple(names), "")

@@ -17,6 +17,7 @@ from plausible.experts.words import (
     fold,
     hedged_in,
     is_typo_of,
+    numbered_in,
     parts_of,
     votes_in,
     word_key,
@@ -69,7 +70,8 @@ def is_free_text(n_classes: int, n_said: int) -> bool:
 def check_votes(cells: list[str]) -> None:
     """Refuse cells each of which counts votes of several classes."""
     counts = [votes_in(cell) for cell in cells]
-    if counts and min(counts) > 0 and max(counts) > 1:  # all may have agreed on some items
+    # All may have agreed on some items.
+    if counts and min(counts) > 0 and max(counts) > 1 and not _are_numbered_names(cells):
         example = cells[counts.index(max(counts))]
         raise InputError(
             "An answer should name classes",
@@ -77,6 +79,16 @@ def check_votes(cells: list[str]) -> None:
             "write a column for each class with its number, which is read as kind 'count' or "
             "'probability'",
         )
+
+
+def _are_numbered_names(cells: list[str]) -> bool:
+    """Whether numbers before names belong to these: "2 stars|3 stars", but not "2 oak, 1 elm"."""
+    named = [numbered_in(cell) for cell in cells]
+    if not all(named):
+        return False
+    pairs = {(fold(name), number) for cell in named for number, name in cell}
+    is_repeated = any(len({fold(name) for _, name in cell}) < len(cell) for cell in named)
+    return is_repeated or len(pairs) == len({name for name, _ in pairs})
 
 
 def tell_free_text(names: Counter[Any], n_said: int) -> list[Note]:

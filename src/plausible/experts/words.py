@@ -45,6 +45,7 @@ LOOK_ALIKES = str.maketrans(
 CODED = re.compile(  # "2: oak", "2 - oak", "oak (2)"
     r"\d+\s*[:.)=-]\s*(?P<name>[^\W\d].*)|(?P<other>[^\W\d].*?)\s*[(\[]\d+[)\]]"
 )
+NUMBERED = re.compile(r"(\d+)\s+([^\W\d].*)")
 # How often, or how far, a class was chosen: "cat: 3", "cat = 60 %", "3x cat", "3 cat", "cat (3)".
 VOTES = re.compile(
     r"[^:=]*[^\W\d][^:=]*[:=]\s*\d+(\.\d+)?\s*%?|\d+\s*[x\u00d7]\s*\S.*|\d+\s+[^\W\d].*|"
@@ -162,6 +163,18 @@ def votes_in(text: str) -> int:
     """
     parts = [part.strip() for part in re.split(r"[;,|]", text)]
     return len(parts) if all(VOTES.fullmatch(part) for part in parts) else 0
+
+
+def numbered_in(text: str) -> list[tuple[str, str]]:
+    """Numbers and what follows them in each part of a cell; nothing if some part is otherwise.
+
+    Examples
+    --------
+    >>> numbered_in("2 oak, 1 elm"), numbered_in("2x oak")
+    ([('2', 'oak'), ('1', 'elm')], [])
+    """
+    found = [NUMBERED.fullmatch(part.strip()) for part in re.split(r"[;,|]", text)]
+    return [(one[1], one[2]) for one in found if one] if all(found) else []
 
 
 def parts_of(text: str, pattern: re.Pattern[str]) -> list[str]:
