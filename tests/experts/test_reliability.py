@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from plausible.experts import Annotations, JointAnnotatorClassifier, fit_reliability
+from plausible.experts.answer_problem import AnswerProblem
 from plausible.labels import Labels
 from plausible.models import DiscriminantClassifier, PartialLogisticRegression
 from support import reference
@@ -346,3 +347,24 @@ def test_a_fitted_prior_is_the_mean_of_the_posterior_and_a_given_one_stays(model
 def test_a_prior_that_is_none_is_refused(prior):
     with pytest.raises(ValueError, match="prior should be"):
         fit_reliability(random_answers(), prior=prior)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"), [({"model": "shrunk"}, 1), ({"model": "one_coin", "n_bootstrap": 3}, 2)]
+)
+def test_ctrl_c_in_a_fit_that_is_a_part_of_another_ends_both(monkeypatch, options, problem):
+    """Rates that are a center, or of resampled items: nobody would see that they are rough."""
+    _, said = crowd(n=60)
+    answers = Annotations.from_answers(said, missing=-1)
+    real, calls = AnswerProblem.summarize, []
+
+    def summarize(self, points):
+        calls.append(self)
+        # Not in its first pass, before which there is nothing to keep.
+        if len({id(one) for one in calls}) == problem and calls.count(self) == 3:
+            raise KeyboardInterrupt
+        return real(self, points)
+
+    monkeypatch.setattr(AnswerProblem, "summarize", summarize)
+    with pytest.raises(KeyboardInterrupt):
+        fit_reliability(answers, **options)

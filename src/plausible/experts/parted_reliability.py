@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from plausible.engine import maximize
+from plausible.engine import maximize, passed_on
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import AnswerModel
@@ -211,7 +211,8 @@ def own_rates(
     problem = PartedProblem(parts, "one_coin", 1.0, gold, even, None, prepare)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
-        point = problem.climb(max_iter=200, chart=RateChart()).parameters
+        with passed_on():
+            point = problem.climb(max_iter=200, chart=RateChart()).parameters
     return confusions(point.learned, parts.n_classes)
 
 

@@ -16,7 +16,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import maximize, one_blas_thread
+from plausible.engine import maximize, one_blas_thread, passed_on
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import AnswerModel, check_confusions
@@ -213,7 +213,8 @@ def _resampled_rates(
     problem = pose(answers, model, smoothing, known, prior)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all items says so
-        point = climb(problem, problem.start(), **settings).parameters
+        with passed_on():
+            point = climb(problem, problem.start(), **settings).parameters
     right, total = problem.tally(problem.expect(point).counts)
     return np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)
 
@@ -240,7 +241,8 @@ def own_confusions(annotations: Annotations, gold: FloatArray | None) -> FloatAr
     problem = RateModel(annotations, "one_coin", 1.0, gold, even)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a center need not be sharp
-        point = climb(problem, problem.start(), max_iter=200, chart=RateChart()).parameters
+        with passed_on():
+            point = climb(problem, problem.start(), max_iter=200, chart=RateChart()).parameters
     return confusions(point.learned, annotations.n_classes)
 
 
