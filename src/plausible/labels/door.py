@@ -82,8 +82,8 @@ def as_labels(
         classes = names if len(names) > 1 else None
     if np.ma.is_masked(y) and np.ndim(y) > 1:  # one column is refused with the hard labels
         raise InputError(
-            "A table y should say all of its rows",
-            "it is a masked array, of which some entries are hidden",
+            "Every entry of a table y should be known",
+            "some are hidden, as it is a masked array",
             "write y.filled(1.0) in rows that are unknown, where every class is plausible",
             parameter="y",
         )
