@@ -16,6 +16,8 @@ from plausible.errors import Note
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+ALL_NOTHING = "every answer has the doubt 1: none of them says anything"
+
 
 class Gaps(NamedTuple):
     """What stands for doubts that are missing: means of people, and of everyone for the others."""
@@ -94,9 +96,6 @@ class DoubtSums:
                 f"on average, or else {gaps.everyone:.2g}"
             )
         ]
-
-
-ALL_NOTHING = "every answer has the doubt 1: none of them says anything"
 
 
 def _bare(name: Any) -> Any:
