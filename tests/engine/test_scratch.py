@@ -90,6 +90,75 @@ def test_steps_after_it_are_taken_at_each_pass_and_may_be_kept_again(columns, tm
     same(second.sample(50, random(0)), plain.arrange(positive).sample(50, random(0)))
 
 
+def survey(rows, code, leaves_out=True):
+    """The sum of a survey, and the rows that it gives."""
+    return rows.survey(lambda c: c[1].sum(axis=0), code, lambda found: leaves_out)
+
+
+@pytest.mark.parametrize("most", [0, 10_000, 1 << 20])
+def test_a_survey_sums_all_rows_and_keeps_some_in_one_pass(columns, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(scratch, "IN_MEMORY", most)
+    source = Chunks(*columns)
+    found, some = survey(StreamRows(source, scratch=tmp_path).map(doubled), positive)
+    np.testing.assert_allclose(found, columns[1].sum(axis=0), rtol=1e-12)
+    expected = StreamRows(Chunks(*columns), scratch=False).map(doubled).arrange(positive)
+    for _ in range(2):
+        same(listed(some), listed(expected))
+    assert some.n_rows == (columns[0][:, 0] > 0).sum()
+    assert source.n_passes == 1
+
+
+def test_a_survey_of_rows_that_are_kept_nowhere_reads_them_again(columns):
+    source = Chunks(*columns)
+    rows = StreamRows(source, scratch=False)
+    _, some = survey(rows, positive)
+    same(listed(some), listed(rows.arrange(positive)))
+    assert source.n_passes == 3
+    assert survey(rows, positive, leaves_out=False)[1] is rows
+
+
+def test_a_survey_that_finds_no_room_costs_time_only(columns, tmp_path, no_memory, monkeypatch):
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: SimpleNamespace(free=9000))
+    source = Chunks(*columns)
+    rows = StreamRows(source, scratch=tmp_path)
+    found, some = survey(rows, positive)
+    np.testing.assert_allclose(found, columns[1].sum(axis=0), rtol=1e-12)
+    same(listed(some), listed(StreamRows(Chunks(*columns), scratch=False).arrange(positive)))
+    assert source.n_passes == 2
+
+
+def test_a_survey_that_fails_keeps_nothing(columns, tmp_path, no_memory):
+    source = Chunks(*columns)
+    seen = []
+
+    def fails(c):
+        seen.append(len(c[1]))
+        if len(seen) > 3:
+            raise RuntimeError("in the midst")
+        return 0
+
+    rows = StreamRows(source, scratch=tmp_path)
+    with pytest.raises(RuntimeError, match="in the midst"):
+        rows.survey(fails, positive, bool)
+    assert not os.listdir(tmp_path)
+    same(listed(survey(rows, positive)[1]), listed(rows.arrange(positive)))
+
+
+def test_a_survey_of_rows_in_memory_and_on_workers(columns):
+    import dask.array
+
+    X, table, *_ = columns
+    on_workers = [dask.array.from_array(np.ascontiguousarray(c), (250, -1)) for c in (X, table)]
+    for rows in (ArrayRows(X, table), DaskRows(*on_workers)):
+        found, some = survey(rows, positive)
+        np.testing.assert_allclose(found, table.sum(axis=0), rtol=1e-12)
+        chosen = X[:, 0] > 0
+        assert some.n_rows == chosen.sum()
+        sums = some.reduce(lambda c: c[1].sum(axis=0))
+        np.testing.assert_allclose(sums, table[chosen].sum(axis=0), rtol=1e-12)
+        assert survey(rows, positive, leaves_out=False)[1] is rows
+
+
 def test_columns_keep_their_layout_type_and_alignment(columns, tmp_path, no_memory):
     rows = StreamRows(Chunks(*columns), scratch=tmp_path).kept()
     rows.reduce(lambda c: 0)

@@ -253,6 +253,20 @@ class Rows(ABC):
         """The same rows for a single pass: nothing is made for further ones."""
         return self
 
+    def survey(
+        self,
+        summary: Summarizer,
+        code: Callable[[Columns], Array],
+        leaves_out: Callable[[Any], bool],
+    ) -> tuple[Any, "Rows"]:
+        """A sum over all rows, and the rows whose code is not negative, kept for many passes.
+
+        `leaves_out` tells from the sum whether there are others.
+        """
+        rows = self.kept()
+        found = rows.reduce(summary)
+        return found, rows.arrange(code).kept() if leaves_out(found) else rows
+
     def made(self) -> "Rows":
         """The same rows, which several others begin with: made once, if they are in some memory."""
         return self

@@ -107,7 +107,7 @@ class StreamRows(Rows):
     def __init__(self, source: Source, scratch: bool | str | Path = True) -> None:
         self._source = CheckedSource(source)
         self.feature_names = self._source.feature_names  # not of what maps make of them
-        self._kept: KeptParts | None = None
+        self._kept: KeptParts | _SurveyedParts | None = None
         self._steps: tuple[Step, ...] = ()  # since the source, or since what is kept
         self._scratch: Path | None = None
         if isinstance(scratch, str | Path):
@@ -178,10 +178,23 @@ class StreamRows(Rows):
         """The same rows, which the first pass leaves on disk for the next ones."""
         if self._scratch is None:
             return self
-        rows = self._with()
-        rows._kept, rows._steps = KeptParts(self, self._scratch), ()
+        rows = self._of(KeptParts(self, self._scratch))
         rows._n_rows = self._n_rows
         return rows
+
+    def survey(
+        self,
+        summary: Summarizer,
+        code: Callable[[Columns], Array],
+        leaves_out: Callable[[Any], bool],
+    ) -> tuple[Any, Rows]:
+        """A sum over all rows, in a pass that leaves those of non-negative code on disk."""
+        if self._scratch is None:
+            return super().survey(summary, code, leaves_out)
+        wanted, only = KeptParts(self.arrange(code), self._scratch), self._with()
+        only._steps = (("arrange", code),)
+        found = self._of(_SurveyedParts(self, wanted, only)).reduce(summary)
+        return found, self._of(wanted)
 
     def coarser(self, factor: int) -> "StreamRows":
         """The same rows in pieces as long as those of rows in memory would be."""
@@ -198,6 +211,12 @@ class StreamRows(Rows):
         rows._steps = (*self._steps, *steps)
         rows._n_rows = None
         rows._classes, rows._piece_bytes = self._classes, self._piece_bytes
+        return rows
+
+    def _of(self, parts: "KeptParts | _SurveyedParts") -> "StreamRows":
+        """Rows of parts that were made of these."""
+        rows = self._with()
+        rows._kept, rows._steps = parts, ()
         return rows
 
     def _head(self) -> Columns | None:
@@ -345,27 +364,53 @@ class KeptParts:
             yield from self._rows._made()
         else:
             try:
-                yield from self._fill()
+                yield from self.fill(self._rows._made(), _given)
             finally:
                 self._lock.release()
 
-    def _fill(self) -> Generator[Opener, None, None]:
+    def fill(
+        self,
+        parts: Generator[Opener, None, None],
+        chosen: Callable[[Columns | None], Columns | None],
+    ) -> Generator[Opener, None, None]:
+        """The same parts; of each that is opened, what is chosen is kept."""
         self._scratch = scratch = Scratch(self._folder)
         self._n_parts, n_parts = None, 0
-        with closing(self._rows._made()) as parts:
+        with closing(parts):
             for number, part in enumerate(parts):
-                yield partial(self._keep, scratch, number, part)
+                yield partial(self._keep, scratch, number, part, chosen)
                 n_parts = number + 1
         self._n_parts = n_parts
 
-    def _keep(self, scratch: Scratch, number: int, part: Opener) -> Columns | None:
+    def _keep(
+        self,
+        scratch: Scratch,
+        number: int,
+        part: Opener,
+        chosen: Callable[[Columns | None], Columns | None],
+    ) -> Columns | None:
         columns = part()
-        if self._scratch is scratch and not scratch.put(number, columns):
+        if self._scratch is scratch and not scratch.put(number, chosen(columns)):
             self._scratch = None
         return columns
 
 
-def _given(part: Columns) -> Columns:
+class _SurveyedParts:
+    """What the steps of a stream make of its parts, of which a pass keeps some rows elsewhere."""
+
+    def __init__(self, rows: StreamRows, kept: KeptParts, only: StreamRows) -> None:
+        self._rows, self._wanted, self._only = rows, kept, only
+
+    def head(self) -> Columns | None:
+        """The first part; None if it has no rows."""
+        return self._rows._make(self._rows._head)
+
+    def read(self) -> Generator[Opener, None, None]:
+        """All parts."""
+        return self._wanted.fill(self._rows._made(), lambda part: self._only._make(lambda: part))
+
+
+def _given(part: Columns | None) -> Columns | None:
     return part
 
 

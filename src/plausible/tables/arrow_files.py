@@ -117,6 +117,7 @@ class ParquetSource(ArrowSource):
             groups = range(group, file.num_row_groups)
             if not groups:  # pyarrow 18 and 19 look for the last one
                 return
+            size = _evenly(size, self.group_rows[group])
             for batch in file.iter_batches(
                 size, list(groups), columns=list(columns), use_threads=use_threads
             ):
@@ -124,6 +125,11 @@ class ParquetSource(ArrowSource):
                 yield batch
                 del batch
         pa.default_memory_pool().release_unused()  # or the next pass comes on top of it
+
+
+def _evenly(size: int, group_rows: int) -> int:
+    """Rows of batches that do not reach from one group into the next, which takes a copy."""
+    return -(-group_rows // max(1, -(-group_rows // size))) or size
 
 
 class IpcSource(ArrowSource):

@@ -23,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted
 from plausible.base import (
     EmptyClassWarning,
     EvidenceClassifier,
-    TrainingRows,
     by_class,
     check_features,
     refuse_order,
@@ -181,23 +180,25 @@ class PartialLogisticRegression(EvidenceClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, accept_sparse=True, with_shares=True)
-        training = training._replace(rows=training.rows.coarser(COARSER))
-        census = training.rows.reduce(census_pass)
-        present = self._learned(census, training)
+        training = training_rows(
+            self, X, y, sample_weight, accept_sparse=True, with_shares=True, once=True
+        )
+        classes = training.classes
+        census, rows = self._survey(training.rows.coarser(COARSER), len(classes))
+        present = self._learned(census, classes)
         solver = Solver(self.solver, self.tol, self.max_iter, self._reporter())
         bets = self.criterion in BETS and bool(census.n_soft or census.n_unknown)
         first = "minimum_commitment" if self.criterion in BETS else self.criterion
-        given = self._given_start(present, training.classes)
+        given = self._given_start(present, classes)
         if bets and given is not None:
             first, bets = self.criterion, False
-        problem = self._pose(training.rows, first, census, present)
+        problem = self._pose(rows, first, census, present)
         result = self._fit_first(problem, solver, given)
         if bets:
-            problem = self._pose(training.rows, self.criterion, census, present)
+            problem = self._pose(rows, self.criterion, census, present)
             on = solver.run if not result.interrupted else begun
             result = on(problem, result.parameters)
-        self._keep(result, problem, training, present)
+        self._keep(result, problem, classes, present)
         return self
 
     def _check_options(self) -> None:
@@ -219,10 +220,18 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _reporter(self) -> Any:
         return reporter(self.verbose, type(self).__name__, self.callback)
 
-    def _learned(self, census: LabelCensus, training: TrainingRows) -> NDArray[np.bool_]:
+    def _survey(self, rows: Rows, n_classes: int) -> tuple[LabelCensus, Rows]:
+        """What the labels say, and the rows that matter."""
+        unknown_too = self.criterion != "minimum_commitment" or n_classes == 1
+
+        def leaves_out(census: LabelCensus) -> bool:
+            return bool(census.n_idle or (census.n_unknown and not unknown_too))
+
+        return rows.survey(census_pass, partial(kept, unknown_too=unknown_too), leaves_out)
+
+    def _learned(self, census: LabelCensus, classes: NDArray[Any]) -> NDArray[np.bool_]:
         """Which classes are learned: those that some row that says something finds plausible."""
-        n_classes = len(training.classes)
-        if n_classes == 1:
+        if len(classes) == 1:
             return np.array([True])
         if not census.informed.any():
             raise InputError(
@@ -233,7 +242,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         counted = census.support if self.criterion == "maximum_entropy" else census.informed
         present = counted > 0
         if not present.all():
-            absent = training.classes[~present].tolist()
+            absent = classes[~present].tolist()
             warnings.warn(
                 f"Every class should be plausible for some item that says something, but {absent} "
                 "never are; they get probability 0.",
@@ -245,10 +254,10 @@ class PartialLogisticRegression(EvidenceClassifier):
     def _pose(
         self, rows: Rows, criterion: str, census: LabelCensus, present: NDArray[np.bool_]
     ) -> PartialLikelihood:
-        """The problem over the rows that matter to a criterion."""
+        """The problem over the rows that matter to a criterion, of those that matter to any."""
         unknown_too = criterion != "minimum_commitment" or len(present) == 1
-        if census.n_idle or (census.n_unknown and not unknown_too):
-            rows = rows.arrange(partial(kept, unknown_too=unknown_too)).kept()
+        if census.n_unknown and not unknown_too and self.criterion in BETS:
+            rows = rows.arrange(partial(kept, unknown_too=False)).kept()
         n_features = self.n_features_in_
         penalty = np.full(n_features + bool(self.fit_intercept), float(self.alpha))
         if self.fit_intercept and not self.penalize_intercept:
@@ -318,7 +327,7 @@ class PartialLogisticRegression(EvidenceClassifier):
         self,
         result: Result,
         problem: PartialLikelihood,
-        training: TrainingRows,
+        classes: NDArray[Any],
         present: NDArray[np.bool_],
     ) -> None:
         """Store what was found; a class that was not learned has no slope and no chance."""
@@ -330,9 +339,9 @@ class PartialLogisticRegression(EvidenceClassifier):
             intercept[present] = beta[:, -1]
         if len(present) == 2:
             coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        X = training.rows.peek()[0]
+        X = problem.rows.peek()[0]
         dtype = np.float32 if X is not None and X.dtype == np.float32 else np.float64
-        self.classes_ = training.classes
+        self.classes_ = classes
         self.coef_, self.intercept_ = coef.astype(dtype), intercept.astype(dtype)
         self.history_ = result.history * problem.weight
         self.objective_ = float(self.history_[-1])

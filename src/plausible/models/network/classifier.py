@@ -232,7 +232,7 @@ class EvidentialNetworkClassifier(MassClassifier):
         self
         """
         self._check_options()
-        training = training_rows(self, X, y, sample_weight, with_shares=True)
+        training = training_rows(self, X, y, sample_weight, with_shares=True, once=True)
         rows, weight = self._rows_that_count(training, y)
         scale = spread_of(rows, weight)
         best, ends = None, []
@@ -271,12 +271,13 @@ class EvidentialNetworkClassifier(MassClassifier):
             )
         rows = comparable(rows, training.classes, y, self.loss)
         if len(training.classes) > 1:  # of one class, rows without a label say enough
-            rows = rows.arrange(says_something).kept()
-            if not rows.n_rows:
-                raise ValueError(
-                    "At least one row should favor a class, but all labels are unknown or have "
-                    "zero sample weight; label some items."
-                )
+            rows = rows.arrange(says_something)
+        rows = rows.kept()
+        if not rows.n_rows:
+            raise ValueError(
+                "At least one row should favor a class, but all labels are unknown or have "
+                "zero sample weight; label some items."
+            )
         return rows, float(rows.reduce(_weight_pass))
 
     def _form(self, network: Network, scale: float) -> Form:
