@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from plausible.checks import (
 )
 from plausible.engine.allocation import reuse_memory
 from plausible.engine.checked_source import CheckedSource, Source
+from plausible.engine.kept_parts import KeptParts, Opener, SurveyedParts
 from plausible.engine.rows import (
     CHUNK_BYTES,
     Array,
@@ -39,12 +39,11 @@ from plausible.engine.rows import (
     stack,
     take,
 )
-from plausible.engine.scratch import Scratch, scratch_folder
+from plausible.engine.scratch import scratch_folder
 from plausible.engine.sums import add, own, total
 from plausible.engine.threads import in_order, one_blas_thread, read_ahead
 
 Step = tuple[str, Callable[[Columns], Any]]
-Opener = Callable[[], Columns | None]  # of a part, called by the thread that sums it
 
 READ_AHEAD = 3
 TASK_BYTES = 8 << 20  # what one thread takes at a time: rows enough to put like beside like
@@ -107,7 +106,7 @@ class StreamRows(Rows):
     def __init__(self, source: Source, scratch: bool | str | Path = True) -> None:
         self._source = CheckedSource(source)
         self.feature_names = self._source.feature_names  # not of what maps make of them
-        self._kept: KeptParts | _SurveyedParts | None = None
+        self._kept: KeptParts | SurveyedParts | None = None
         self._steps: tuple[Step, ...] = ()  # since the source, or since what is kept
         self._scratch: Path | None = None
         if isinstance(scratch, str | Path):
@@ -178,7 +177,7 @@ class StreamRows(Rows):
         """The same rows, which the first pass leaves on disk for the next ones."""
         if self._scratch is None:
             return self
-        rows = self._of(KeptParts(self, self._scratch))
+        rows = self._of(KeptParts(self._made, self._first, self._scratch))
         rows._n_rows = self._n_rows
         return rows
 
@@ -191,10 +190,11 @@ class StreamRows(Rows):
         """A sum over all rows, in a pass that leaves those of non-negative code on disk."""
         if self._scratch is None:
             return super().survey(summary, code, leaves_out)
-        wanted, only = KeptParts(self.arrange(code), self._scratch), self._with()
+        chosen, only = self.arrange(code), self._with()
         only._steps = (("arrange", code),)
-        found = self._of(_SurveyedParts(self, wanted, only)).reduce(summary)
-        return found, self._of(wanted)
+        wanted = KeptParts(chosen._made, chosen._first, self._scratch)
+        surveyed = SurveyedParts(self._made, self._first, wanted, only._make)
+        return self._of(surveyed).reduce(summary), self._of(wanted)
 
     def coarser(self, factor: int) -> "StreamRows":
         """The same rows in pieces as long as those of rows in memory would be."""
@@ -213,7 +213,7 @@ class StreamRows(Rows):
         rows._classes, rows._piece_bytes = self._classes, self._piece_bytes
         return rows
 
-    def _of(self, parts: "KeptParts | _SurveyedParts") -> "StreamRows":
+    def _of(self, parts: KeptParts | SurveyedParts) -> "StreamRows":
         """Rows of parts that were made of these."""
         rows = self._with()
         rows._kept, rows._steps = parts, ()
@@ -241,6 +241,10 @@ class StreamRows(Rows):
         with closing(self._read()) as parts:
             for part in parts:
                 yield partial(self._make, part)
+
+    def _first(self) -> Columns | None:
+        """What all steps make of the first part; None if it has no rows."""
+        return self._make(self._head)
 
     def _make(self, part: Opener) -> Columns | None:
         rows, late = self._early(part())
@@ -337,80 +341,7 @@ class StreamRows(Rows):
         return n_rows, gathered
 
 
-class KeptParts:
-    """What the steps of a stream make of its parts: kept in the first pass, read in the next ones.
-
-    Where there is no room for it, or a pass is not run to its end, nothing is kept.
-    """
-
-    def __init__(self, rows: StreamRows, folder: Path) -> None:
-        self._rows, self._folder, self._lock = rows, folder, Lock()
-        self._scratch: Scratch | None = Scratch(folder)
-        self._n_parts: int | None = None
-
-    def head(self) -> Columns | None:
-        """The first part; None if it has no rows."""
-        scratch = self._scratch
-        if scratch is not None and self._n_parts == len(scratch) > 0:
-            return scratch.get(0)
-        return self._rows._make(self._rows._head)
-
-    def read(self) -> Generator[Opener, None, None]:
-        """The parts, from where they can be had."""
-        scratch = self._scratch
-        if scratch is not None and self._n_parts == len(scratch):
-            yield from (partial(scratch.get, number) for number in range(len(scratch)))
-        elif scratch is None or not self._lock.acquire(blocking=False):
-            yield from self._rows._made()
-        else:
-            try:
-                yield from self.fill(self._rows._made(), _given)
-            finally:
-                self._lock.release()
-
-    def fill(
-        self,
-        parts: Generator[Opener, None, None],
-        chosen: Callable[[Columns | None], Columns | None],
-    ) -> Generator[Opener, None, None]:
-        """The same parts; of each that is opened, what is chosen is kept."""
-        self._scratch = scratch = Scratch(self._folder)
-        self._n_parts, n_parts = None, 0
-        with closing(parts):
-            for number, part in enumerate(parts):
-                yield partial(self._keep, scratch, number, part, chosen)
-                n_parts = number + 1
-        self._n_parts = n_parts
-
-    def _keep(
-        self,
-        scratch: Scratch,
-        number: int,
-        part: Opener,
-        chosen: Callable[[Columns | None], Columns | None],
-    ) -> Columns | None:
-        columns = part()
-        if self._scratch is scratch and not scratch.put(number, chosen(columns)):
-            self._scratch = None
-        return columns
-
-
-class _SurveyedParts:
-    """What the steps of a stream make of its parts, of which a pass keeps some rows elsewhere."""
-
-    def __init__(self, rows: StreamRows, kept: KeptParts, only: StreamRows) -> None:
-        self._rows, self._wanted, self._only = rows, kept, only
-
-    def head(self) -> Columns | None:
-        """The first part; None if it has no rows."""
-        return self._rows._make(self._rows._head)
-
-    def read(self) -> Generator[Opener, None, None]:
-        """All parts."""
-        return self._wanted.fill(self._rows._made(), lambda part: self._only._make(lambda: part))
-
-
-def _given(part: Columns | None) -> Columns | None:
+def _given(part: Columns) -> Columns:
     return part
 
 
