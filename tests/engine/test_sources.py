@@ -1,11 +1,23 @@
 """Files as sources: what was written is read, in any chunks, and what cannot be read is named."""
 
 import sys
+import threading
+from functools import partial
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
-from plausible.engine import StreamRows, read_arrow, read_csv, read_npy, read_parquet
+from plausible.engine import (
+    StreamRows,
+    read_any,
+    read_arrow,
+    read_csv,
+    read_npy,
+    read_parquet,
+    sources,
+)
+from plausible.tables import TableError
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -226,6 +238,123 @@ def test_a_file_that_grows_between_passes(tmp_path):
     write_parquet(pa.table({"x": np.arange(12.0)}), path)
     with pytest.raises(ValueError, match="same 10 rows .* but yielded 12"):
         rows.reduce(lambda columns: columns[0].sum())
+
+
+def write_groups(path, columns, lengths):
+    table, start = pa.table(columns), 0
+    with parquet.ParquetWriter(path, table.schema) as writer:
+        for length in lengths:
+            writer.write_table(table.slice(start, length))
+            start += length
+
+
+@pytest.fixture
+def in_groups(columns, tmp_path):
+    path = tmp_path / "data.parquet"
+    write_groups(path, columns, [300, 1, 450, 249])
+    return path
+
+
+def of_groups(source):
+    """What the openers of a source read, the last first, as any thread may."""
+    given = source.openers()
+    opened = [read() for _, read in given[::-1]][::-1]
+    assert [len(X) for X, _, _ in opened] == [n_rows for n_rows, _ in given]
+    return joined(opened)
+
+
+@pytest.mark.parametrize("labels", [["p0", "p1"], "name"])
+def test_groups_of_a_file_are_read_in_any_order(in_groups, labels):
+    source = read_parquet(in_groups, ["c", "a", "f", "b"], labels, "w")
+    for one, other in zip(of_groups(source), joined(source), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_groups_of_a_folder(columns, tmp_path):
+    half = N_ROWS // 2
+    for number in range(2):
+        some = {name: column[number * half :][:half] for name, column in columns.items()}
+        write_groups(tmp_path / f"{number}.parquet", some, [200, 300])
+    X, weight = np.column_stack([columns["c"], columns["a"]]), columns["w"]
+    source = read_parquet(tmp_path, ["c", "a"], weight="w")
+    assert len(source.openers()) == 4
+    found = StreamRows(source).reduce(lambda c: c[2] @ c[0])
+    np.testing.assert_allclose(found, weight @ X, rtol=1e-12)
+    write_parquet(pa.table(columns).slice(0, 50), tmp_path / "2.parquet")
+    assert read_parquet(tmp_path, ["c", "a"]).openers() is None
+
+
+def test_sums_over_groups_are_those_of_chunks(in_groups):
+    def moments(columns):
+        X, y, w = columns
+        return np.column_stack([X, y]).T @ (X * w[:, None])
+
+    wanted = ["c", "a", "b"], ["p0", "p1"], "w"
+    found = []
+    for n_threads in (1, 3):
+        with threadpool_limits(n_threads, "blas"):
+            rows = StreamRows(read_parquet(in_groups, *wanted))
+            found += [rows.reduce(moments), rows.kept().reduce(moments)]
+    for one in found[1:]:
+        np.testing.assert_array_equal(one, found[0])  # to the last digit
+    plain = StreamRows(read_parquet(in_groups, *wanted, chunk_rows=70)).reduce(moments)
+    np.testing.assert_allclose(found[0], plain, rtol=1e-12)
+    in_order = np.concatenate([c[0] for c in rows.chunks()])
+    np.testing.assert_array_equal(in_order, joined(read_parquet(in_groups, *wanted))[0])
+    assert rows.n_rows == N_ROWS
+
+
+def test_groups_are_read_by_the_threads_that_sum(in_groups):
+    readers, source = set(), read_parquet(in_groups, ["a"])
+    both = threading.Barrier(2, timeout=60)  # each waits until another one reads as well
+    whole = source.openers()
+
+    def watched(read):
+        readers.add(threading.current_thread())
+        both.wait()
+        return read()
+
+    source.openers = lambda: [(n, partial(watched, read)) for n, read in whole]
+    with threadpool_limits(2, "blas"):
+        assert StreamRows(source).reduce(lambda c: len(c[0])) == N_ROWS
+    assert len(readers) == 2
+
+
+@pytest.mark.parametrize(("group_rows", "chunk_rows"), [(N_ROWS, None), (100, 100)])
+def test_one_group_or_chunks_of_a_wanted_length_are_read_one_after_another(
+    columns, tmp_path, group_rows, chunk_rows
+):
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table(columns), path, row_group_size=group_rows)
+    assert read_parquet(path, ["a"], chunk_rows=chunk_rows).openers() is None
+
+
+def test_long_groups_and_file_objects_are_read_one_after_another(in_groups, monkeypatch):
+    with open(in_groups, "rb") as file:
+        assert read_any(file, ["a"]).openers() is None
+    monkeypatch.setattr(sources, "GROUP_BYTES", 450 * 8 - 1)
+    assert read_parquet(in_groups, ["a"]).openers() is None
+
+
+def test_groups_that_change_between_passes(columns, in_groups):
+    source = read_parquet(in_groups, ["a"])
+    write_groups(in_groups, columns, [300, 1, 450])
+    with pytest.raises(ValueError, match="same 1000 rows .* but yielded 751"):
+        StreamRows(source).reduce(lambda c: len(c[0]))
+    source.openers = lambda: [(N_ROWS, lambda: (np.zeros((3, 1)), None, None))]
+    with pytest.raises(ValueError, match="Chunk 0 .* the 1000 rows that were told, but it has 3"):
+        StreamRows(source).reduce(lambda c: len(c[0]))
+
+
+def test_the_row_from_which_a_group_is_damaged(columns, in_groups):
+    content = bytearray(in_groups.read_bytes())
+    group = parquet.ParquetFile(in_groups).metadata.row_group(2)
+    start = group.column(0).dictionary_page_offset or group.column(0).data_page_offset
+    content[start : start + 20] = bytes(20)
+    in_groups.write_bytes(content)
+    rows = StreamRows(read_parquet(in_groups, ["a"]))
+    with pytest.raises(TableError, match=r"'data.parquet' .* cannot be read after row 301 "):
+        rows.reduce(lambda c: len(c[0]))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])

@@ -1,6 +1,7 @@
 """A source of chunks that can be read again, and of which every pass must be like the first."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,33 @@ class CheckedSource:
             yield columns
         self._check_length(start)
         self._head = None
+
+    def openers(self) -> Iterator[Callable[[], Columns]] | None:
+        """Functions that read one chunk each, in any thread; None where the source has none."""
+        make = getattr(self.source, "openers", None)
+        given = make() if callable(make) else None
+        return None if given is None else self._checked(given)
+
+    def _checked(
+        self, given: Iterable[tuple[int, Callable[[], Chunk]]]
+    ) -> Iterator[Callable[[], Columns]]:
+        start = 0
+        for number, (n_rows, opener) in enumerate(given):
+            yield partial(self._open, opener, n_rows, f"Chunk {number} (from row {start})")
+            start += n_rows
+        self._check_length(start)
+        self._head = None
+
+    def _open(self, opener: Callable[[], Chunk], n_rows: int, where: str) -> Columns:
+        columns = _as_columns(self._open_labels(opener()), where)
+        self._check_layout(columns, where)
+        if length(columns) != n_rows:
+            raise InputError(
+                f"{where} should have the {n_rows} rows that were told",
+                f"it has {length(columns)}",
+                "it must not change while it is being read",
+            )
+        return columns
 
     def _open_labels(self, chunk: Chunk) -> Chunk:
         """The chunk with plausibilities for Labels, all in the order of the first ones.

@@ -6,7 +6,8 @@ columns that are asked for are read, and each is copied once, into its row of a 
 is the transpose.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from plausible.tables import (
 )
 
 CHUNK_BYTES = 5 << 20
+GROUP_BYTES = 16 << 20  # of a group of rows that is read at once
 
 PathLike = str | Path
 Names = Sequence[str]
@@ -94,6 +96,7 @@ class TableSource:
         self.dtype = np.dtype(np.float32 if single else np.float64)
         row_bytes = len(self.features) * self.dtype.itemsize + 8 * len(others)
         self.chunk_rows = rows_in_chunk(chunk_rows, row_bytes)
+        self._group_rows = GROUP_BYTES // row_bytes if chunk_rows is None else 0
 
     @property
     def feature_names(self) -> list[str]:
@@ -105,6 +108,16 @@ class TableSource:
             for start in range(0, batch.num_rows, self.chunk_rows):
                 yield self._chunk(batch.slice(start, self.chunk_rows))
             del batch  # or it would still be held while the next one is read
+
+    def openers(self) -> list[tuple[int, Callable[[], Any]]] | None:
+        """Rows of each chunk and what reads it in any thread, where the table has short groups."""
+        groups = self.table.groups(self.columns, self._group_rows)
+        if groups is None:
+            return None
+        return [(n_rows, partial(self._opened, read)) for n_rows, read in groups]
+
+    def _opened(self, read: Callable[[], Any]) -> tuple[Array, Array | None, Array | None]:
+        return self._chunk(read())
 
     def _chunk(self, batch: Any) -> tuple[Array, Array | None, Array | None]:
         X = self._matrix(batch, self.features, self.dtype)

@@ -79,7 +79,9 @@ class StreamRows(Rows):
         function without arguments that returns an iterator. A chunk is a tuple of columns, that is
         arrays or Labels of one length or None, or it is one array. If the source has an attribute
         `n_rows`, the rows need not be counted; an attribute `classes` names the columns of
-        plausibilities, and `feature_names` those of the features.
+        plausibilities, and `feature_names` those of the features. A method `openers` may give, for
+        each chunk, its number of rows and a function that reads it: several threads then read at
+        the same time. Where it gives None, chunks are read one after another.
     scratch : bool or path of a folder, default=True
         Whether what several passes need is kept on disk as the first one read it, so that the next
         ones need neither read the source nor decode it: up to half of the free disk, in a file
@@ -147,9 +149,9 @@ class StreamRows(Rows):
     def chunks(self) -> Iterator[Columns]:
         """The columns of one piece after another; close it when it is not run to its end."""
         n_rows = 0
-        with closing(self._read()) as parts:
+        with closing(self._opened()) as parts:
             for part in parts:
-                for columns in self._pieces(part()):
+                for columns in self._pieces(part):
                     n_rows += length(columns)
                     yield columns
         self._n_rows = n_rows
@@ -231,10 +233,21 @@ class StreamRows(Rows):
         if self._kept is not None:
             yield from self._kept.read()
             return
+        openers = self._source.openers()
+        if openers is not None:
+            yield from openers
+            return
         with closing(read_ahead(self._source, READ_AHEAD)) as chunks:
             for columns in chunks:
                 for part in split(columns, TASK_BYTES):
                     yield partial(_given, part)
+
+    def _opened(self) -> Generator[Columns | None, None, None]:
+        """Parts for one who works on them one after another: the next one is opened meanwhile."""
+        with closing(self._read()) as parts:
+            opened = (part() for part in parts)
+            with closing(read_ahead(opened, 1)) as ahead:
+                yield from ahead
 
     def _made(self) -> Generator[Opener, None, None]:
         """What all steps make of each part."""
@@ -294,9 +307,9 @@ class StreamRows(Rows):
         wanted = self._draw(n_rows, random)
         parts: list[Columns] = []
         start = 0
-        with closing(self._read()) as read:
+        with closing(self._opened()) as read:
             for part in read:
-                rows, late = self._early(part())
+                rows, late = self._early(part)
                 if rows is None or not rows.n_rows:
                     continue
                 low, high = np.searchsorted(wanted, (start, start + rows.n_rows))

@@ -1,7 +1,9 @@
 """Parquet and Arrow files, data frames and other tables in memory, as record batches."""
 
+import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from plausible.tables.columns import repeated, tidy, tidy_type
@@ -85,18 +87,20 @@ class ParquetSource(ArrowSource):
         self.content = content
         super().__init__(content.name)
 
-    def _open(self) -> Any:
+    def _open(self, metadata: Any = None) -> Any:
         # Without a buffer size, and with pre_buffer, whole row groups would be held in memory;
         # with a memory map, the whole file would come to count as memory of this process.
         return arrow(".parquet").ParquetFile(
-            self.content.open_random(), pre_buffer=False, buffer_size=BUFFER_BYTES
+            self.content.open_random(),
+            metadata=metadata,
+            pre_buffer=False,
+            buffer_size=BUFFER_BYTES,
         )
 
     def _schema(self) -> Any:
         with self._open() as file:
             self.n_rows = file.metadata.num_rows
-            groups = map(file.metadata.row_group, range(file.num_row_groups))
-            self.group_rows = [group.num_rows for group in groups]
+            self.group_rows = _group_rows(file)
             return file.schema_arrow
 
     def batches_from(
@@ -109,6 +113,31 @@ class ParquetSource(ArrowSource):
         batches = self._batches(columns, CHUNK_ROWS, group)
         return start, self._tidied(batches, columns, gaps, first=start)
 
+    def groups(
+        self, columns: Sequence[str], most_rows: int
+    ) -> list[tuple[int, Callable[[], Any]]] | None:
+        """Rows of each row group, and what reads it."""
+        if not self.content.is_plain_file:  # of which each thread has a handle of its own
+            return None
+        with reading(self.name, self.what), self._open() as file:
+            metadata, lengths = file.metadata, _group_rows(file)
+        if len(lengths) < 2 or max(lengths) > most_rows:
+            return None
+        starts = itertools.accumulate(lengths[:-1], initial=0)
+        return [
+            (n_rows, partial(self._group, metadata, list(columns), number, start))
+            for number, (n_rows, start) in enumerate(zip(lengths, starts, strict=True))
+        ]
+
+    def _group(self, metadata: Any, columns: list[str], number: int, start: int) -> Any:
+        def batches() -> Iterator[Any]:
+            with self._open(metadata) as file:
+                yield from file.read_row_group(number, columns, use_threads=False).to_batches()
+
+        schema = self.schema(columns)
+        found = list(self._tidied(_validated(batches()), columns, gaps=False, first=start))
+        return arrow().Table.from_batches(found, schema)
+
     def _batches(self, columns: Sequence[str], size: int, group: int = 0) -> Iterator[Any]:
         pa = arrow()
         # On two cores, which are busy with sums, threads would only add to the work.
@@ -118,13 +147,24 @@ class ParquetSource(ArrowSource):
             if not groups:  # pyarrow 18 and 19 look for the last one
                 return
             size = _evenly(size, self.group_rows[group])
-            for batch in file.iter_batches(
-                size, list(groups), columns=list(columns), use_threads=use_threads
-            ):
-                batch.validate(full=True)
-                yield batch
-                del batch
+            yield from _validated(
+                file.iter_batches(
+                    size, list(groups), columns=list(columns), use_threads=use_threads
+                )
+            )
         pa.default_memory_pool().release_unused()  # or the next pass comes on top of it
+
+
+def _group_rows(file: Any) -> list[int]:
+    return [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+
+
+def _validated(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same batches, looked at before anything follows an offset that leads nowhere."""
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
+        del batch  # or it would still be held while the next one is read
 
 
 def _evenly(size: int, group_rows: int) -> int:

@@ -245,9 +245,12 @@ class Content:
 
     def open_random(self) -> Any:
         """What pyarrow can read at any place: a path, or a file that is not compressed."""
-        if self.path is not None and not self.is_compressed and _is_encodable(str(self.path)):
-            return str(self.path)
-        return self.open_file()
+        return str(self.path) if self.is_plain_file else self.open_file()
+
+    @property
+    def is_plain_file(self) -> bool:
+        """Whether the bytes are those of a file that pyarrow can open by its path."""
+        return self.path is not None and not self.is_compressed and _is_encodable(str(self.path))
 
     def _keep(self, file: Any) -> None:
         """Copy what a file object still holds, so that it can be read again."""

@@ -1,7 +1,7 @@
 """A folder of Parquet files as one table, in the order of their names."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,14 @@ class ParquetFolder(ArrowSource):
         files = self.files[number + 1 :]
         later = (batch for file in files for batch in file.batches(columns, gaps=gaps))
         return start + inside, itertools.chain(batches, later)
+
+    def groups(
+        self, columns: Sequence[str], most_rows: int
+    ) -> list[tuple[int, Callable[[], Any]]] | None:
+        """Rows of each row group of each file, and what reads it."""
+        each = [file.groups(columns, most_rows) for file in self.files]
+        known = [groups for groups in each if groups is not None]
+        return list(itertools.chain(*known)) if len(known) == len(each) else None
 
     def places(self, rows: Sequence[int]) -> list[str]:
         """``"row 3 of 'part-1.parquet'"`` for some rows."""

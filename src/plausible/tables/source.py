@@ -1,7 +1,7 @@
 """What every opened table offers, whatever it comes from."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -86,6 +86,15 @@ class Source:
         Where rows can be passed over without being read, they are.
         """
         return 0, self.batches(columns, gaps=gaps)
+
+    def groups(
+        self, columns: Sequence[str], most_rows: int
+    ) -> list[tuple[int, Callable[[], Any]]] | None:
+        """Rows of each group of rows, and a function that reads it as a typed table in any thread.
+
+        None where the table is not made of several groups of at most so many rows. NaN may stay.
+        """
+        return None
 
     def lines(self, rows: Sequence[int]) -> list[int]:
         """Lines on which some rows, in rising order, begin; none if there are no lines."""
