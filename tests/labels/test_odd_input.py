@@ -157,3 +157,27 @@ def test_a_column_named_after_a_class_is_not_read_as_another(make):
         make(table, classes=["no", "maybe"])
     assert make(table, classes=["oak", "elm"]).contour[0].tolist() == [0.7, 0.3]
     assert make(table, classes=["no", "yes"]).contour[0].tolist() == [0.3, 0.7]
+
+
+WHOLE_WITH_GAPS = {
+    "Int64": lambda entries: pd.Series(entries, dtype="Int64"),
+    "UInt16 array": lambda entries: pd.array(entries, dtype="UInt16"),
+    "int64[pyarrow]": lambda entries: pd.Series(entries, dtype="int64[pyarrow]"),
+    "polars": lambda entries: pytest.importorskip("polars").Series(entries),
+}
+
+
+@pytest.mark.parametrize("make", WHOLE_WITH_GAPS.values(), ids=WHOLE_WITH_GAPS)
+def test_whole_numbers_with_gaps_are_classes_of_whole_numbers(make):
+    labels = as_labels(make([7, None, 3, 40]))
+    assert labels.classes.tolist() == [3, 7, 40]
+    assert labels.classes.dtype.kind == "i"
+    np.testing.assert_array_equal(labels.contour, [[0, 1, 0], [1, 1, 1], [1, 0, 0], [0, 0, 1]])
+
+
+def test_large_whole_numbers_with_gaps_are_not_rounded():
+    large = 2**60 + 1  # no float64
+    assert as_labels(pd.Series([large, None, 2], dtype="Int64")).classes.tolist() == [2, large]
+    with_gaps = pd.Series([2.5, np.nan, 2.0])
+    with pytest.raises(ValueError, match="continuous"):
+        as_labels(with_gaps)

@@ -1,7 +1,7 @@
 """Class names and hard labels as they come: lists, arrays, missing entries, mixed types."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -324,7 +324,19 @@ def _as_array(y: ArrayLike) -> NDArray[Any]:
         kinds = set(map(type, y))
         if str in kinds and len(kinds) > 1:
             return _objects(y)
-    return as_array(y, "labels")
+    array = as_array(y, "labels")
+    if array.ndim == 1 and array.dtype.kind == "f" and hasattr(y, "dtype"):
+        known = np.flatnonzero(~np.isnan(array))
+        if len(known) < len(array) and len(known) and _is_integral(y, known[0]):
+            return _objects(
+                [None if np.isnan(a) else int(e) for a, e in zip(array, y, strict=True)]
+            )
+    return array
+
+
+def _is_integral(y: Any, place: int) -> bool:
+    """Whether a column that numpy reads as floats, for its gaps alone, holds whole numbers."""
+    return isinstance(getattr(y, "iloc", y)[int(place)], Integral)
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
