@@ -21,6 +21,7 @@ from plausible.tables.letters import are_alike, extent, has_leading_zeros, may_h
 
 NULL, BOOL, INT, FLOAT, TEXT = "null", "bool", "int", "float", "text"
 SPACED, COMMA, GROUPED, PERCENT = "spaced", "decimal comma", "grouped", "percent"
+PRINTED = "minus sign"  # which is no hyphen, as in print
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "#N/A")
 WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -44,6 +45,7 @@ class Assumed(NamedTuple):
     said: str
 
 
+SIGN, HYPHEN = r"[+\-\x{2212}]?", (r"\x{2212}", "-")
 WHOLE, POWER = r"0|[1-9]\d{0,18}", r"[eE][+-]?\d+"
 CLEAR = rf"(?i)^[+-]?(\d+({POWER})?|inf|infinity)$"  # that have one reading
 CODE = r"^\s*\d+([eE]\d+)?\s*$"
@@ -55,23 +57,27 @@ RULES: dict[str, Rule] = {
     BOOL: Rule(f"^({'|'.join(WORDS)})$", "bool"),
     INT: Rule("", "int64"),
     FLOAT: Rule("", "float64"),
+    PRINTED: Rule(  # or simply numbers
+        rf"(?i)^{SIGN}((({WHOLE})(\.\d*)?|\.\d+)(e{SIGN}\d+)?|inf|infinity)$", "float64",
+        (HYPHEN,), "minus signs as in print",
+    ),
     SPACED: Rule(
-        rf"^[+-]?(({WHOLE})({POWER})?|[1-9]\d{{0,2}}(['\x{{a0}}\x{{202f}} ]\d{{3}})+)$", "float64",
-        (("[' \\x{a0}\\x{202f}]", ""),), "thousands separators",
+        rf"^{SIGN}(({WHOLE})({POWER})?|[1-9]\d{{0,2}}(['\x{{a0}}\x{{202f}} ]\d{{3}})+)$", "float64",
+        (HYPHEN, ("[' \\x{a0}\\x{202f}]", "")), "thousands separators",
     ),
     COMMA: Rule(
-        rf"^[+-]?((({WHOLE})(,\d+)?|,\d+)({POWER})?"
+        rf"^{SIGN}((({WHOLE})(,\d+)?|,\d+)({POWER})?"
         r"|[1-9]\d{0,2}([.'\x{a0}\x{202f} ]\d{3})+(,\d+)?|(?i:inf|infinity))$", "float64",
-        (("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "decimal commas",
+        (HYPHEN, ("[.' \\x{a0}\\x{202f}]", ""), (",", ".")), "decimal commas",
     ),
     GROUPED: Rule(  # or simply numbers
-        rf"(?i)^[+-]?((({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d*)?|\.\d+)"
-        r"(e[+-]?\d+)?|inf|infinity)$", "float64",
-        (("[,' \\x{a0}\\x{202f}]", ""),), "thousands separators",
+        rf"(?i)^{SIGN}((({WHOLE}|[1-9]\d{{0,2}}([,'\x{{a0}}\x{{202f}} ]\d{{3}})+)(\.\d*)?|\.\d+)"
+        rf"(e{SIGN}\d+)?|inf|infinity)$", "float64",
+        (HYPHEN, ("[,' \\x{a0}\\x{202f}]", "")), "thousands separators",
     ),
     PERCENT: Rule(
-        r"^[+-]?(0|[1-9]\d*)(\.\d+|,\d{1,2}|,\d{4,})?[ \x{a0}\x{202f}]?%$", "float64",
-        (("[ %\\x{a0}\\x{202f}]", ""), (",", ".")), "percent signs",
+        rf"^{SIGN}(0|[1-9]\d*)(\.\d+|,\d{{1,2}}|,\d{{4,}})?[ \x{{a0}}\x{{202f}}]?%$", "float64",
+        (HYPHEN, ("[ %\\x{a0}\\x{202f}]", ""), (",", ".")), "percent signs",
     ),
     "date": Rule(rf"^{DAY}$", "date32"),
     "moment": Rule(rf"^{DAY}{CLOCK % 6}$", "us"),
@@ -99,8 +105,8 @@ for _name, (_form, _swap, _said) in ORDERS.items():
     RULES[f"{_name}, with time"] = Rule(f"^{_form}{TIME}$", "us", (_swap, *PAD), _said)
 
 EVERY = frozenset(RULES)
-WHOLE_KINDS = frozenset({INT, FLOAT, SPACED, COMMA, GROUPED})  # that all whole numbers suit
-FRACTIONS = frozenset({FLOAT, GROUPED})  # that simple fractions suit
+WHOLE_KINDS = frozenset({INT, FLOAT, SPACED, COMMA, GROUPED, PRINTED})  # of all whole numbers
+FRACTIONS = frozenset({FLOAT, GROUPED, PRINTED})  # that simple fractions suit
 DATES = EVERY - {BOOL, PERCENT} - WHOLE_KINDS  # in whose forms any digit may be any other
 FINE = "fine "  # begins the kinds of moments to a billionth of a second
 # Pairs that leave open what was meant.
@@ -179,7 +185,7 @@ class Typing:
         self.is_code = (
             self.is_code and FLOAT in likely and _are_codes(sample) and _are_codes(column)
         )
-        sure = {FLOAT, GROUPED} & likely if numbers is not None else set()
+        sure = FRACTIONS & likely if numbers is not None else frozenset()
         self.possible &= self._narrowed(column, sure, likely - sure - {INT, FLOAT})
         return numbers
 
@@ -196,9 +202,9 @@ class Typing:
             self.example = first
         return next(iter(found.values()), None)
 
-    def _narrowed(self, column: Any, sure: set[str], open_: set[str]) -> frozenset[str]:
+    def _narrowed(self, column: Any, sure: frozenset[str], open_: set[str]) -> frozenset[str]:
         """Kinds that suit all cells, among sure ones and those that suit the first cells."""
-        likely = sure
+        likely: frozenset[str] = sure
         if open_:
             cells = trim(column.drop_null())
             likely = sure | {kind for kind in open_ if suits(kind, cells)}
@@ -206,7 +212,7 @@ class Typing:
                 is_clear = arrow(".compute").match_substring_regex(cells, CLEAR)
                 index = is_clear.index(False).as_py()
                 self.example = cells[max(index, 0)].as_py()
-        return frozenset(likely)
+        return likely
 
     def resolve(
         self,
@@ -284,7 +290,11 @@ def _numbers(column: Any, likely: set[str]) -> Any:
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     """What cells of a kind look like, for Python."""
-    return re.compile(RULES[kind].pattern.replace(r"\x{a0}", "\xa0").replace(r"\x{202f}", "\u202f"))
+    return re.compile(re.sub(r"\\x\{(\w+)\}", _character, RULES[kind].pattern))
+
+
+def _character(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
 
 
 def _may_be(kind: str, cell: str) -> bool:
