@@ -49,6 +49,8 @@ BLOCKS = 10  # of each worker, each with its sums
 # a small part of it.
 SPREAD = {"supervision": 2, "ecm": 2, "scores": 4, "calibration": 1, "e2m": 16}
 OFTEN = 8  # of all others
+FEW, FEW_BLOCKS = 20_000, 20  # rows of which a pass is short, and their blocks
+FEW_ROWS = {"calibration": 40_000}  # fewer are brought together and learned from in memory
 NAMES = (
     "mixture", "discriminant", "logistic", "network", "supervision", "ecm", "e2m", "calibration",
     "scores",
@@ -274,9 +276,10 @@ def spread(name: str) -> tuple[list[Line], Cost]:
     in_memory = ArrayRows(*used(name, X, contour))
     with threadpool_limits(1):
         serial, n_iter = whole_fit(name, in_memory)
-        small_part = used(name, X[:20_000], contour[:20_000])
+        n_few = FEW_ROWS.get(name, FEW)
+        small_part = used(name, X[:n_few], contour[:n_few])
         sent = bytes_sent(lambda: run(name, ArrayRows(*small_part)))
-    few = [arrays.from_array(part, chunks=(1000, -1)) for part in small_part]
+    few = [arrays.from_array(part, chunks=(n_few // FEW_BLOCKS, -1)) for part in small_part]
     with threadpool_limits(1), dask.config.set(scheduler="synchronous"):
         alone = per_pass(name, DaskRows(*few))  # the same sums, one after another
     shared, n_shared, small = serial, n_iter, {}
