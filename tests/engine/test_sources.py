@@ -255,6 +255,16 @@ def in_groups(columns, tmp_path):
     return path
 
 
+@pytest.fixture
+def each_alone(monkeypatch):
+    """Groups are not so short that several are read together, for a table of so many columns."""
+
+    def set_bytes(n_columns):
+        monkeypatch.setattr(sources, "GROUP_BYTES", 500 * 8 * n_columns)
+
+    return set_bytes
+
+
 def of_groups(source):
     """What the openers of a source read, the last first, as any thread may."""
     given = source.openers()
@@ -264,13 +274,28 @@ def of_groups(source):
 
 
 @pytest.mark.parametrize("labels", [["p0", "p1"], "name"])
-def test_groups_of_a_file_are_read_in_any_order(in_groups, labels):
+def test_groups_of_a_file_are_read_in_any_order(in_groups, labels, each_alone):
+    each_alone(7)
     source = read_parquet(in_groups, ["c", "a", "f", "b"], labels, "w")
+    assert len(source.openers()) == 4
     for one, other in zip(of_groups(source), joined(source), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_groups_of_a_folder(columns, tmp_path):
+def test_short_groups_are_read_together(columns, tmp_path, monkeypatch):
+    path = tmp_path / "data.parquet"
+    write_groups(path, columns, [3] * 200 + [0, 150, 0, 250])
+    monkeypatch.setattr(sources, "GROUP_BYTES", 8 * 400)
+    source = read_parquet(path, ["a"])
+    assert [n_rows for n_rows, _ in source.openers()] == [99] * 6 + [6, 150, 250]
+    np.testing.assert_array_equal(of_groups(source)[0][:, 0], columns["a"])
+    lengths = [len(X) for X, *_ in read_parquet(path, ["a"], chunk_rows=70)]
+    assert max(lengths) == 70  # a short first group does not make short chunks
+    assert len(lengths) < 20
+
+
+def test_groups_of_a_folder(columns, tmp_path, each_alone):
+    each_alone(3)
     half = N_ROWS // 2
     for number in range(2):
         some = {name: column[number * half :][:half] for name, column in columns.items()}
@@ -280,11 +305,15 @@ def test_groups_of_a_folder(columns, tmp_path):
     assert len(source.openers()) == 4
     found = StreamRows(source).reduce(lambda c: c[2] @ c[0])
     np.testing.assert_allclose(found, weight @ X, rtol=1e-12)
-    write_parquet(pa.table(columns).slice(0, 50), tmp_path / "2.parquet")
+    parquet.write_table(pa.table(columns).slice(0, 450), tmp_path / "2.parquet")
+    assert len(read_parquet(tmp_path, ["c", "a"]).openers()) == 5
+    parquet.write_table(pa.table(columns), tmp_path / "3.parquet")  # a long group
     assert read_parquet(tmp_path, ["c", "a"]).openers() is None
 
 
-def test_sums_over_groups_are_those_of_chunks(in_groups):
+def test_sums_over_groups_are_those_of_chunks(in_groups, each_alone):
+    each_alone(6)
+
     def moments(columns):
         X, y, w = columns
         return np.column_stack([X, y]).T @ (X * w[:, None])
@@ -304,7 +333,8 @@ def test_sums_over_groups_are_those_of_chunks(in_groups):
     assert rows.n_rows == N_ROWS
 
 
-def test_groups_are_read_by_the_threads_that_sum(in_groups):
+def test_groups_are_read_by_the_threads_that_sum(in_groups, each_alone):
+    each_alone(1)
     readers, source = set(), read_parquet(in_groups, ["a"])
     both = threading.Barrier(2, timeout=60)  # each waits until another one reads as well
     whole = source.openers()
@@ -336,7 +366,8 @@ def test_long_groups_and_file_objects_are_read_one_after_another(in_groups, monk
     assert read_parquet(in_groups, ["a"]).openers() is None
 
 
-def test_groups_that_change_between_passes(columns, in_groups):
+def test_groups_that_change_between_passes(columns, in_groups, each_alone):
+    each_alone(1)
     source = read_parquet(in_groups, ["a"])
     write_groups(in_groups, columns, [300, 1, 450])
     with pytest.raises(ValueError, match="same 1000 rows .* but yielded 751"):
@@ -346,7 +377,8 @@ def test_groups_that_change_between_passes(columns, in_groups):
         StreamRows(source).reduce(lambda c: len(c[0]))
 
 
-def test_the_row_from_which_a_group_is_damaged(columns, in_groups):
+def test_the_row_from_which_a_group_is_damaged(columns, in_groups, each_alone):
+    each_alone(1)
     content = bytearray(in_groups.read_bytes())
     group = parquet.ParquetFile(in_groups).metadata.row_group(2)
     start = group.column(0).dictionary_page_offset or group.column(0).data_page_offset

@@ -112,7 +112,7 @@ class TableSource:
     def openers(self) -> list[tuple[int, Callable[[], Any]]] | None:
         """Rows of each chunk and what reads it in any thread, where the table has short groups."""
         groups = self.table.groups(self.columns, self._group_rows)
-        if groups is None:
+        if groups is None or len(groups) < 2:
             return None
         return [(n_rows, partial(self._opened, read)) for n_rows, read in groups]
 

@@ -318,7 +318,7 @@ def _bool_table(sets: Any) -> NDArray[np.bool_] | None:
     return table
 
 
-def _as_array(y: ArrayLike) -> NDArray[Any]:
+def _as_array(y: Any) -> NDArray[Any]:
     """An array that keeps the types of a list: numpy would turn ["a", 1] into ["a", "1"]."""
     if isinstance(y, (list, tuple)):
         kinds = set(map(type, y))

@@ -1,6 +1,5 @@
 """Parquet and Arrow files, data frames and other tables in memory, as record batches."""
 
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -116,23 +115,25 @@ class ParquetSource(ArrowSource):
     def groups(
         self, columns: Sequence[str], most_rows: int
     ) -> list[tuple[int, Callable[[], Any]]] | None:
-        """Rows of each row group, and what reads it."""
+        """Rows of each row group, or of several short ones, and what reads them."""
         if not self.content.is_plain_file:  # of which each thread has a handle of its own
             return None
         with reading(self.name, self.what), self._open() as file:
             metadata, lengths = file.metadata, _group_rows(file)
-        if len(lengths) < 2 or max(lengths) > most_rows:
+        if max(lengths, default=0) > most_rows:
             return None
-        starts = itertools.accumulate(lengths[:-1], initial=0)
-        return [
-            (n_rows, partial(self._group, metadata, list(columns), number, start))
-            for number, (n_rows, start) in enumerate(zip(lengths, starts, strict=True))
-        ]
+        found: list[tuple[int, Callable[[], Any]]] = []
+        start = 0
+        for numbers in _together(lengths, most_rows // 4):
+            n_rows = sum(lengths[number] for number in numbers)
+            found.append((n_rows, partial(self._groups, metadata, list(columns), numbers, start)))
+            start += n_rows
+        return found
 
-    def _group(self, metadata: Any, columns: list[str], number: int, start: int) -> Any:
+    def _groups(self, metadata: Any, columns: list[str], numbers: list[int], start: int) -> Any:
         def batches() -> Iterator[Any]:
             with self._open(metadata) as file:
-                yield from file.read_row_group(number, columns, use_threads=False).to_batches()
+                yield from file.read_row_groups(numbers, columns, use_threads=False).to_batches()
 
         schema = self.schema(columns)
         found = list(self._tidied(_validated(batches()), columns, gaps=False, first=start))
@@ -146,7 +147,7 @@ class ParquetSource(ArrowSource):
             groups = range(group, file.num_row_groups)
             if not groups:  # pyarrow 18 and 19 look for the last one
                 return
-            size = _evenly(size, self.group_rows[group])
+            size = _evenly(size, _group_rows(file)[group])
             yield from _validated(
                 file.iter_batches(
                     size, list(groups), columns=list(columns), use_threads=use_threads
@@ -159,6 +160,20 @@ def _group_rows(file: Any) -> list[int]:
     return [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
 
 
+def _together(lengths: list[int], most_rows: int) -> list[list[int]]:
+    """Numbers of groups that are read at once: as many as have so few rows, or one."""
+    runs: list[list[int]] = []
+    count = 0
+    for number, n_rows in enumerate(lengths):
+        if runs and (count + n_rows <= most_rows or not n_rows):
+            runs[-1].append(number)
+            count += n_rows
+        else:
+            runs.append([number])
+            count = n_rows
+    return runs
+
+
 def _validated(batches: Iterator[Any]) -> Iterator[Any]:
     """The same batches, looked at before anything follows an offset that leads nowhere."""
     for batch in batches:
@@ -168,8 +183,8 @@ def _validated(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _evenly(size: int, group_rows: int) -> int:
-    """Rows of batches that do not reach from one group into the next, which takes a copy."""
-    return -(-group_rows // max(1, -(-group_rows // size))) or size
+    """Rows of batches that do not reach from a long group into the next, which takes a copy."""
+    return size if group_rows < size else -(-group_rows // -(-group_rows // size))
 
 
 class IpcSource(ArrowSource):

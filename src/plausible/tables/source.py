@@ -92,7 +92,7 @@ class Source:
     ) -> list[tuple[int, Callable[[], Any]]] | None:
         """Rows of each group of rows, and a function that reads it as a typed table in any thread.
 
-        None where the table is not made of several groups of at most so many rows. NaN may stay.
+        None where the table is not made of groups of at most so many rows. NaN may stay.
         """
         return None
 
