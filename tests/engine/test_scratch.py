@@ -127,23 +127,6 @@ def test_a_survey_that_finds_no_room_costs_time_only(columns, tmp_path, no_memor
     assert source.n_passes == 2
 
 
-def test_a_survey_that_fails_keeps_nothing(columns, tmp_path, no_memory):
-    source = Chunks(*columns)
-    seen = []
-
-    def fails(c):
-        seen.append(len(c[1]))
-        if len(seen) > 3:
-            raise RuntimeError("in the midst")
-        return 0
-
-    rows = StreamRows(source, scratch=tmp_path)
-    with pytest.raises(RuntimeError, match="in the midst"):
-        rows.survey(fails, positive, bool)
-    assert not os.listdir(tmp_path)
-    same(listed(survey(rows, positive)[1]), listed(rows.arrange(positive)))
-
-
 def test_a_survey_of_rows_in_memory_and_on_workers(columns):
     import dask.array
 

@@ -10,6 +10,7 @@ from plausible.tables.content import ARROW, PARQUET, Content
 from plausible.tables.errors import TableError, arrow, first_line, listed, reading
 from plausible.tables.source import CHUNK_ROWS, Source
 
+TOGETHER = 4  # short row groups are read at once up to this part of a group's most rows
 BUFFER_BYTES = 1 << 13  # of each column of a Parquet file, instead of all that a row group holds
 
 
@@ -124,7 +125,7 @@ class ParquetSource(ArrowSource):
             return None
         found: list[tuple[int, Callable[[], Any]]] = []
         start = 0
-        for numbers in _together(lengths, most_rows // 4):
+        for numbers in _together(lengths, most_rows // TOGETHER):
             n_rows = sum(lengths[number] for number in numbers)
             found.append((n_rows, partial(self._groups, metadata, list(columns), numbers, start)))
             start += n_rows
