@@ -137,6 +137,22 @@ def test_without_a_label_that_says_anything_scores_are_undefined(data):
         assert np.isnan(list(found.scores.values())).all()
 
 
+@pytest.mark.parametrize("kind", [DiscriminantClassifier, EvidentialNeighborsClassifier])
+def test_rows_that_say_nothing_change_no_score(data, kind):
+    """Among others, in a chunk of their own, or without weight; by bets and by masses."""
+    X, labels, weight = data
+    model = kind().fit(X, labels)
+    says = labels.informativeness > 0
+    weight = np.where(np.arange(N) % 5 == 3, 0.0, weight)
+    expected = score_rows(model, X[says], labels[says], weight[says])
+    parts = [(part, labels[part], weight[part]) for part in (slice(12), slice(12, N))]
+    rows = StreamRows([(X[part], given, own) for part, given, own in parts])
+    for found in (score_rows(model, X, labels, weight), score_rows(model, rows)):
+        assert (found.n_items, found.n_counted) == (N, expected.n_counted)
+        for name, one in expected.scores.items():
+            assert found.scores[name] == pytest.approx(one, abs=1e-12)
+
+
 def test_intervals_of_scores_hold_their_mean(data):
     """Of 100 samples, the interval of the accuracy misses the long-run value in few."""
     X, _, _ = data

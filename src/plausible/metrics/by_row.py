@@ -72,6 +72,13 @@ def sum_scores(
 ) -> ScoreSums:
     """Sums of all scores of some rows, each in its group."""
     truth = read_truth(labels, sample_weight, beliefs.classes)
+    counted = truth.weight * truth.sample_weight > 0.0
+    n_counted = int(counted.sum())
+    if n_counted == 0:
+        return _nothing(len(labels))
+    if n_counted < len(labels):  # the others add nothing to any sum
+        rows = np.flatnonzero(counted)
+        truth, beliefs, groups = truth.take(rows), beliefs[rows], groups[rows]
     p = read_probabilities(beliefs, truth.labels, beliefs.classes)
     tops, bottoms = _parts(
         truth,
@@ -85,12 +92,18 @@ def sum_scores(
     gaps = _sums(cells, weight * (found.confidence - found.right), N_GROUPS * N_BINS)
     return ScoreSums(
         len(labels),
-        int((weight > 0).sum()),
+        n_counted,
         _by_group(groups, tops),
         _by_group(groups, bottoms),
         gaps.reshape(N_GROUPS, N_BINS),
         _sums(groups, weight, N_GROUPS),
     )
+
+
+def _nothing(n_items: int) -> ScoreSums:
+    """Sums of rows that say nothing."""
+    ratios, gaps = np.zeros((N_GROUPS, len(RATIOS))), np.zeros((N_GROUPS, N_BINS))
+    return ScoreSums(n_items, 0, ratios, ratios.copy(), gaps, np.zeros(N_GROUPS))
 
 
 def _parts(
@@ -125,17 +138,30 @@ def estimates(sums: ScoreSums, n_bootstrap: int = 1000, seed: int = 0) -> dict[s
     """Scores with intervals from groups that are drawn with replacement."""
     used = np.flatnonzero(row_any(sums.bottoms > 0))
     used = used if len(used) else np.array([0])  # nothing is said: every score is NaN
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(len(used), np.full(len(used), 1 / len(used)), size=n_bootstrap)
-    tops, bottoms = sums.tops[used], sums.bottoms[used]
-    gaps, weights = sums.gaps[used], sums.weights[used]
+    parts = [sums.tops[used], sums.bottoms[used], sums.gaps[used], sums.weights[used, None]]
+    columns = np.concatenate(parts, axis=1)
+    stops = np.cumsum([part.shape[1] for part in parts])[:-1]
+    once = np.split(columns.sum(axis=0), stops)
+    drawn = np.split(_times_drawn(len(used), n_bootstrap, seed) @ columns, stops, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        whole = tops.sum(axis=0) / bottoms.sum(axis=0)
-        resampled = (draws @ tops) / (draws @ bottoms)
-        error = np.abs(gaps.sum(axis=0)).sum() / weights.sum()
-        errors = np.abs(draws @ gaps).sum(axis=1) / (draws @ weights)
+        (whole, error), (resampled, errors) = _scores_of(*once), _scores_of(*drawn)
     found = {name: _estimate(whole[k], resampled[:, k]) for k, name in enumerate(RATIOS)}
-    return found | {CALIBRATION: _estimate(error, errors)}
+    return found | {CALIBRATION: _estimate(float(error), errors)}
+
+
+def _times_drawn(n_groups: int, n_draws: int, seed: int) -> FloatArray:
+    """How often (draws, groups) each group is drawn, with replacement, as many as there are."""
+    drawn = np.random.default_rng(seed).integers(n_groups, size=(n_draws, n_groups))
+    places = drawn + n_groups * np.arange(n_draws)[:, None]
+    counts = np.bincount(places.ravel(), minlength=n_draws * n_groups)
+    return counts.reshape(n_draws, n_groups).astype(np.float64)
+
+
+def _scores_of(
+    tops: FloatArray, bottoms: FloatArray, gaps: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The scores (..., scores) of sums over groups, and the calibration error (...,)."""
+    return tops / bottoms, np.abs(gaps).sum(axis=-1) / weight[..., 0]
 
 
 def _estimate(value: float, resampled: FloatArray) -> Estimate:
