@@ -56,6 +56,7 @@ SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
 }
+TURNS = 3  # of fits by one thread and by workers, of which the fastest count
 OFTEN_ENOUGH, LONG_ENOUGH = 5, 20.0  # fits of which the fastest counts; seconds of them, at most
 FEW_ROWS = {"calibration": 40_000}  # fewer are brought together and learned from in memory
 NAMES = (
@@ -251,11 +252,22 @@ def timed_passes(name: str, rows: DaskRows, n_iter: int) -> tuple[float, int]:
     return fastest, n_passes // 3
 
 
-def whole_fit(name: str, rows: Any, most: int = LONG * N_ITER) -> tuple[float, int]:
-    """Seconds of a fit with all that comes before its iterations, and how many these are."""
-    run(name, rows, 1)  # what is compiled or loaded at first
-    fits = [run(name, rows, most) for _ in range(2)]
-    return min(seconds for seconds, _ in fits), getattr(fits[0][1], "n_iter_", 1)
+def in_turns(name: str, *places: Any) -> tuple[list[float], int]:
+    """Seconds of the fastest whole fit to the rows of each place, and of how many iterations.
+
+    The fits take turns, since a machine that is shared with others changes its speed.
+    """
+    for rows in places:
+        run(name, rows, 1)  # what is compiled or loaded at first
+    n_iter = LONG * N_ITER
+    fits: list[list[float]] = []
+    while len(fits) < TURNS:
+        found = [run(name, rows, n_iter) for rows in places]
+        done = min(getattr(model, "n_iter_", n_iter) for _, model in found)
+        if done < n_iter:  # sums in another order may stop earlier
+            n_iter, fits = done, []
+        fits.append([seconds for seconds, _ in found])
+    return list(map(min, zip(*fits, strict=True))), n_iter
 
 
 def bytes_sent(fit: Callable[[], Any]) -> int:
@@ -285,14 +297,13 @@ def spread(name: str) -> tuple[list[Line], Cost]:
     X, contour = columns(SPREAD.get(name, OFTEN) * SIZES[-1])
     in_memory = ArrayRows(*used(name, X, contour))
     with threadpool_limits(1):
-        serial, n_iter = whole_fit(name, in_memory)
         n_few = FEW_ROWS.get(name, FEW)
         small_part = used(name, X[:n_few], contour[:n_few])
         sent = bytes_sent(lambda: run(name, ArrayRows(*small_part)))
     few = [arrays.from_array(part, chunks=(n_few // FEW_BLOCKS, -1)) for part in small_part]
     with threadpool_limits(1), dask.config.set(scheduler="synchronous"):
         alone = per_pass(name, DaskRows(*few))  # the same sums, one after another
-    shared, n_shared, small = serial, n_iter, {}
+    small = {}
     for n_workers in WORKERS:
         with (
             dask.config.set(SETTINGS),
@@ -308,10 +319,8 @@ def spread(name: str) -> tuple[list[Line], Cost]:
                 whole = used(name, X, contour)
                 rows = DaskRows(*(arrays.from_array(part, (size, -1)) for part in whole))
                 _ = rows.n_rows  # sent
-                shared, n_shared = whole_fit(name, rows, n_iter)
-    if n_shared < n_iter:  # sums in another order may stop earlier
-        with threadpool_limits(1):
-            serial, n_iter = whole_fit(name, in_memory, n_shared)
+                with threadpool_limits(1):
+                    (serial, shared), n_iter = in_turns(name, in_memory, rows)
     ratio, overhead = serial / shared, small[2] * 1e3
     lines = [
         Line(

@@ -195,10 +195,15 @@ class Beliefs:
         return consonant(self.contour)
 
     @cached_property
+    def best(self) -> NDArray[np.intp]:
+        """Number (n,) of the class with the best bet."""
+        bets = self.probability if self.log_probability is None else self.log_probability
+        return bets.argmax(axis=1)
+
+    @cached_property
     def predicted(self) -> NDArray[Any]:
         """Class (n,) with the best bet."""
-        bets = self.probability if self.log_probability is None else self.log_probability
-        return self.classes[bets.argmax(axis=1)]
+        return self.classes[self.best]
 
     @cached_property
     def sets(self) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from plausible.labels import Labels
 from plausible.metrics.confidence import confidence_of
 from plausible.metrics.scores import accuracies, brier_scores, log_losses
-from plausible.metrics.sets import credit_of_sets, sizes, utilities
+from plausible.metrics.sets import credit_of_sets, sizes, worths
 from plausible.metrics.truth import (
     Credits,
     FloatArray,
@@ -41,16 +41,16 @@ class ScoreSums(NamedTuple):
     """Sums of scores over rows, which can be added.
 
     n_items, n_counted : number of rows, and of those whose labels say something
-    tops, bottoms : arrays (groups, scores), numerators and denominators
-    gaps, weights : arrays (groups, bins) of confidence less credit, and (groups,)
+    tops : array (groups, scores), numerators in the order of `RATIOS`
+    weights : array (groups, 2), denominators: of all rows, and of those with a set of classes
+    gaps : array (groups, bins) of confidence less credit
     """
 
     n_items: int
     n_counted: int
     tops: FloatArray
-    bottoms: FloatArray
-    gaps: FloatArray
     weights: FloatArray
+    gaps: FloatArray
 
 
 class Estimate(NamedTuple):
@@ -72,56 +72,48 @@ def sum_scores(
 ) -> ScoreSums:
     """Sums of all scores of some rows, each in its group."""
     truth = read_truth(labels, sample_weight, beliefs.classes)
-    counted = truth.weight * truth.sample_weight > 0.0
-    n_counted = int(counted.sum())
-    if n_counted == 0:
-        return _nothing(len(labels))
-    if n_counted < len(labels):  # the others add nothing to any sum
-        rows = np.flatnonzero(counted)
+    rows = np.flatnonzero(truth.weight * truth.sample_weight)
+    if len(rows) == 0:
+        shapes = ((N_GROUPS, columns) for columns in (len(RATIOS), 2, N_BINS))
+        return ScoreSums(len(labels), 0, *(np.zeros(shape) for shape in shapes))
+    if len(rows) < len(labels):  # the others add nothing to any sum
         truth, beliefs, groups = truth.take(rows), beliefs[rows], groups[rows]
     p = read_probabilities(beliefs, truth.labels, beliefs.classes)
-    tops, bottoms = _parts(
+    best = beliefs.best[:, None] == np.arange(len(beliefs.classes))
+    tops, weights = _parts(
         truth,
         p,
-        read_answers(beliefs.predicted, truth.labels, beliefs.classes),
+        read_answers(best, truth.labels, beliefs.classes),
         read_answers(beliefs.sets, truth.labels, beliefs.classes),
     )
-    weight = truth.weight * truth.sample_weight
     found = confidence_of(truth, p)
     cells = groups * N_BINS + found.bins(N_BINS)
-    gaps = _sums(cells, weight * (found.confidence - found.right), N_GROUPS * N_BINS)
+    gaps = _sums(cells, found.weight * (found.confidence - found.right), N_GROUPS * N_BINS)
     return ScoreSums(
         len(labels),
-        n_counted,
+        len(rows),
         _by_group(groups, tops),
-        _by_group(groups, bottoms),
+        _by_group(groups, weights),
         gaps.reshape(N_GROUPS, N_BINS),
-        _sums(groups, weight, N_GROUPS),
     )
-
-
-def _nothing(n_items: int) -> ScoreSums:
-    """Sums of rows that say nothing."""
-    ratios, gaps = np.zeros((N_GROUPS, len(RATIOS))), np.zeros((N_GROUPS, N_BINS))
-    return ScoreSums(n_items, 0, ratios, ratios.copy(), gaps, np.zeros(N_GROUPS))
 
 
 def _parts(
     truth: Credits, p: FloatArray, best: NDArray[np.bool_], sets: NDArray[np.bool_]
 ) -> tuple[FloatArray, FloatArray]:
-    """Numerators and denominators (scores, n) of the rows, in the order of `RATIOS`."""
+    """Numerators (scores, n) of the rows, in the order of `RATIOS`, and their two weights."""
     weight = truth.weight
     some = row_any(sets) & (weight > 0)  # as for all scores, rows that say nothing do not count
+    held = weight * credit_of_sets(truth, sets)
     tops = [
         weight * accuracies(truth, best),
         log_losses(truth, p),
         weight * brier_scores(truth, p),
-        weight * credit_of_sets(truth, sets),
-        weight * utilities(truth, sets, 0.65),
+        held,
+        held * worths(sets, 0.65),
         some * sizes(sets),
     ]
-    bottoms = [weight] * 5 + [some.astype(np.float64)]
-    return np.array(tops) * truth.sample_weight, np.array(bottoms) * truth.sample_weight
+    return np.array(tops) * truth.sample_weight, np.array([weight, some]) * truth.sample_weight
 
 
 def _by_group(groups: NDArray[np.int64], values: FloatArray) -> FloatArray:
@@ -136,15 +128,12 @@ def _sums(places: NDArray[np.int64], values: FloatArray, length: int) -> FloatAr
 
 def estimates(sums: ScoreSums, n_bootstrap: int = 1000, seed: int = 0) -> dict[str, Estimate]:
     """Scores with intervals from groups that are drawn with replacement."""
-    used = np.flatnonzero(row_any(sums.bottoms > 0))
+    used = np.flatnonzero(sums.weights[:, 0])
     used = used if len(used) else np.array([0])  # nothing is said: every score is NaN
-    parts = [sums.tops[used], sums.bottoms[used], sums.gaps[used], sums.weights[used, None]]
-    columns = np.concatenate(parts, axis=1)
-    stops = np.cumsum([part.shape[1] for part in parts])[:-1]
-    once = np.split(columns.sum(axis=0), stops)
-    drawn = np.split(_times_drawn(len(used), n_bootstrap, seed) @ columns, stops, axis=1)
+    columns = np.concatenate([sums.tops, sums.weights, sums.gaps], axis=1)[used]
+    drawn = _times_drawn(len(used), n_bootstrap, seed) @ columns
     with np.errstate(invalid="ignore", divide="ignore"):
-        (whole, error), (resampled, errors) = _scores_of(*once), _scores_of(*drawn)
+        (whole, error), (resampled, errors) = map(_scores_of, (columns.sum(axis=0), drawn))
     found = {name: _estimate(whole[k], resampled[:, k]) for k, name in enumerate(RATIOS)}
     return found | {CALIBRATION: _estimate(float(error), errors)}
 
@@ -157,11 +146,11 @@ def _times_drawn(n_groups: int, n_draws: int, seed: int) -> FloatArray:
     return counts.reshape(n_draws, n_groups).astype(np.float64)
 
 
-def _scores_of(
-    tops: FloatArray, bottoms: FloatArray, gaps: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The scores (..., scores) of sums over groups, and the calibration error (...,)."""
-    return tops / bottoms, np.abs(gaps).sum(axis=-1) / weight[..., 0]
+def _scores_of(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The ratios (..., scores) of sums over groups (..., columns), and calibration errors (...)."""
+    tops, weights, gaps = np.split(sums, [len(RATIOS), len(RATIOS) + 2], axis=-1)
+    bottoms = weights[..., [1 if name == "set_imprecision" else 0 for name in RATIOS]]
+    return tops / bottoms, np.abs(gaps).sum(axis=-1) / weights[..., 0]
 
 
 def _estimate(value: float, resampled: FloatArray) -> Estimate:

@@ -66,8 +66,13 @@ def utility_discounted_accuracy(
 
 def utilities(truth: Credits, inside: BoolArray, v: float) -> FloatArray:
     """Utility (n,) of each answer, v that of a right pair."""
+    return credit_of_sets(truth, inside) * worths(inside, v)
+
+
+def worths(inside: BoolArray, v: float) -> FloatArray:
+    """Utility (n,) of each answer if it is right: one for a class, v for a pair."""
     x = 1.0 / np.maximum(row_sum(inside), 1)
-    return credit_of_sets(truth, inside) * ((4 * v - 1) * x - (4 * v - 2) * x * x)
+    return (4 * v - 1) * x - (4 * v - 2) * x * x
 
 
 def set_coverage(
