@@ -47,7 +47,7 @@ CORES = 2  # which they share
 BLOCKS = 10  # of each worker, each with its sums
 # Times the rows of the largest file, such that the 10 to 20 ms of a pass that dask itself takes are
 # a small part of it.
-SPREAD = {"supervision": 2, "ecm": 2, "scores": 4, "calibration": 1, "e2m": 16}
+SPREAD = {"supervision": 2, "ecm": 2, "scores": 4, "calibration": 4, "e2m": 16}
 OFTEN = 8  # of all others
 FEW, FEW_BLOCKS = 20_000, 20  # rows of which a pass is short, and their blocks
 # What the guide of large data advises for clusters: without it, Dask's own watching takes 0.14 of a
@@ -56,7 +56,7 @@ SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
 }
-TURNS = 3  # of fits by one thread and by workers, of which the fastest count
+TURNS, ENOUGH = 3, 120.0  # of fits by one thread and by workers, the fastest count; seconds
 OFTEN_ENOUGH, LONG_ENOUGH = 5, 20.0  # fits of which the fastest counts; seconds of them, at most
 FEW_ROWS = {"calibration": 40_000}  # fewer are brought together and learned from in memory
 NAMES = (
@@ -252,17 +252,23 @@ def timed_passes(name: str, rows: DaskRows, n_iter: int) -> tuple[float, int]:
     return fastest, n_passes // 3
 
 
-def in_turns(name: str, *places: Any) -> tuple[list[float], int]:
-    """Seconds of the fastest whole fit to the rows of each place, and of how many iterations.
+def in_turns(name: str, in_memory: ArrayRows, shared: DaskRows) -> tuple[list[float], int]:
+    """Seconds of the fastest whole fit by one thread and by workers, and its iterations.
 
     The fits take turns, since a machine that is shared with others changes its speed.
     """
-    for rows in places:
-        run(name, rows, 1)  # what is compiled or loaded at first
-    n_iter = LONG * N_ITER
+    from threadpoolctl import threadpool_limits
+
+    def fitted(n_iter: int) -> list[tuple[float, Any]]:
+        with threadpool_limits(1):
+            alone = run(name, in_memory, n_iter)
+        return [alone, run(name, shared, n_iter)]
+
+    fitted(1)  # what is compiled or loaded at first
+    n_iter = N_ITER if name in ONCE else LONG * N_ITER
     fits: list[list[float]] = []
-    while len(fits) < TURNS:
-        found = [run(name, rows, n_iter) for rows in places]
+    while len(fits) < TURNS and sum(map(sum, fits)) < ENOUGH:
+        found = fitted(n_iter)
         done = min(getattr(model, "n_iter_", n_iter) for _, model in found)
         if done < n_iter:  # sums in another order may stop earlier
             n_iter, fits = done, []
@@ -319,8 +325,7 @@ def spread(name: str) -> tuple[list[Line], Cost]:
                 whole = used(name, X, contour)
                 rows = DaskRows(*(arrays.from_array(part, (size, -1)) for part in whole))
                 _ = rows.n_rows  # sent
-                with threadpool_limits(1):
-                    (serial, shared), n_iter = in_turns(name, in_memory, rows)
+                (serial, shared), n_iter = in_turns(name, in_memory, rows)
     ratio, overhead = serial / shared, small[2] * 1e3
     lines = [
         Line(

@@ -220,7 +220,7 @@ def test_sums_at_nodes_have_the_likelihood_of_all_scores(n_doubts):
     expected = calibrate(score, contour, weight)
     # The first rows, from which the width of panels is guessed, tell nothing of the slope.
     order = np.argsort(score)
-    found = calibrate_rows(ArrayRows(score, contour, weight, order=order, chunk_rows=37))
+    (found,) = calibrate_rows([ArrayRows(score, contour, weight, order=order, chunk_rows=37)])
     points = np.linspace(0.0, 90.0, 50)
     np.testing.assert_allclose(found.masses(points), expected.masses(points), atol=3e-5)
     assert found.slope == pytest.approx(expected.slope, abs=1e-6)

@@ -224,6 +224,7 @@ class DaskRows(Rows):
     def _set(self, source: Blocks, steps: tuple[Step, ...] = ()) -> "DaskRows":
         self._source, self._steps, self._are_long = source, steps, False
         self._first: Columns | None = None
+        self._first_of: tuple[Columns, Callable[[Columns], Columns]] | None = None
         self._factor, self._keeps = 1, True
         return self
 
@@ -288,7 +289,8 @@ class DaskRows(Rows):
     def peek(self) -> Columns:
         """The columns of the first rows, brought here once, however often they are seen."""
         if self._first is None:
-            self._first = self._look()
+            self._first = self._look() if self._first_of is None else _map(*self._first_of)
+            self._first_of = None
         return self._first
 
     def _look(self) -> Columns:
@@ -306,6 +308,8 @@ class DaskRows(Rows):
         """Rows whose columns are a function of these, computed where they lie, when needed."""
         check_callable(function, "function", "the columns of some rows")
         rows = self._with((_map, function))
+        if self._first is not None:  # no worker is asked what they become
+            rows._first_of = self._first, function
         if "_lengths" in self.__dict__:  # or they are counted when they are asked for
             rows._lengths = self._lengths
         return rows

@@ -7,13 +7,15 @@ polynomial to twelve digits, so that items of a panel can be shared out among it
 there are. Where labels have many different doubts, :math:`\rho` is cut into panels as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine import Columns, Rows, take
+from plausible.engine import Columns, Rows, one_blas_thread, take
 from plausible.models.calibration.predictive import (
     PANEL_NODES,
     Calibration,
@@ -278,8 +280,25 @@ def _guess(columns: Columns, mean: float, spread: float, total: FloatArray | Non
     return float(np.clip(MARGIN / max(abs(theta[1]), 1e-300), NARROWEST, WIDEST))
 
 
-def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
-    """Fit a calibration to rows of scores (n,), plausibilities (n, 2) of two classes, weights."""
+def calibrate_rows(parts: Iterable[Rows], smoothing: bool = True) -> list[Calibration]:
+    """Fit calibrations to rows of scores (n,), plausibilities (n, 2) of two classes, weights.
+
+    While the table of one is made, which sees no rows, sums are taken for the next.
+    """
+    with one_blas_thread() as n_threads:
+        pass
+    if n_threads == 1:
+        return [_summed(rows, smoothing)() for rows in parts]
+    pool = ThreadPoolExecutor(1, thread_name_prefix="plausible-table")
+    try:
+        made = [pool.submit(_summed(rows, smoothing)) for rows in parts]
+        return [one.result() for one in made]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _summed(rows: Rows, smoothing: bool) -> Callable[[], Calibration]:
+    """What makes the calibration of some rows, without a further look at them."""
     look: Look = rows.reduce(_look)
     mean = look.all.mean
     spread = float(np.sqrt(look.all.squares / max(look.all.count, 1)))
@@ -292,7 +311,7 @@ def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
         panels: Panels = rows.reduce(_panels, mean, spread, half, total, doubts)
         records = as_records(panels, half, doubts is not None)
         if records.shape[1] == 0:
-            return nothing_known(mean)
+            return partial(nothing_known, mean)
         theta, _ = maximize(records, thorough=False)
         needed = min(1.0 / max(abs(theta[1]), 1e-300), WIDEST)
         if half <= 1.25 * needed:
@@ -300,4 +319,5 @@ def calibrate_rows(rows: Rows, smoothing: bool = True) -> Calibration:
         half = needed  # panels were too wide for so steep a slope
     if not smoothing and _is_separable(look.spans, theta, mean, spread):
         refuse_separable()
-    return concluded(theta, inverse_curvature(theta, records), records, mean, spread)
+    covariance = inverse_curvature(theta, records)
+    return partial(concluded, theta, covariance, records, mean, spread)

@@ -211,7 +211,7 @@ def _fit_all(model: Any, estimator: Any, rows: Rows, frozen: bool) -> None:
     else:
         model.estimators_ = []
         scored = _scored_by_pair(model, estimator, rows)
-    model.calibrations_ = [calibrate_rows(one, model.smoothing) for one in scored]
+    model.calibrations_ = calibrate_rows(scored, model.smoothing)
 
 
 def _by_pair(joint: Rows, pairs: IntArray) -> Iterator[Rows]:
