@@ -77,6 +77,19 @@ def test_kept_rows_are_the_same_rows(columns, tmp_path, monkeypatch, most):
     assert kept.n_rows == len(expected[0]) == (columns[0][:, 0] > 0).sum()
 
 
+def test_all_share_the_memory_and_give_it_back(monkeypatch):
+    monkeypatch.setattr(scratch, "IN_MEMORY", 20_000)
+    monkeypatch.setattr(scratch, "_memory", scratch._Memory())
+    one, other = scratch.Scratch(None), scratch.Scratch(None)
+    part = (np.zeros(1000),)  # 8,000 bytes
+    assert one.put(0, part)
+    assert other.put(0, part)
+    assert not other.put(1, part)
+    del one
+    assert other.put(1, part)
+    assert not other.put(2, part)
+
+
 def test_steps_after_it_are_taken_at_each_pass_and_may_be_kept_again(columns, tmp_path, no_memory):
     source = Chunks(*columns)
     first = StreamRows(source, scratch=tmp_path).map(doubled).kept()

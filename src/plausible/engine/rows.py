@@ -357,7 +357,7 @@ class ArrayRows(Rows):
         self.columns = columns
         self.order = order if order is None else row_numbers(order, lengths[0], "order")
         row_bytes = sum(map(n_bytes, given)) // max(lengths[0], 1)
-        size = int(np.clip(CHUNK_BYTES // max(row_bytes, 1), 256, 65536))
+        size = min(max(CHUNK_BYTES // max(row_bytes, 1), 256), 65536)
         self.chunk_rows = self._evenly(max([size, *map(_rows_worth_a_sum, given)]))
         if chunk_rows is not None:
             self.chunk_rows = check_whole(chunk_rows, "chunk_rows", 1)

@@ -1,7 +1,8 @@
 """Parts of rows kept for the next pass: what was read and prepared once need not be again.
 
-The first megabytes stay in memory, the others go into one file without a name, as they lie in
-memory; a part is mapped when it is used. The file is gone when nothing uses it, also after a crash.
+The first megabytes of a process stay in memory, the others go into one file without a name, as they
+lie in memory; a part is mapped when it is used. The file is gone when nothing uses it, also after a
+crash.
 """
 
 import math
@@ -12,14 +13,14 @@ import tempfile
 import weakref
 from io import RawIOBase
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from plausible.engine.rows import Array, Columns, is_sparse, n_bytes
 
-IN_MEMORY = 16 << 20
+IN_MEMORY = 48 << 20  # of all scratches of a process
 SHARE_OF_DISK = 0.5  # of what is free when the first part is written
 ALIGNED = 64  # bytes: where an array begins
 IN_MEMORY_SYSTEMS = "tmpfs", "ramfs"
@@ -73,6 +74,28 @@ def _is_in_memory(folder: Path) -> bool:
     return any(kind in IN_MEMORY_SYSTEMS for kind in kinds)
 
 
+class _Memory:
+    """Bytes in memory that scratches share; each gives back what it took when it is gone."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken = RLock(), 0  # one may be gone while another takes
+
+    def take(self, size: int) -> bool:
+        """Whether there is room for so many more."""
+        with self._lock:
+            has_room = self._taken + size <= IN_MEMORY
+            self._taken += size * has_room
+        return has_room
+
+    def give_back(self, sizes: list[int]) -> None:
+        """What was taken can be taken again."""
+        with self._lock:
+            self._taken -= sum(sizes)
+
+
+_memory = _Memory()
+
+
 class Scratch:
     """Parts by number: tuples of arrays and None, or None for a part without rows.
 
@@ -94,8 +117,9 @@ class Scratch:
         self._folder, self._lock = folder, Lock()
         self._file: RawIOBase | None = None
         self._parts: dict[int, Columns | _Place | None] = {}
-        self._held = self._end = 0
-        self._most = 0.0
+        self._held: list[int] = []  # bytes of the parts in memory
+        self._end, self._most = 0, 0.0
+        weakref.finalize(self, _memory.give_back, self._held)
 
     def __len__(self) -> int:
         """How many parts there are."""
@@ -110,8 +134,8 @@ class Scratch:
             return False
         size = sum(n_bytes(column) for column in columns if column is not None)
         with self._lock:
-            if self._held + size <= IN_MEMORY:
-                self._held += size
+            if _memory.take(size):
+                self._held.append(size)
                 self._parts[number] = columns
                 return True
             if self._folder is None:

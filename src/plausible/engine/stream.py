@@ -283,7 +283,9 @@ class StreamRows(Rows):
                 rows = rows.arrange(function)
             else:
                 rows = self._as_rows(_mapped(rows, function))
-        return self._as_rows(rows.columns, rows.order), self._steps[n_early:]
+        if n_early:  # rows of other columns, or fewer of them
+            rows = self._as_rows(rows.columns, rows.order)
+        return rows, self._steps[n_early:]
 
     def _as_rows(self, columns: Columns, order: Array | None = None) -> ArrayRows:
         """A part of a chunk as rows in memory, in pieces of about equal length."""
