@@ -11,7 +11,6 @@ is the same whether the rows lie in memory, on disk or on a cluster.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from plausible.checks import (
 )
 from plausible.engine.allocation import reuse_memory
 from plausible.engine.sums import total
-from plausible.engine.threads import one_blas_thread
+from plausible.engine.threads import one_blas_thread, working_threads
 from plausible.errors import InputError
 
 Array = NDArray[Any]
@@ -382,8 +381,8 @@ class ArrayRows(Rows):
         with one_blas_thread() as n_threads:
             if n_threads == 1:
                 return total(map(work, self._starts()))
-            with ThreadPoolExecutor(n_threads) as pool:
-                return total(pool.map(work, self._starts()))
+            with working_threads(n_threads) as threads:
+                return total(threads.map(work, self._starts()))
 
     def chunks(self) -> Iterator[Columns]:
         """The columns of one chunk after another."""

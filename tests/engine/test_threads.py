@@ -1,0 +1,91 @@
+"""Threads that a loop holds for all of its passes."""
+
+import threading
+import time
+from contextlib import closing, nullcontext
+from functools import partial
+from itertools import count
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from plausible.engine import ArrayRows, StreamRows, in_order, one_blas_thread
+
+BOTH_AT_WORK = 10.0  # seconds until a test fails where a thread is alone
+
+
+def of_sums() -> set[str]:
+    """Names of the threads alive that sum."""
+    names = {thread.name for thread in threading.enumerate()}
+    return {name for name in names if name.startswith("plausible-sum")}
+
+
+def sources():
+    columns = np.arange(80.0)
+    parts = np.split(columns, 8)
+    return [ArrayRows(columns, chunk_rows=10), StreamRows(lambda: iter(parts))]
+
+
+@pytest.mark.parametrize("rows", sources(), ids=["array", "stream"])
+def test_a_loop_that_lends_its_threads_starts_them_once(rows):
+    meet = threading.Barrier(2, timeout=BOTH_AT_WORK)
+
+    def where(columns):
+        meet.wait()  # so that neither thread does all
+        return {threading.get_ident()}
+
+    def one_pass():
+        seen = []
+        rows.reduce(lambda columns: seen.extend(where(columns)) or 0.0)
+        return set(seen)
+
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread(lend=True):
+            first, second = one_pass(), one_pass()
+            assert len(of_sums()) == 2
+        assert not of_sums()
+        assert first == second
+        assert len(first) == 2
+        assert threading.get_ident() not in first
+        one_pass()
+        assert not of_sums()
+
+
+@pytest.mark.parametrize("held", [partial(one_blas_thread, lend=True), nullcontext])
+def test_when_a_pass_fails_no_thread_goes_on_with_it(held):
+    rows = ArrayRows(np.arange(800.0), chunk_rows=10)
+    with threadpool_limits(2, user_api="blas"), held():
+        for _ in range(2):
+            began, ended, slow_one = count(), [], threading.Event()
+
+            def slow_or_bad(columns, began=began, ended=ended, slow_one=slow_one):
+                if next(began) == 0:
+                    assert slow_one.wait(BOTH_AT_WORK)
+                    raise RuntimeError("a sum that fails")
+                slow_one.set()
+                time.sleep(0.05)
+                ended.append(columns)
+                return 0.0
+
+            with pytest.raises(RuntimeError, match="a sum that fails"):
+                rows.reduce(slow_or_bad)
+            n_ended = len(ended)
+            time.sleep(0.15)
+            assert 0 < len(ended) == n_ended < 79
+            assert rows.reduce(lambda columns: columns[0].sum()) == 800 * 799 / 2
+
+
+def test_items_that_are_not_taken_are_not_worked_on():
+    done = []
+    with threadpool_limits(2, user_api="blas"), one_blas_thread(lend=True):
+        for _ in range(2):
+            done.clear()
+            with one_blas_thread() as n_threads:
+                results = in_order(lambda item: done.append(item) or item, range(50), n_threads)
+                with closing(results):
+                    assert next(results) == 0
+                n_done = len(done)
+                assert n_done < 50
+                time.sleep(0.05)
+                assert len(done) == n_done
