@@ -24,6 +24,7 @@ from plausible.checks import (
 from plausible.engine.ascent import Ascent, Chart, Statistics
 from plausible.engine.checkpoint import check_folder, load_ascents, save_ascents
 from plausible.engine.cluster import ClusterLostError
+from plausible.engine.threads import one_blas_thread
 from plausible.errors import InputError
 
 CALM = 1e-3  # gain for one row below which steps may be extrapolated: before, paths still part
@@ -165,7 +166,7 @@ def maximize(
     check_text(settings, "settings", "the settings in words")
     _check_chart(chart)
     ascents = [Ascent(start, solve, tol * n_rows, chart, CALM * n_rows) for start in starts]
-    with _kept_if_lost(checkpoint, ascents, settings):
+    with one_blas_thread(lend=True), _kept_if_lost(checkpoint, ascents, settings):
         if checkpoint is not None:
             check_folder(checkpoint)
             if Path(checkpoint).exists():

@@ -16,7 +16,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import maximize, one_blas_thread, passed_on
+from plausible.engine import maximize, passed_on
 from plausible.errors import InputError
 from plausible.experts.annotations import Annotations
 from plausible.experts.answer_model import AnswerModel, check_confusions
@@ -194,8 +194,7 @@ def _refuse_bootstrap(n_bootstrap: int) -> None:
 def climb(problem: AnswerProblem, start: Parameters, **settings: Any) -> Any:
     """The EM algorithm from a start."""
     n_items = problem.n_items
-    with one_blas_thread(lend=True):  # whose threads would spin between the passes
-        return maximize(problem.summarize, problem.solve, [start], n_rows=n_items, **settings)
+    return maximize(problem.summarize, problem.solve, [start], n_rows=n_items, **settings)
 
 
 def _resampled_rates(

@@ -31,7 +31,7 @@ from plausible.checks import (
     name_rows,
     random_from,
 )
-from plausible.engine import ArrayRows, Result, Rows, maximize, one_blas_thread, reporter
+from plausible.engine import ArrayRows, Result, Rows, maximize, reporter
 from plausible.errors import InputError
 from plausible.models.gaussian.census import take_census
 from plausible.models.gaussian.parameters import (
@@ -214,20 +214,19 @@ class GaussianClassifier(EvidenceClassifier):
     ) -> Result:
         kind, n_components = problem.kind, len(problem.owner)
         chart = GaussianChart(kind, problem.census.spread) if self.accelerate else None
-        with one_blas_thread(lend=True):  # whose threads would spin between the passes
-            return maximize(
-                problem.summarize,
-                problem.solve,
-                starts,
-                n_rows=problem.census.weight,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                chart=chart,
-                callback=reporter(self.verbose, type(self).__name__, self.callback),
-                checkpoint=checkpoint,
-                advice=TOO_MUCH_ADDED,
-                settings=f"{kind}, reg_covar {self.reg_covar}, {n_components} components",
-            )
+        return maximize(
+            problem.summarize,
+            problem.solve,
+            starts,
+            n_rows=problem.census.weight,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            chart=chart,
+            callback=reporter(self.verbose, type(self).__name__, self.callback),
+            checkpoint=checkpoint,
+            advice=TOO_MUCH_ADDED,
+            settings=f"{kind}, reg_covar {self.reg_covar}, {n_components} components",
+        )
 
     def _keep(self, result: Result, problem: SoftMixture, training: TrainingRows) -> None:
         """Store what was found, with NaN for components of classes that do not occur."""
