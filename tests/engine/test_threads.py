@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import namedtuple
 from contextlib import closing, nullcontext
 from functools import partial
 from itertools import count
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from plausible.engine import ArrayRows, StreamRows, in_order, one_blas_thread
+from plausible.engine import ArrayRows, StreamRows, in_order, maximize, one_blas_thread
 
+Point = namedtuple("Point", "x criterion")
 BOTH_AT_WORK = 10.0  # seconds until a test fails where a thread is alone
 
 
@@ -27,29 +29,45 @@ def sources():
     return [ArrayRows(columns, chunk_rows=10), StreamRows(lambda: iter(parts))]
 
 
-@pytest.mark.parametrize("rows", sources(), ids=["array", "stream"])
-def test_a_loop_that_lends_its_threads_starts_them_once(rows):
-    meet = threading.Barrier(2, timeout=BOTH_AT_WORK)
+def workers_of_a_pass(rows):
+    """The threads that sum, of which neither does all."""
+    meet, seen = threading.Barrier(2, timeout=BOTH_AT_WORK), []
 
     def where(columns):
-        meet.wait()  # so that neither thread does all
-        return {threading.get_ident()}
+        meet.wait()
+        seen.append(threading.get_ident())
+        return 0.0
 
-    def one_pass():
-        seen = []
-        rows.reduce(lambda columns: seen.extend(where(columns)) or 0.0)
-        return set(seen)
+    rows.reduce(where)
+    return set(seen)
 
+
+@pytest.mark.parametrize("rows", sources(), ids=["array", "stream"])
+def test_threads_that_are_lent_stay_for_the_next_pass(rows):
     with threadpool_limits(2, user_api="blas"):
         with one_blas_thread(lend=True):
-            first, second = one_pass(), one_pass()
+            first, second = workers_of_a_pass(rows), workers_of_a_pass(rows)
             assert len(of_sums()) == 2
         assert not of_sums()
         assert first == second
         assert len(first) == 2
         assert threading.get_ident() not in first
-        one_pass()
+        workers_of_a_pass(rows)
         assert not of_sums()
+
+
+def test_the_loop_starts_threads_once():
+    rows, seen = ArrayRows(np.arange(80.0), chunk_rows=10), []
+
+    def summarize(points):
+        seen.append(workers_of_a_pass(rows))
+        return [Point(x, -((x - 3) ** 2)) for x in points]
+
+    with threadpool_limits(2, user_api="blas"):
+        maximize(summarize, lambda point: (point.x + 3) / 2, [0.0], n_rows=1)
+    assert len(seen) > 5
+    assert all(one == seen[0] for one in seen)
+    assert not of_sums()
 
 
 @pytest.mark.parametrize("held", [partial(one_blas_thread, lend=True), nullcontext])
