@@ -185,6 +185,7 @@ def test_scores_in_pieces_are_those_in_memory(files, tmp_path, monkeypatch, caps
         assert pieces["estimate"] == pytest.approx(whole["estimate"], abs=1e-9)
         assert pieces["low"] == pytest.approx(whole["low"], abs=0.02)
     assert {one["n_counted"] for one in found} == {400}
+    assert {one["n_items"] for one in found} == {400}  # of 3000 rows, the others have no label
 
 
 def test_a_cell_that_is_no_number_is_named_by_its_row_in_the_whole_table(

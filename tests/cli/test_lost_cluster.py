@@ -57,3 +57,23 @@ def test_a_cluster_that_does_not_answer_is_told_before_anything_is_read(
     command = "fit labels.csv features.csv -o m.skops --model mixture --cluster tcp://127.0.0.1:1"
     assert main(command.split()) == 1
     assert "should answer at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["fit", "predict"])
+def test_a_cluster_without_workers_is_told(tmp_path, capsys, monkeypatch, verb):
+    (tmp_path / "labels.csv").write_text("item,label\nx,cat\ny,dog\n")
+    (tmp_path / "features.csv").write_text("item,a\nx,1.5\ny,2.5\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("plausible.cli.clusters.TIMEOUT", 1)
+    fit = "fit labels.csv features.csv -o m.skops --model discriminant --quiet"
+    command = fit
+    if verb == "predict":
+        assert main(fit.split()) == 0
+        command = "predict m.skops features.csv -o decisions.csv --quiet"
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}
+    capsys.readouterr()
+    with distributed.LocalCluster(n_workers=0, **options) as nobody:
+        assert main([*command.split(), "--cluster", nobody.scheduler_address]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "should have workers that take work, but has none" in told
+    assert "; start workers, larger ones if these ran out of memory, and run this" in told

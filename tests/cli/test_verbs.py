@@ -209,6 +209,14 @@ def test_partition_names_its_option_and_the_table(plausible, folder):
     assert "'one.csv' should have rows for 2 or more items, but has 1; give more" in done.stderr
 
 
+def test_settings_are_written_as_json_or_as_python_has_them(plausible):
+    command = "fit", "answers.csv", "features.csv", "-o", "out.skops", "--model", "mixture"
+    for off, nothing in (("false", "null"), ("False", "None")):
+        words = ("--set", f"accelerate={off}", "--set", f"prior={nothing}")
+        told = ok(plausible(*command, *words)).stderr
+        assert "accelerate=False" in told
+
+
 def test_evaluate_is_scoring(plausible, folder):
     done = ok(plausible("evaluate", "model.skops", "truth.csv", "features.csv", "--json"))
     test = read_training(folder / "truth.csv", folder / "features.csv")

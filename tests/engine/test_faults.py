@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from plausible.engine import ClusterLostError, DaskRows
+from plausible.engine.cluster import Watch
 from plausible.io.spread import fits
 from plausible.models import (
     DiscriminantClassifier,
@@ -84,6 +85,20 @@ def test_partitions_that_are_unequal_and_empty(data, model):
 def client():
     with two_workers() as cluster, distributed.Client(cluster) as client:
         yield client
+
+
+def test_tasks_that_are_forgotten_are_sent_again(client, monkeypatch):
+    rows = DaskRows(da.from_array(np.arange(10.0), chunks=5))
+    gather, lost = Watch.gather, []
+
+    def lose_the_first(watch, futures):
+        if not lost:
+            lost.append(client.cancel(futures))
+        return gather(watch, futures)
+
+    monkeypatch.setattr(Watch, "gather", lose_the_first)
+    assert rows.reduce(lambda columns: columns[0].sum()) == 45
+    assert lost
 
 
 def kill_one(client):

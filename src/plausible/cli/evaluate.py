@@ -125,4 +125,4 @@ def _score_in_pieces(given: argparse.Namespace, model: Any, test: Any) -> dict[s
             settings={"id": None},
         )
     scores = [{"score": name, **one._asdict()} for name, one in found.scores.items()]
-    return {"n_items": found.n_items, "n_counted": found.n_counted, "scores": scores}
+    return {"n_items": test.n_labeled, "n_counted": found.n_counted, "scores": scores}

@@ -10,6 +10,7 @@ from plausible.cli.talk import UsageError
 
 DEFAULT, IN_PIECES = "auto", "logistic"  # for features in memory, and for those that are not
 RESERVED = {"callback", "checkpoint", "classifier", "random_state", "verbose", "warm_start"}
+WORDS = {"True": True, "False": False, "None": None}  # of Python
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
 
 
 def _value_of(text: str) -> Any:
-    """A number, truth value or list as JSON has them, else text."""
+    """A number, truth value or list as JSON or Python write them, else text."""
+    if text in WORDS:  # as messages and the documentation write them
+        return WORDS[text]
     try:
         return json.loads(text)
     except ValueError:

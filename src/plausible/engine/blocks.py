@@ -8,7 +8,7 @@ from typing import Any
 
 from plausible.engine.alignment import import_dask
 from plausible.engine.allocation import memory_kept
-from plausible.engine.cluster import Watch
+from plausible.engine.cluster import ClusterLostError, Watch
 from plausible.engine.placement import room, spread
 from plausible.engine.rows import Columns
 from plausible.engine.sums import total
@@ -120,7 +120,18 @@ class Blocks:
         return import_dask().delayed(_apply_to_one, pure=False)
 
     def _each_there(self, function: Callable[..., Any], own: list[Any], add_up: bool) -> list[Any]:
-        """The same on a cluster, in few tasks: each for several blocks that lie together."""
+        """The same on a cluster; sent once more where the tasks were lost, but not their blocks."""
+        try:
+            return self._send(function, own, add_up)
+        except ClusterLostError as error:
+            # Dask may forget tasks that it is given in the moment in which a worker is lost.
+            if error.lost != "rows" or any(future.cancelled() for future in self._futures):
+                raise
+        self._groups = []
+        return self._send(function, own, add_up)
+
+    def _send(self, function: Callable[..., Any], own: list[Any], add_up: bool) -> list[Any]:
+        """What few tasks find, each for several blocks that lie together."""
         futures = self._futures
         groups = self._groups or self._group(futures)
         with self.watch.explained():

@@ -27,7 +27,7 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
 
     lazy: Any = dask  # which has no types
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    shared = client.scatter(_without_table(reader), broadcast=True)
+    shared = sent(client, _without_table(reader))
     first = next(reader.chunks(0, min(reader.n_rows, 1)))[0]
     n_bytes = first.shape[1] * first.dtype.itemsize + reader.labels.n_classes * 8 + 1
     whole = reader.n_rows * n_bytes
@@ -39,6 +39,21 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
     rows = DaskRows.from_parts(parts, lengths, persist=fits(whole, workers))
     rows.classes, rows.feature_names = reader.classes, reader.feature_names
     return rows
+
+
+def sent(client: Any, what: Any) -> Any:
+    """Something that every worker will hold."""
+    from plausible.engine import ClusterLostError
+
+    try:
+        return client.scatter(what, broadcast=True)
+    except TimeoutError as error:  # which says "No valid workers found"
+        raise ClusterLostError(
+            f"The scheduler at {client.scheduler.address} should have workers that take work, but "
+            "has none, or all are paused, short of memory",
+            "workers",
+            "Start workers, larger ones if these ran out of memory",
+        ) from error
 
 
 def fits(n_bytes: int, workers: dict[str, Any]) -> bool:

@@ -133,7 +133,9 @@ def _decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterato
     if client is None:
         yield from map(decide, parts)
         return
-    shared = client.scatter(decide, broadcast=True)
+    from plausible.io.spread import sent
+
+    shared = sent(client, decide)
     n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
     under_way: deque[Any] = deque()
     for piece in parts:
