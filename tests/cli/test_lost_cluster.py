@@ -1,10 +1,17 @@
 """A cluster that is lost is told in words of the command, with what to do."""
 
+from pathlib import Path
+
+import dask
 import distributed
+import pyarrow
 import pytest
 
 from plausible.cli.main import main
 from plausible.engine import ClusterLostError
+from plausible.io.large_answers import mapped
+from plausible.io.pieces import Piece
+from plausible.io.streamed_predictions import Named, _decided_pieces
 
 SILENT = ClusterLostError("The scheduler at tcp://x should answer, but is silent", "scheduler")
 KEPT = ClusterLostError("Workers at tcp://x should compute, but none does", "progress")
@@ -77,3 +84,21 @@ def test_a_cluster_without_workers_is_told(tmp_path, capsys, monkeypatch, verb):
     told = " ".join(capsys.readouterr().err.split())
     assert "should have workers that take work, but has none" in told
     assert "; start workers, larger ones if these ran out of memory, and run this" in told
+
+
+@pytest.mark.parametrize("verb", ["pool", "predict"])
+def test_a_cluster_whose_workers_are_gone_is_not_waited_for(monkeypatch, verb):
+    monkeypatch.setattr("plausible.io.spread.sent", lambda client, what: what)
+    piece = Piece(Named("a.csv"), pyarrow.table({"a": [1.0]}), 0)
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}
+    with (
+        dask.config.set({"plausible.timeout": "1s"}),
+        distributed.LocalCluster(n_workers=0, **options) as nobody,
+        distributed.Client(nobody) as client,
+    ):
+        results = {
+            "pool": mapped(str, [Path("part")], client),
+            "predict": _decided_pieces(str, iter([piece]), client),
+        }[verb]
+        with pytest.raises(ClusterLostError, match="should have workers, but had none for 1 s"):
+            next(results)

@@ -13,6 +13,7 @@ from plausible.engine.stream import StreamRows
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.engine.distributed import watched as watched
 from plausible.engine.files import atomic_file as atomic_file
 from plausible.engine.files import write_atomically as write_atomically
 from plausible.engine.loop import Callback as Callback

@@ -64,6 +64,17 @@ def _check_timeout(timeout: float | str | None) -> float:
     return seconds
 
 
+def watched(client: Any, what: str) -> Watch:
+    """Whom to ask for the results of tasks, and who gives up a cluster that does not get on.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    what : what the tasks are about, in words
+    """
+    return Watch(client, _check_timeout(None), what)
+
+
 # What runs on the workers.
 
 

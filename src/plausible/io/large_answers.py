@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plausible.engine import watched
 from plausible.errors import Note
 from plausible.experts import (
     AnnotationParts,
@@ -367,5 +368,6 @@ def mapped(function: Any, paths: list[Path], client: Any) -> Iterator[Any]:
     if client is None:
         yield from map(function, paths)
         return
+    watch = watched(client, counted(len(paths), "part") + " of answers")
     for future in client.map(function, paths, pure=False):
-        yield future.result()
+        yield watch.gather([future])[0]

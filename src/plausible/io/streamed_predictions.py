@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from plausible.checks import check_whole
+from plausible.engine import watched
 from plausible.io.different_names import check_different, find_streamed_id
 from plausible.io.features import ROWS, Features, id_columns
 from plausible.io.last_rows import check_last_row
@@ -137,14 +138,15 @@ def _decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterato
 
     shared = sent(client, decide)
     n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+    watch = watched(client, "pieces of a table")
     under_way: deque[Any] = deque()
     for piece in parts:
         light = _replace_source(piece)
         under_way.append(client.submit(call, shared, light, pure=False))
         if len(under_way) >= IN_FLIGHT * n_workers:
-            yield under_way.popleft().result()
+            yield watch.gather([under_way.popleft()])[0]
     while under_way:
-        yield under_way.popleft().result()
+        yield watch.gather([under_way.popleft()])[0]
 
 
 def call(function: Any, piece: Piece) -> Any:
