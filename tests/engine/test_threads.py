@@ -1,8 +1,11 @@
 """Threads that a loop holds for all of its passes."""
 
+import os
+import signal
 import threading
 import time
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from functools import partial
 from itertools import count
@@ -107,3 +110,37 @@ def test_items_that_are_not_taken_are_not_worked_on():
                 assert n_done < 50
                 time.sleep(0.05)
                 assert len(done) == n_done
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_forked_inside_a_loop_has_threads_of_its_own():
+    rows = ArrayRows(np.arange(80.0), chunk_rows=10)
+
+    def all_of_them():
+        return rows.reduce(lambda columns: columns[0].sum())
+
+    with threadpool_limits(2, user_api="blas"), one_blas_thread(lend=True):
+        assert all_of_them() == 79 * 40
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(int(BOTH_AT_WORK))  # which ends a process that waits for nobody
+            os._exit(0 if all_of_them() == 79 * 40 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert all_of_them() == 79 * 40
+
+
+def test_a_second_interruption_does_not_keep_the_limit(monkeypatch):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    with threadpool_limits(2, user_api="blas"):
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(KeyboardInterrupt),
+            one_blas_thread(lend=True),
+        ):
+            patch.setattr(ThreadPoolExecutor, "shutdown", interrupted)
+        with one_blas_thread() as n_threads:
+            assert n_threads == 2

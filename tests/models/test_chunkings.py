@@ -14,6 +14,7 @@ from plausible.engine.rows import ArrayRows
 from plausible.labels import Labels
 from plausible.models import (
     DiscriminantClassifier,
+    GaussianMixtureClassifier,
     PartialLogisticRegression,
 )
 
@@ -90,6 +91,18 @@ def test_fits_are_those_in_memory(model, kind):
         other = clone(model).fit(StreamRows(chunks_of(kind, places)))
         assert other.classes_.tolist() == model.classes_.tolist()
         np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 19, 26, 27])
+def test_ties_of_clusters_do_not_depend_on_chunks(seed):
+    whole_numbers = np.random.default_rng(seed).integers(5, size=(40, 1)).astype(float)
+    y = np.repeat(["ant", "bee"], 20)
+    model = GaussianMixtureClassifier(n_components=2, max_iter=20, tol=0.1, random_state=0)
+    means = model.fit(whole_numbers, y).means_
+    for places in ([1], range(7, 40, 7)):
+        edges = itertools.pairwise([0, *places, 40])
+        rows = StreamRows([(whole_numbers[first:last], y[first:last]) for first, last in edges])
+        np.testing.assert_allclose(clone(model).fit(rows).means_, means, atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7])

@@ -192,6 +192,17 @@ def test_many_rows_are_calibrated_by_sums(kind, source, monkeypatch):
     )
 
 
+def test_rows_of_little_weight_are_calibrated_as_in_memory(monkeypatch):
+    monkeypatch.setattr("plausible.models.calibration.classifier.MANY_ROWS", 10)
+    monkeypatch.setattr("plausible.models.calibration.streams.MANY_ROWS", 10)
+    make = lambda: EvidentialCalibratedClassifier(**CALIBRATED["fitted"], smoothing=False)  # noqa: E731
+    expected = make().fit(X, LABELS, WEIGHT)
+    light = make().fit(X, LABELS, 1e-12 * WEIGHT)
+    np.testing.assert_allclose(constants(light), constants(expected), atol=1e-6)
+    found = fit_from("unequal chunks", make(), X, LABELS, 1e-12 * WEIGHT)
+    np.testing.assert_allclose(constants(found), constants(light), atol=1e-6)
+
+
 def test_what_cannot_be_calibrated_in_a_stream_is_refused(monkeypatch):
     monkeypatch.setattr("plausible.models.calibration.streams.MANY_ROWS", 10)
     rows = streamed(CUTS["unequal chunks"], X, LABELS)

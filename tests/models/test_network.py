@@ -291,6 +291,19 @@ def test_streams_give_the_fit_of_arrays(loss):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_far_from_zero_streams_give_the_fit_of_arrays():
+    X, labels, weight = doubtful()
+    X = np.round(X, 3) + 2.0**30
+    model = EvidentialNetworkClassifier(max_iter=1, random_state=0).fit(X, labels, weight)
+    parts = [slice(0, 1), slice(1, 70), slice(70, None)]
+    rows = StreamRows([(X[part], labels[part], weight[part]) for part in parts])
+    other = EvidentialNetworkClassifier(max_iter=1, random_state=0).fit(rows)
+    np.testing.assert_allclose(other.gamma_, model.gamma_, rtol=1e-9)
+    near = EvidentialNetworkClassifier(max_iter=1, random_state=0).fit(X - 2.0**30, labels, weight)
+    np.testing.assert_allclose(model.gamma_, near.gamma_, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_dask_gives_the_fit_of_arrays():
     da = pytest.importorskip("dask.array")
     X, labels, _ = doubtful()
@@ -298,6 +311,18 @@ def test_dask_gives_the_fit_of_arrays():
     expected = model.fit(X, labels).predict_proba(X)
     spread = model.fit(da.from_array(X, chunks=(40, 2)), labels)
     np.testing.assert_allclose(spread.predict_proba(X), expected, atol=1e-8)
+
+
+def test_few_different_rows_start_as_wide_as_they_lie_apart():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(8, 5))
+    X, y = places[rng.integers(8, size=60)], np.array(NAMES)[rng.integers(3, size=60)]
+    model = EvidentialNetworkClassifier(15, init="kmeans", max_iter=40, random_state=0).fit(X, y)
+    apart = ((places[:, None] - places) ** 2).sum(axis=-1).max()
+    assert (model.gamma_ < 1000.0 / apart).all()  # and not that of rounding
+    rows = StreamRows([(X[:1], y[:1]), (X[1:], y[1:])])
+    other = EvidentialNetworkClassifier(15, init="kmeans", max_iter=40, random_state=0).fit(rows)
+    np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-9)
 
 
 def test_what_is_far_is_new():

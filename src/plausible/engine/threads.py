@@ -1,5 +1,6 @@
 """Threads: one core for each chunk, and BLAS kept from starting threads of its own."""
 
+import os
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -32,6 +33,15 @@ class _Lent(local):
 
 
 _LENT = _Lent()
+
+
+def _lose_threads() -> None:
+    """In a process that was forked: its parent's threads are not there to work."""
+    _LENT.threads = None
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_lose_threads)
 
 
 @contextmanager
@@ -69,9 +79,11 @@ def one_blas_thread(lend: bool = False) -> Iterator[int]:
             yield n_threads
     finally:
         threads, _LENT.n_threads, _LENT.threads = _LENT.threads, 1, None
-        if threads is not None:
-            threads.shutdown()
-        _HELD.release()
+        try:
+            if threads is not None:
+                threads.shutdown()
+        finally:  # Ctrl-C may come while it waits
+            _HELD.release()
 
 
 def _new_threads(n_threads: int) -> ThreadPoolExecutor:

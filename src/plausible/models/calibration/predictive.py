@@ -134,12 +134,13 @@ def _ascend(
 ) -> tuple[FloatArray, float]:
     """Local maximum (a, b) and its value: Newton's method where the likelihood is concave."""
     value, slope, bend, complete = _value_and_slopes(theta, records)
+    unit = min(1.0, float(records[1:4].sum()))  # items of little weight gain little
     for _ in range(_MANY_STEPS):
         concave = np.linalg.eigvalsh(bend - 1e-3 * complete)[0] > 0.0
         used = bend if concave else complete
         step = np.linalg.solve(used + (1e-12 * np.trace(used) + 1e-300) * np.eye(2), slope)
         gain = float(step @ slope)
-        if gain < tolerance * (1.0 + abs(value)):
+        if gain < tolerance * (unit + abs(value)):
             break
         for _ in range(40):
             following = _value_and_slopes(theta + step, records)

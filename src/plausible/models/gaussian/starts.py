@@ -152,12 +152,18 @@ def cluster(X: FloatArray, n_clusters: int, weight: FloatArray | None, seed: int
     return np.eye(n_clusters)[:, found]
 
 
+def _steady(spread: FloatArray) -> FloatArray:
+    """Without last digits, which depend on chunks, and by which k-means would settle a tie."""
+    part, power = np.frexp(spread)
+    return np.ldexp(np.round(part * 2.0**30) / 2.0**30, power)
+
+
 def _cluster_start(problem: SoftMixture, random: np.random.RandomState) -> Gaussians:
     """Components at the clusters of k-means, given to the classes they agree with best."""
     X, plausibility, weight = _sampled(problem, random)
     n_components = len(problem.owner)
     seed = random.randint(2**31 - 1)
-    members = cluster(X / problem.census.spread, n_components, weight, seed)
+    members = cluster(X / _steady(problem.census.spread), n_components, weight, seed)
     if weight is not None:
         members = members * weight
     if len(members) < n_components:  # fewer different rows than components
@@ -218,7 +224,7 @@ def _nested_start(
             continue
         seed = random.randint(2**31 - 1)
         chance = favor[rows, c]
-        parts = cluster(X[rows] / problem.census.spread, len(mine), chance, seed)
+        parts = cluster(X[rows] / _steady(problem.census.spread), len(mine), chance, seed)
         members[mine[: len(parts), None], rows] = parts * chance
         unseen[mine[len(parts) :]] = True
     if unseen.all():

@@ -16,6 +16,7 @@ from plausible.models.network.evidence import FloatArray, Network, squared_dista
 
 STRENGTH = 0.5  # alpha at the start
 LEAST_SHARE = 0.02  # of the membership of a class at the start, so that it can still grow
+ROUNDING = 1e-13  # part of squared distances that may be left of rows at one place
 
 
 def merged(
@@ -82,8 +83,9 @@ def start(
     mass = np.maximum((own * total).sum(axis=1), np.finfo(float).tiny)
     spread = (own * total * squared).sum(axis=1) / mass
     typical = float((total * squared.min(axis=0)).sum() / total.sum())
-    if not typical > 0:  # every row is a prototype
-        typical = float(np.average(squared.mean(axis=0), weights=total)) or 1.0
+    usual = float(np.average(squared.mean(axis=0), weights=total))
+    if not typical > ROUNDING * usual:  # every row is a prototype
+        typical = usual or 1.0
     memberships = (own * total) @ means / mass[:, None]
     memberships = memberships * (1.0 - LEAST_SHARE) + LEAST_SHARE / targets.shape[1]
     gamma = 1.0 / (2.0 * np.maximum(spread, 0.1 * typical))
