@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from plausible.cli import signals
+from plausible.cli import pool, signals
+from plausible.cli.main import main
 from plausible.io import load, write_table
 from support.command import be_heard, environment, wait_until
 
@@ -148,7 +149,8 @@ def test_a_second_signal_ends_a_fit_at_once(server, wide, tmp_path):
 def test_a_signal_while_a_file_is_written(tmp_path):
     code = """
 import os, signal, sys, time
-from plausible.cli import signals
+from plausible.cli import pool, signals
+from plausible.cli.main import main
 signals.listen()
 from plausible.engine.files import atomic_file
 with atomic_file("out.txt") as file:
@@ -223,3 +225,25 @@ def children(pid):
             return file.read().split()
     except FileNotFoundError:
         return []
+
+
+@pytest.mark.parametrize("was_there", [True, False])
+@pytest.mark.parametrize("is_written", [True, False])
+def test_whether_the_output_was_written_is_told(
+    tmp_path, capsys, monkeypatch, is_written, was_there
+):
+    def interrupted(given, talk):
+        if is_written:
+            pooled(given, talk)
+        raise KeyboardInterrupt
+
+    pooled = pool.run
+    monkeypatch.setattr(pool, "run", interrupted)
+    monkeypatch.setattr(signals, "state", signals.State())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answers.csv").write_text("item,annotator,label\nx,ann,cat\nx,bob,dog\n")
+    if was_there:
+        (tmp_path / "labels.csv").write_text("of another day")
+    assert main(["pool", "answers.csv", "-o", "labels.csv", "--quiet"]) == 130
+    told = "but the output was written" if is_written else "nothing was written"
+    assert told in capsys.readouterr().err

@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import plausible
@@ -28,6 +28,7 @@ VERBS = ("check", "pool", "fit", "predict", "evaluate", "partition", "report", "
 SHELLS = ("bash", "zsh", "tcsh")
 TRACEBACK = "PLAUSIBLE_TRACEBACK"  # an environment variable; for those who mend the library
 INTERRUPTED = "Interrupted; nothing was written."
+TOO_LATE = "Interrupted, but the output was written."
 LONGEST = 1000  # letters of wrong usage that are told
 
 EPILOG = """\
@@ -145,7 +146,8 @@ def _run_verb(given: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = talk.show_warning  # type: ignore[assignment]
-        signals.state.farewell = lambda: talk.leave(INTERRUPTED)
+        given.farewell = interruption(getattr(given, "output", None))
+        signals.state.farewell = lambda: talk.leave(given.farewell())
         code, message, result = attempt(given, talk)
         signals.give_way()
         signals.state.farewell = signals.state.hurry = None
@@ -155,6 +157,19 @@ def _run_verb(given: argparse.Namespace) -> int:
     return _print_result(shown, code, given.json, talk.fail)
 
 
+def interruption(output: str | None) -> Callable[[], str]:
+    """What to say when a signal ends the command: whether it had written its file by then."""
+
+    def seen() -> tuple[int, int] | None:
+        if output is None or not os.path.isfile(output):
+            return None
+        found = os.stat(output)
+        return found.st_ino, found.st_mtime_ns
+
+    before = seen()
+    return lambda: INTERRUPTED if seen() == before else TOO_LATE
+
+
 def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, Any]]:
     """Exit code, message if something went wrong, and the result."""
     try:
@@ -162,7 +177,7 @@ def attempt(given: argparse.Namespace, talk: Talk) -> tuple[int, str, dict[str, 
         result |= {"notes": list(map(worded, result["notes"]))} if "notes" in result else {}
         return int(result.pop("exit_code", 0)), "", result
     except KeyboardInterrupt:
-        return signals.exit_code(), INTERRUPTED, {}
+        return signals.exit_code(), given.farewell(), {}
     except UsageError as error:
         return USAGE, str(error), {}
     except BrokenPipeError:  # the reader has had enough
