@@ -56,7 +56,46 @@ def small_memory(monkeypatch):
 def parameters(path):
     model = load(path)
     model = model[-1] if hasattr(model, "steps") else model
+    if hasattr(model, "prototypes_"):
+        return [model.prototypes_, model.memberships_]
     return [model.means_, model.covariances_] if hasattr(model, "means_") else [model.coef_]
+
+
+@pytest.fixture
+def doubtful_answers(files, tmp_path):
+    """Answers with doubts, which pooled are masses, in a file that is no large one."""
+    rng = np.random.default_rng(1)
+    lines = (files / "answers.csv").read_text().split()[1:600]
+    doubts = rng.choice([0.1, 0.3, 0.7], len(lines))
+    said = "".join(f"{line},{doubt}\n" for line, doubt in zip(lines, doubts, strict=True))
+    path = tmp_path / "doubtful.csv"
+    path.write_text("item,annotator,label,doubt\n" + said)
+    return str(path)
+
+
+@pytest.mark.parametrize("loss", ["squared", "likelihood"])
+def test_a_network_in_pieces_learns_from_the_bets_of_masses(
+    files, doubtful_answers, tmp_path, monkeypatch, loss
+):
+    fit = ["fit", doubtful_answers, str(files / "features.parquet"), "--quiet"]
+    fit += ["--model", "network", "--set", f"loss={loss}"]
+    assert main([*fit, "-o", str(tmp_path / "whole.skops")]) == 0
+    monkeypatch.setattr("plausible.io.pieces.LARGE", 30_000)
+    assert main([*fit, "-o", str(tmp_path / "pieces.skops")]) == 0
+    found, expected = (parameters(tmp_path / f"{name}.skops") for name in ("pieces", "whole"))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_neighbors_in_pieces_tell_that_masses_are_left_behind(
+    files, doubtful_answers, tmp_path, monkeypatch, capsys
+):
+    fit = ["fit", doubtful_answers, str(files / "features.parquet"), "--model", "neighbors"]
+    fit += ["-o", str(tmp_path / "model.skops")]
+    for large, is_told in ((1 << 28, False), (30_000, True)):
+        monkeypatch.setattr("plausible.io.pieces.LARGE", large)
+        assert main(fit) == 0
+        assert ("learn from plausibilities alone" in capsys.readouterr().err) == is_told
 
 
 @pytest.mark.parametrize(

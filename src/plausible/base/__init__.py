@@ -36,6 +36,7 @@ from plausible.base.warnings import (
 
 # isort: split
 # For the rooms above; not part of the public interface.
+from plausible.base.bets import bets_of_masses as bets_of_masses
 from plausible.base.class_order import align_loss as align_loss
 from plausible.base.class_order import by_class as by_class
 from plausible.base.class_order import order_of_labels as order_of_labels

@@ -89,7 +89,7 @@ def run(given: argparse.Namespace, talk: Talk) -> dict[str, Any]:
     estimator = " ".join(repr(model).split())
     model = with_coverage(model, given)
     model = models.prepared(given.model, model, training, given.prepare == "always")
-    training.notes.extend(_tell_preparation(model, training))
+    training.notes.extend(_tell_preparation(model, training) + _tell_masses(given.model, training))
     talk.note(*training.notes, f"model: {given.model}, {estimator}; seed {given.seed}")
     if training.labels.n_classes < 2:
         talk.note("Warning: there is only one class, so that the model will always answer with it")
@@ -163,6 +163,19 @@ def _tell_preparation(model: Any, training: Any) -> list[str]:
     return [f"prepared: {line}" for line in told]
 
 
+def _tell_masses(model: str, training: Any) -> list[str]:
+    """That neighbors learn from masses in memory alone, in words."""
+    learns_masses = model in ("neighbors", "contextual")
+    if not (
+        learns_masses and _is_streamed(training) and getattr(training.labels, "has_masses", False)
+    ):
+        return []
+    return [
+        "labels hold belief in sets of classes, of which neighbors learn more in memory: where "
+        "features are read in pieces, they learn from plausibilities alone"
+    ]
+
+
 def prepare(model: Any, given: argparse.Namespace, talk: Talk) -> Path | None:
     """Where the fit keeps its state, if this model does and the model goes into a file."""
     estimator = models.last_step(model)
@@ -227,7 +240,7 @@ def learn(
         estimator.set_params(callback=after_iteration)
     if _is_streamed(training):
         preparation = model[0].fit(training.X) if hasattr(model, "steps") else None
-        estimator.fit(training.stream(preparation, client))
+        estimator.fit(training.stream(preparation, client, bets=models.wants_bets(estimator)))
         return
     if not from_answers:
         model.fit(training.X, training.labels, **options)

@@ -154,6 +154,12 @@ def prepared(name: str, model: Any, training: Any, always: bool = False) -> Any:
     )
 
 
+def wants_bets(estimator: Any) -> bool:
+    """Whether an estimator learns from the bets of masses, where labels hold them."""
+    is_network = type(estimator).__name__ == MODELS["network"].estimator
+    return is_network and estimator.loss != "likelihood"
+
+
 def _value_of(text: str) -> Any:
     """A number, truth value or list as JSON or Python write them, else text."""
     if text in WORDS:  # as messages and the documentation write them

@@ -7,12 +7,12 @@ reads the table again, piece by piece, here or on the workers of a cluster.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from plausible.base import FeatureTable, NamedArray
+from plausible.base import FeatureTable, NamedArray, bets_of_masses
 from plausible.checks import check_option, check_text, check_texts
 from plausible.engine import Rows, StreamRows
 from plausible.io.features import ROWS, check_id, check_kinds, read_with_id
@@ -82,9 +82,14 @@ class StreamedTraining(NamedTuple):
     n_labeled: int
     reader: "Reader"
 
-    def stream(self, preparation: Any = None, client: Any = None) -> Rows:
-        """Rows for a fit, prepared by a fitted transformer; on a cluster with a client of it."""
+    def stream(self, preparation: Any = None, client: Any = None, bets: bool = False) -> Rows:
+        """Rows for a fit, prepared by a fitted transformer; on a cluster with a client of it.
+
+        Labels are plausibilities; with `bets`, those that hold masses are their bets.
+        """
         reader = self.reader.prepared_by(preparation)
+        if bets and isinstance(reader.labels, Labels):
+            reader = replace(reader, labels=bets_of_masses(reader.labels))
         if client is None:
             return StreamRows(reader)
         from plausible.io.spread import spread_rows

@@ -20,8 +20,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from plausible.base import MassClassifier, TrainingRows, by_class, training_rows
-from plausible.belief import MAX_CLASSES, SparseMasses, pignistic, pignistic_of
+from plausible.base import MassClassifier, TrainingRows, bets_of_masses, by_class, training_rows
+from plausible.belief import MAX_CLASSES, SparseMasses, pignistic_of
 from plausible.checks import (
     as_floats,
     check_number,
@@ -30,7 +30,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import ArrayRows, Callback, Columns, Result, Rows, climb, reporter
+from plausible.engine import Callback, Columns, Result, Rows, climb, reporter
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.network import evidence
@@ -67,16 +67,6 @@ def _targets_of(plausibility: FloatArray, shares: BoolArray | None, loss: str) -
         return bets
     known = plausibility / row_sum(plausibility)[:, None]
     return np.where(shares[:, None], known, bets)
-
-
-def comparable(rows: Rows, classes: NDArray[Any], y: Any, loss: str) -> Rows:
-    """Rows with targets: bets of masses where these are known, else those of contours."""
-    if loss == "likelihood" or not (isinstance(y, Labels) and y.has_masses):
-        return rows.map(partial(_with_targets, loss=loss))
-    if not isinstance(rows, ArrayRows):
-        return rows.map(partial(_with_targets, loss=loss))
-    X, _, *others = rows.columns
-    return ArrayRows(X, pignistic(y.reorder(classes.tolist()).masses()), *others)
 
 
 def says_something(columns: Columns) -> NDArray[np.int8]:
@@ -251,8 +241,10 @@ class EvidentialNetworkClassifier(MassClassifier):
         self
         """
         self._check_options()
+        if isinstance(y, Labels) and self.loss != "likelihood":
+            y = bets_of_masses(y)
         training = training_rows(self, X, y, sample_weight, with_shares=True, once=True)
-        rows, weight = self._rows_that_count(training, y)
+        rows, weight = self._rows_that_count(training)
         scale = spread_of(rows, weight)
         best, ends = None, []
         for network in self._starts(rows, training.classes):
@@ -280,15 +272,14 @@ class EvidentialNetworkClassifier(MassClassifier):
         if not isinstance(self.init, Mapping):
             check_option(self.init, tuple(WAYS), "init")
 
-    def _rows_that_count(self, training: TrainingRows, y: Any) -> tuple[Rows, float]:
+    def _rows_that_count(self, training: TrainingRows) -> tuple[Rows, float]:
         """Rows that favor a class, with what the loss compares bets to, and their weight."""
-        rows = training.rows
         if len(training.classes) > MAX_CLASSES:
             raise ValueError(
                 f"Masses should be on at most {MAX_CLASSES} classes, but labels have "
                 f"{len(training.classes)}; merge rare ones, or choose another model."
             )
-        rows = comparable(rows, training.classes, y, self.loss)
+        rows = training.rows.map(partial(_with_targets, loss=self.loss))
         if len(training.classes) > 1:  # of one class, rows without a label say enough
             rows = rows.arrange(says_something)
         rows = rows.kept()
