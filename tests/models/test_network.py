@@ -268,6 +268,29 @@ def test_rows_that_say_nothing_change_nothing(loss):
     np.testing.assert_allclose(whole, part, atol=1e-6)
 
 
+def test_masses_are_learned_as_their_bets():
+    X, _, weight = doubtful()
+    rng = np.random.default_rng(8)
+    values = rng.dirichlet(np.ones(4), len(X))
+    sets = np.array([0b001, 0b100, 0b110, 0b111])
+    values[::6] = [0.0, 0.0, 0.0, 1.0]  # which favor no class
+    masses = SparseMasses(values, sets, 3)
+    as_bets = np.zeros((len(X), 3))
+    for k, members in enumerate(([0], [2], [1, 2], [0, 1, 2])):
+        as_bets[:, members] += values[:, [k]] / len(members)
+    says = np.arange(len(X)) % 6 > 0
+    found = EvidentialNetworkClassifier(max_iter=20, random_state=0)
+    expected = EvidentialNetworkClassifier(max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found.fit(X, Labels.from_masses(masses, NAMES), weight)
+        bets = Labels(as_bets[says], NAMES, is_probability=np.ones(says.sum(), bool))
+        assert not bets.has_masses
+        expected.fit(X[says], bets, weight[says])
+    np.testing.assert_allclose(found.prototypes_, expected.prototypes_, rtol=1e-7)
+    np.testing.assert_allclose(found.memberships_, expected.memberships_, atol=1e-7)
+
+
 def test_masses_count_and_not_only_their_contour():
     X, _, _ = doubtful(60)
     first = [{("ant",): 0.5, ("moth", "wasp"): 0.5}] * 30 + [{("moth",): 1.0}] * 30

@@ -165,10 +165,8 @@ def _tell_preparation(model: Any, training: Any) -> list[str]:
 
 def _tell_masses(model: str, training: Any) -> list[str]:
     """That neighbors learn from masses in memory alone, in words."""
-    learns_masses = model in ("neighbors", "contextual")
-    if not (
-        learns_masses and _is_streamed(training) and getattr(training.labels, "has_masses", False)
-    ):
+    has_masses = getattr(training.labels, "has_masses", False)  # those of answers in parts have not
+    if model not in ("neighbors", "contextual") or not (has_masses and _is_streamed(training)):
         return []
     return [
         "labels hold belief in sets of classes, of which neighbors learn more in memory: where "
