@@ -88,7 +88,7 @@ def test_a_cluster_without_workers_is_told(tmp_path, capsys, monkeypatch, verb):
 
 @pytest.mark.parametrize("verb", ["pool", "predict"])
 def test_a_cluster_whose_workers_are_gone_is_not_waited_for(monkeypatch, verb):
-    monkeypatch.setattr("plausible.io.spread.sent", lambda client, what: what)
+    monkeypatch.setattr("plausible.io.streamed_predictions.sent", lambda client, what: what)
     piece = Piece(Named("a.csv"), pyarrow.table({"a": [1.0]}), 0)
     options = {"processes": False, "protocol": "tcp", "dashboard_address": "127.0.0.1:0"}
     with (

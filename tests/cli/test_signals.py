@@ -149,8 +149,7 @@ def test_a_second_signal_ends_a_fit_at_once(server, wide, tmp_path):
 def test_a_signal_while_a_file_is_written(tmp_path):
     code = """
 import os, signal, sys, time
-from plausible.cli import pool, signals
-from plausible.cli.main import main
+from plausible.cli import signals
 signals.listen()
 from plausible.engine.files import atomic_file
 with atomic_file("out.txt") as file:

@@ -166,7 +166,7 @@ def _tell_preparation(model: Any, training: Any) -> list[str]:
 def _tell_masses(model: str, training: Any) -> list[str]:
     """That neighbors learn from masses in memory alone, in words."""
     has_masses = getattr(training.labels, "has_masses", False)  # those of answers in parts have not
-    if model not in ("neighbors", "contextual") or not (has_masses and _is_streamed(training)):
+    if not (models.MODELS[model].learns_sets and has_masses and _is_streamed(training)):
         return []
     return [
         "labels hold belief in sets of classes, of which neighbors learn more in memory: where "

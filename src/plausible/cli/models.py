@@ -23,6 +23,7 @@ class Choice:
     from_answers : whether it learns from answers instead of labels
     streams : whether it learns from rows that do not fit into memory
     has_covariances : whether columns should not add up to a constant
+    learns_sets : whether belief in sets of classes, which rows in pieces lack, tells it more
     """
 
     room: str
@@ -32,6 +33,7 @@ class Choice:
     from_answers: bool = False
     streams: bool = False
     has_covariances: bool = False
+    learns_sets: bool = False
 
 
 MODELS = {
@@ -64,7 +66,12 @@ MODELS = {
     ),
     "centroid": Choice("models", "SoftNearestCentroid", "the nearest mean", True),
     "neighbors": Choice(
-        "neighbors", "EvidentialNeighborsClassifier", "evidence of near items", True, streams=True
+        "neighbors",
+        "EvidentialNeighborsClassifier",
+        "evidence of near items",
+        True,
+        streams=True,
+        learns_sets=True,
     ),
     "contextual": Choice(
         "neighbors",
@@ -72,6 +79,7 @@ MODELS = {
         "the same, trusted class by class",
         True,
         streams=True,
+        learns_sets=True,
     ),
     "relabelling": Choice(
         "neighbors", "RelabellingClassifier", "the same, unlabeled items labeled first", True

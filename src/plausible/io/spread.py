@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from plausible.engine import Rows
+from plausible.engine import ClusterLostError, Rows
 from plausible.io.streamed import Reader
 
 PARTS_PER_WORKER = 4
@@ -43,8 +43,6 @@ def spread_rows(reader: Reader, client: Any) -> Rows:
 
 def sent(client: Any, what: Any) -> Any:
     """Something that every worker will hold."""
-    from plausible.engine import ClusterLostError
-
     try:
         return client.scatter(what, broadcast=True)
     except TimeoutError as error:  # which says "No valid workers found"

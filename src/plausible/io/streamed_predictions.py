@@ -16,6 +16,7 @@ from plausible.io.features import ROWS, Features, id_columns
 from plausible.io.last_rows import check_last_row
 from plausible.io.pieces import PIECE_ROWS, Piece, pieces
 from plausible.io.predictions import decisions_of, id_of_new, read_new
+from plausible.io.spread import sent
 from plausible.io.writing import write_table
 from plausible.tables import Source, arrow, open_table
 
@@ -134,8 +135,6 @@ def _decided_pieces(decide: Any, parts: Iterator[Piece], client: Any) -> Iterato
     if client is None:
         yield from map(decide, parts)
         return
-    from plausible.io.spread import sent
-
     shared = sent(client, decide)
     n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
     watch = watched(client, "pieces of a table")

@@ -89,7 +89,10 @@ def _weight_pass(columns: Columns) -> float:
 
 
 class _Moments:
-    """Weight of some rows, the mean of their features, and their squares about it."""
+    """Weight of some rows, the mean of their features, and their squares about it.
+
+    No tuple, whose parts would be added one by one: means and squares are of different rows.
+    """
 
     def __init__(self, weight: float, mean: FloatArray, squares: FloatArray) -> None:
         self.weight, self.mean, self.squares = weight, mean, squares
