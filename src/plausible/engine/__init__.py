@@ -24,6 +24,7 @@ from plausible.engine.rows import is_sparse as is_sparse
 from plausible.engine.rows import length as length
 from plausible.engine.rows import stack as stack
 from plausible.engine.rows import take as take
+from plausible.engine.sums import Moments as Moments
 from plausible.engine.sums import total as total
 from plausible.engine.threads import in_order as in_order
 from plausible.engine.threads import one_blas_thread as one_blas_thread

@@ -1,4 +1,4 @@
-"""Statistics that can be added: arrays, numbers, and tuples, lists and named tuples of them."""
+"""Statistics that can be added: arrays, numbers, moments, and tuples, lists and named tuples."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,6 +6,23 @@ from typing import Any
 import numpy as np
 
 from plausible.errors import InputError
+
+
+class Moments:
+    """Weight of some rows, the mean of their numbers, and their squares about it.
+
+    No tuple, whose parts would be added one by one: squares are about the mean of their own rows.
+    """
+
+    def __init__(self, weight: float, mean: Any, squares: Any) -> None:
+        self.weight, self.mean, self.squares = weight, mean, squares
+
+    def __add__(self, other: "Moments") -> "Moments":
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight else 0.0
+        gap = other.mean - self.mean
+        between = gap * gap * share * self.weight
+        return Moments(weight, self.mean + share * gap, self.squares + other.squares + between)
 
 
 def add(one: Any, other: Any) -> Any:

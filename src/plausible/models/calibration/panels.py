@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plausible.engine import Columns, Rows, one_blas_thread, take
+from plausible.engine import Columns, Moments, Rows, one_blas_thread, take
 from plausible.models.calibration.predictive import (
     PANEL_NODES,
     Calibration,
@@ -72,25 +72,10 @@ class Span:
         return both
 
 
-class Location:
-    """How many numbers there are, their mean, and their squares about it."""
-
-    def __init__(self, count: int, mean: float, squares: float) -> None:
-        self.count, self.mean, self.squares = count, mean, squares
-
-    @classmethod
-    def of(cls, numbers: FloatArray) -> "Location":
-        """That of some numbers."""
-        mean = float(numbers.mean()) if len(numbers) else 0.0
-        gap = numbers - mean
-        return cls(len(numbers), mean, float(gap @ gap))
-
-    def __add__(self, other: "Location") -> "Location":
-        count = self.count + other.count
-        share = other.count / max(count, 1)
-        gap = other.mean - self.mean
-        between = gap * gap * share * self.count
-        return Location(count, self.mean + share * gap, self.squares + other.squares + between)
+def _moments_of(numbers: FloatArray) -> Moments:
+    mean = float(numbers.mean()) if len(numbers) else 0.0
+    gap = numbers - mean
+    return Moments(len(numbers), mean, float(gap @ gap))
 
 
 class Look(NamedTuple):
@@ -100,7 +85,7 @@ class Look(NamedTuple):
     items that are of each class, and of doubtful ones.
     """
 
-    all: Location
+    all: Moments
     favored: FloatArray
     doubts: Distinct
     spans: list[Span]
@@ -134,7 +119,7 @@ def _look(columns: Columns) -> Look:
     given = favors(contour, weight)
     n0, n1, v, rho = items_of(given, weight, None)
     return Look(
-        Location.of(score[weight > 0.0]),
+        _moments_of(score[weight > 0.0]),
         favored_items(given),
         Distinct(rho[v > 0.0]),
         [Span(score[items > 0.0]) for items in (n0, n1, v)],
@@ -301,7 +286,7 @@ def _summed(rows: Rows, smoothing: bool) -> Callable[[], Calibration]:
     """What makes the calibration of some rows, without a further look at them."""
     look: Look = rows.reduce(_look)
     mean = look.all.mean
-    spread = float(np.sqrt(look.all.squares / max(look.all.count, 1)))
+    spread = float(np.sqrt(look.all.squares / max(look.all.weight, 1)))
     is_spread = spread > 1e-12 * max(1.0, abs(mean))
     spread, half = (spread, WIDEST) if is_spread else (1.0, 0.0)
     total, doubts = look.favored if smoothing else None, look.doubts.numbers

@@ -30,7 +30,7 @@ from plausible.checks import (
     check_whole,
     random_from,
 )
-from plausible.engine import Callback, Columns, Result, Rows, climb, reporter
+from plausible.engine import Callback, Columns, Moments, Result, Rows, climb, reporter
 from plausible.errors import InputError
 from plausible.labels import Labels
 from plausible.models.network import evidence
@@ -88,24 +88,7 @@ def _weight_pass(columns: Columns) -> float:
     return float(len(degrees) if weight is None else weight.sum())
 
 
-class _Moments:
-    """Weight of some rows, the mean of their features, and their squares about it.
-
-    No tuple, whose parts would be added one by one: means and squares are of different rows.
-    """
-
-    def __init__(self, weight: float, mean: FloatArray, squares: FloatArray) -> None:
-        self.weight, self.mean, self.squares = weight, mean, squares
-
-    def __add__(self, other: "_Moments") -> "_Moments":
-        weight = self.weight + other.weight
-        share = other.weight / weight if weight else 0.0
-        gap = other.mean - self.mean
-        between = gap**2 * (share * self.weight)
-        return _Moments(weight, self.mean + share * gap, self.squares + other.squares + between)
-
-
-def _moment_pass(columns: Columns) -> _Moments:
+def _moment_pass(columns: Columns) -> Moments:
     """Moments of the features of some rows; exact where all rows are the same."""
     X, _, weight = (*columns, None)[:3]
     assert X is not None
@@ -115,13 +98,13 @@ def _moment_pass(columns: Columns) -> _Moments:
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = data - data[0]  # far from zero, squares would lose the digits of a small spread
         mean = ones @ gaps / total if total else np.zeros(data.shape[1])
-        return _Moments(total, data[0] + mean, ones @ (gaps - mean) ** 2)
+        return Moments(total, data[0] + mean, ones @ (gaps - mean) ** 2)
 
 
 def spread_of(rows: Rows, weight: float) -> float:
     """Root of the total variance of the features; one where rows are all the same."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found: _Moments = rows.reduce(_moment_pass)
+        found: Moments = rows.reduce(_moment_pass)
         variance = float((found.squares / weight).sum())
         second = found.squares + weight * found.mean**2
     if not LEAST_SQUARE <= float(second.sum()) <= 1.0 / LEAST_SQUARE and second.any():
